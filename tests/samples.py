@@ -20,9 +20,9 @@ from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.scales import InputMap

@@ -8,9 +8,9 @@ import numpy as np
 from app.registry.records import Learned, NewSupervisedVersion
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap

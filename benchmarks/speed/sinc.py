@@ -40,7 +40,7 @@ def noisy(rows: int, draw: int) -> Split:
 class Columns(Gaussian):
     """The same kernel, whose candidates are met by their columns: to no factor of it is anything entrusted."""
 
-    positive_definite: ClassVar[bool] = False
+    is_positive_definite: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Counted(Gaussian):
 class CountedColumns(Counted):
     """Both."""
 
-    positive_definite: ClassVar[bool] = False
+    is_positive_definite: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
-from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document

@@ -73,7 +73,7 @@ CASES = [
     pytest.param(likelihood, prior, marks=[pytest.mark.thorough] if (likelihood, prior) in SLOW else [])
     for likelihood, one in LIKELIHOODS.items()
     for prior, (two, _) in PRIORS.items()
-    if one.conjugate or not two.rho
+    if one.is_conjugate or not two.rho
 ]
 
 
@@ -101,7 +101,7 @@ def document(name: str, prior: str) -> tuple[Members, Rows]:
     """A version as it is exported, and the rows that it was trained on."""
     likelihood, (weights, algorithm) = LIKELIHOODS[name], PRIORS[prior]
     process = isinstance(weights, GaussianProcess)
-    warp = process and likelihood.in_target_units and prior == "process"
+    warp = process and likelihood.has_target_units and prior == "process"
     width = EvidencePerInputWidth() if process else FixedWidth(1.2)
     basis: tuple[Basis, ...] = (
         KernelBasis(Gaussian(), width, "evidence" if warp else "none"),

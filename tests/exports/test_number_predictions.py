@@ -10,7 +10,7 @@ from app.exports.python_file.formulas import Z_95, number_members
 from app.exports.python_file.text import needed
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.tracing import TRACING, Traced
 

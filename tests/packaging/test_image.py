@@ -1,6 +1,6 @@
 import re
 
-from app.http import guide
+from app.http.documentation_pages import PLACES
 from tests.packaging.wheels import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -28,7 +28,7 @@ def test_the_image_has_the_guide_where_the_service_looks_for_it() -> None:
     copied = re.search(r"^COPY --from=guide /srv/relevance/(\w+) \./(\S+)$", DOCKERFILE, flags=re.MULTILINE)
     assert copied is not None
     assert copied[1] == built[1]
-    assert ROOT / copied[2] == guide.PLACES[0]
+    assert ROOT / copied[2] == PLACES[0]
 
 
 def test_the_guide_is_built_by_the_versions_that_the_checkout_has() -> None:

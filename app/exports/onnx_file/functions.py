@@ -113,7 +113,7 @@ def _kernel(kernel: Kernel | Additive, U: Value, Z: Array) -> Value:
         case Additive():
             return _additive(kernel, U, Z)
         case Radial():
-            return written(kernel.of_squares(TRACING, one), {one: _squares(U, Z, summed=kernel.kinked)})
+            return written(kernel.of_squares(TRACING, one), {one: _squares(U, Z, summed=kernel.has_kink)})
         case InnerProduct():
             return written(kernel.of_products(TRACING, one), {one: U @ Z.T})
         case ByInput():

@@ -9,8 +9,7 @@ import numpy as np
 from app.exports.onnx_file.graph import Value
 from app.exports.onnx_file.tracing import is_writable, written
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
-from relevance_bayes.core.likelihoods.classes import PredictsClasses
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
 from relevance_bayes.core.tracing import TRACING, Traced
 from relevance_bayes.tables.encoding import EncodedTarget
 

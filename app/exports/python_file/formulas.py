@@ -5,8 +5,7 @@ from statistics import NormalDist
 
 from app.exports.python_file.tracing import statements
 from app.exports.python_file.writing import Program
-from relevance_bayes.core.likelihoods.classes import PredictsClasses
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
 from relevance_bayes.core.tracing import TRACING, Traced, parts_of
 
 

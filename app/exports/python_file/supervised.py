@@ -9,7 +9,7 @@ from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import NumberLikelihood
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from app.registry.records import Version
 from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
 from app.registry.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation

@@ -81,7 +81,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
             kind="nothing-to-hold-out",
         )
     copies = 0
-    if plan.spec.likelihood.in_target_units:
+    if plan.spec.likelihood.has_target_units:
         written = WrittenRows(path, training, measured, encoding.width)
         copies = drop_duplicates(written, by_group=isinstance(plan.split, GroupSplit))
     dropped += usable - training - measured + copies

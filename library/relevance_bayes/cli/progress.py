@@ -20,7 +20,6 @@ PHASES = {
     "fit": "fitting",
     "folds": "cross-validation",
     "predict": "predicting",
-    "rival fit": "alternative fit",
 }
 """Phases in words; others are shown by their own names."""
 

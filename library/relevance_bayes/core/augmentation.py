@@ -1,4 +1,4 @@
-"""A function more at each new point, so that error bars grow where no function of the model reaches.
+"""One more function at each new point, so that error bars grow away from the functions of the model.
 
 [RASMUSSEN2005] is Rasmussen & Quiñonero-Candela, Healing the relevance vector machine through augmentation, ICML 22.
 """
@@ -16,16 +16,16 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_ROWS = 256
-"""So many training rows stand for the data at a new point."""
+"""Training rows that represent the data at a new point."""
 
 
 @dataclass(frozen=True, eq=False)
 class Augmentation:
     """The part of a fit under independent precisions that augmentation needs.
 
-    `functions` stand on n of the training rows, drawn by content, whose noise precisions are `precisions` (n,) where
-    they differ, else None. `spread` is the variance of all targets, each counted as its noise has it, and where a row
-    has several the mean of theirs: latents that share each function's prior share that of the new one.
+    `functions` are centred on n of the training rows, drawn by content, whose noise precisions are `precisions` (n,)
+    where they differ, else None. `spread` is the variance of all targets, weighted by noise precision, and its mean
+    where a row has several, since latents share the prior of each function.
     """
 
     functions: KernelFunctions
@@ -36,9 +36,9 @@ class Augmentation:
     def of(cls, problem: Problem, kept: Sequence[Functions]) -> "Augmentation | None":
         """With the kernel of the functions `kept`, else of the candidates.
 
-        None where no kernel falls with the distance, and where the noise is not Gaussian.
+        None without a kernel that falls with the distance, and where the noise is not Gaussian.
         """
-        if not problem.likelihood.conjugate:
+        if not problem.likelihood.is_conjugate:
             return None
         for functions in (*kept, *problem.candidates.dictionaries):
             if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance | Additive):
@@ -52,16 +52,17 @@ class Augmentation:
 
 @dataclass(frozen=True, eq=False)
 class Augmented:
-    """RVM* [RASMUSSEN2005; THEORY 6]: each new point x brings k(., x), of prior precision a*, 1/a* = var(t) - 1/beta.
+    """RVM* [RASMUSSEN2005; THEORY 6]: each new point x adds k(., x), of prior precision a*, 1/a* = var(t) - 1/beta.
 
     With p = k(X, x) and B = diag(beta): s* = p'Bp - p'BP Sigma P'Bp and e = 1 - phi(x)'Sigma P'Bp; the variance grows
     by e^2/(a* + s*), which far from all rows is 1/a*. Of N rows n are kept, each counting N/n times, in Sigma as well,
     so that s* stays positive. With n = N all is as defined. Where rows have a noise of their own, 1/beta in a* is its
-    mean, each row counted as its noise has it, as in var(t).
+    mean, weighted by noise precision, as in var(t).
 
-    The mean keeps its value. Its own correction e q*/(a* + s*) pays only where every row is kept (RMSE on sinc with 100
-    rows .0373 instead of .0390, Friedman 1 with 240 rows 1.79 instead of 1.85), and ruins it where 256 of 1,000 are
-    (.050 instead of .010): what is left of the targets is no longer orthogonal to the functions in the model.
+    The mean is unchanged. Its own correction e q*/(a* + s*) is an improvement only where every row is kept (RMSE on
+    sinc with 100 rows .0373 instead of .0390, Friedman 1 with 240 rows 1.79 instead of 1.85), and is harmful where 256
+    of 1,000 are (.050 instead of .010): the residuals of the targets are no longer orthogonal to the functions in the
+    model.
 
     With W = A^-1/2 L^-T (R, R), L L' = I + A^-1/2 P'BP A^-1/2 N/n, so that Sigma = W W': `whitened` = W and `reached`
     (n, R) = P W; `precision` = beta N/n, of all kept rows or of each; `prior` = 1/a*.
@@ -96,7 +97,7 @@ class Augmented:
     def left(self, X: Array, columns: Array) -> Array:
         """e^2 a*/(a* + s*), (N,), at X (N, d), where the model's functions are `columns` (N, R).
 
-        The share of the new function's prior variance that the data leave; times 1/a* it is what the variance grows by.
+        The share of the new function's prior variance that the data leave; times 1/a* it is the growth of the variance.
         """
         p = self.functions(X, np.arange(self.functions.size))
         weighted = p * self.precision

@@ -1,4 +1,4 @@
-"""Dictionaries of basis functions: as asked for, and resolved to candidates that can be evaluated."""
+"""Dictionaries of basis functions: as requested, and resolved to candidates that can be evaluated."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -47,12 +47,12 @@ class Inputs:
 
 
 Single = KernelBasis | Bias | Inputs | Dictionary
-"""The dictionaries that see all inputs."""
+"""The dictionaries of functions of all inputs."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Another dictionary that sees nothing but the columns `inputs` of X, counted from 0; a kernel's width is fixed."""
+    """Another dictionary of functions of the columns `inputs` of X alone, counted from 0; a kernel's width is fixed."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -68,7 +68,7 @@ Basis = Single | Group
 class KernelFunctions:
     """The functions k(u(.), u(z_m)), m = 1 ... M.
 
-    `centres` (M, d) in the units of X, `rows` (M,) of the training rows they stand on.
+    `centres` (M, d) in the units of X, `rows` (M,) the numbers of these training rows.
     """
 
     kernel: Kernel | Additive
@@ -86,7 +86,7 @@ class KernelFunctions:
         return self.input_map(self.centres)
 
     def __call__(self, X: Array, chosen: Indices) -> Array:
-        """The chosen functions at X (N, d): (N, number chosen), each column in one piece, as sums over rows want it."""
+        """The chosen functions at X (N, d): (N, number chosen), each column contiguous, for sums over rows."""
         return self.kernel(self._mapped[chosen], self.input_map(X)).T
 
     def every(self, X: Array) -> Array:
@@ -94,7 +94,7 @@ class KernelFunctions:
         return self.kernel(self._mapped, self.input_map(X)).T
 
     def moved(self, input_map: InputMap, centres: Array, rows: Indices) -> "KernelFunctions":
-        """Functions of the same kernel elsewhere."""
+        """Functions of the same kernel with other centres."""
         return KernelFunctions(self.kernel, input_map, centres, rows)
 
     def take(self, chosen: Indices) -> "KernelFunctions":
@@ -184,7 +184,7 @@ class Candidates:
         return self.starts[-1]
 
     def columns(self, X: Array, chosen: Sequence[int]) -> Array:
-        """Columns of any candidates at X (N, d), in the order asked for: (N, R)."""
+        """Columns of any candidates at X (N, d), in the order of `chosen`: (N, R)."""
         if len(chosen) == 1:
             place = bisect_right(self.starts, chosen[0]) - 1
             return self.dictionaries[place](X, np.array([chosen[0] - self.starts[place]]))
@@ -194,17 +194,17 @@ class Candidates:
         return columns
 
     def take(self, chosen: Sequence[int]) -> tuple[tuple[Functions, ...], Indices]:
-        """The chosen functions by dictionary, and the order (R,) in which they now stand: positions in `chosen`."""
+        """The chosen functions by dictionary, and their order (R,): positions in `chosen`."""
         groups = self._grouped(chosen)
         order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
         return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
 
     def numbers(self, places: Sequence[int], chosen: Sequence[int]) -> tuple[int, ...]:
-        """Which candidates the `chosen` of the dictionaries at `places` are, counted through those alone."""
+        """The numbers among all candidates of the `chosen`, which are numbered among the dictionaries at `places`."""
         each = [np.arange(self.starts[place], self.starts[place + 1]) for place in places]
         return tuple(np.concatenate(each)[np.asarray(chosen, np.intp)].tolist())
 
-    def lent(self, chosen: Sequence[int]) -> tuple[int, ...]:
+    def counts(self, chosen: Sequence[int]) -> tuple[int, ...]:
         """The number of the chosen functions from each dictionary."""
         places = np.searchsorted(self.starts, np.asarray(chosen, np.intp), side="right") - 1
         return tuple(int((places == place).sum()) for place in range(len(self.dictionaries)))

@@ -1,4 +1,4 @@
-"""Which rows carry a function: greedy choice by evidence at fixed scales, in the Newton basis."""
+"""Greedy selection of the rows that carry a function, by evidence at fixed scales, in the Newton basis."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ from relevance_bayes.core.linalg import cholesky, solve_lower, subtract_outer
 from relevance_bayes.core.types import Array, Indices
 
 MIN_RESIDUE = 1e-6
-"""A candidate of whose kernel less than this is left by those chosen is out: 1e-4 stops too soon, less takes copies."""
+"""The least residual kernel of a candidate: 1e-4 stops too soon, less admits copies."""
 
 PASS_BYTES = 2**19
-"""The residual kernel is updated and summed so many bytes at a time, which stay in the cache of a core: it is read from
-memory once a step, and not nine times (5,000 rows by 1,000 candidates: .3 times the time)."""
+"""Bytes of the residual kernel that are updated and summed at once, which stay in the cache of a core: it is read from
+memory once a step instead of nine times (5,000 rows by 1,000 candidates: .3 times the time)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The candidates chosen, (m,) in their order, the nats that each brought, (m,), and the best that stayed out."""
+    """The chosen candidates (m,) in their order, the gain of each in nats, (m,), and the best gain of the others."""
 
     places: Indices
     gains: Array
@@ -36,17 +36,17 @@ def choose(
     max_functions: int,
     residue: float = MIN_RESIDUE,
 ) -> Chosen:
-    """Take the function that raises L most until none brings `min_gain` nats or `max_functions` are in.
+    """Add the function that raises L most until none gains `min_gain` nats or `max_functions` are in the model.
 
     K (N, M) is the kernel of all rows with all candidates, K[place] being a candidate's row where rows come first: the
     candidates are the first M rows. `gradient` (N,) = g, or (N, K) where a row has K latents, and `precision` (N,) =
-    lam at the latent without any function; `fixed` (N, F) with precisions `alpha` (F,) are columns already in. A
-    candidate of whose kernel less than `residue` is left by those chosen is out.
+    lam at the latent without any function; `fixed` (N, F) with precisions `alpha` (F,) are columns in the model. A
+    candidate whose residual kernel is below `residue` is excluded.
 
     In the Newton basis phi_c = K_c / sqrt(d_c), K the residual kernel and d its diagonal, the functions are independent
     under the prior with one precision a = 1/s; a candidate gains
     1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: l of [FAUL2002, eq. 12] at a fixed alpha, and the
-    fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
+    decrease of the trace term; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
     g, fixed_rows = _with_columns(gradient.reshape(len(gradient), -1), precision, fixed, alpha)
     return choose_beside(
@@ -72,7 +72,7 @@ def choose_beside(
     max_functions: int,
     residue: float,
 ) -> Chosen:
-    """`choose` beside columns that are in: K is the kernel that they leave, scaled to a diagonal of 1.
+    """`choose` beside columns in the model: K is the residual kernel under them, scaled to a diagonal of 1.
 
     `gradient` (N, K) is g at their posterior mean, and `explained` (F, N) = V with C^-1 = diag(lam) - V'V, C the
     covariance of the targets under them and their noise.
@@ -110,7 +110,7 @@ def choose_beside(
 
 @dataclass(eq=False)
 class _Residual:
-    """The kernel K (N, M) less what the chosen functions say of it, passed over once a step: PASS_BYTES at a time."""
+    """The residual kernel K (N, M) under the chosen functions, read once a step, PASS_BYTES at a time."""
 
     K: Array
 
@@ -158,7 +158,7 @@ class _Stack:
 
 
 def _with_columns(gradient: Array, precision: Array, fixed: Array, alpha: Array) -> tuple[Array, Array]:
-    """g (N, K) after the columns `fixed` are in, and V (F, N) with C^-1 = diag(lam) - V'V."""
+    """g (N, K) with the columns `fixed` in the model, and V (F, N) with C^-1 = diag(lam) - V'V."""
     weighted = precision[:, None] * fixed
     lower = cholesky(fixed.T @ weighted + np.diag(alpha))
     V = solve_lower(lower, weighted.T)

@@ -16,12 +16,12 @@ from relevance_bayes.core.types import Array, Indices
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """The functions that add most to the latent's mean at N points, greatest first, each (N, k).
+    """The functions of the greatest contributions to the latent's mean at N points, greatest first, each (N, k).
 
-    `functions` their positions in the model, those of a pool's members one after the other; `added` phi_r(x) mu_r in
-    the latent's units, of a pool times its member's share in the mean, 0 of the models of other classes; `shares` of
-    the sum of the sizes of all R of them, 0 where nothing is added at all. `total` (N,) is the latent's mean: what all
-    R add, and a nearest-neighbour process beside them.
+    `functions` are their positions in the model, those of a pool's members one after the other; `added` is phi_r(x)
+    mu_r in the latent's units, in a pool times the member's share in the mean, and 0 for other classes' models;
+    `shares` is its size over the sum of the sizes of all R, 0 where all are 0. `total` (N,) is the latent's mean: the
+    sum of all R, plus that of a nearest-neighbour process.
     """
 
     functions: Indices
@@ -33,9 +33,9 @@ class Contributions:
 def contributions(
     ready: AnyReady, X: Array, max_functions: int, *, latents: Indices | None = None, noise_sd: Array | None = None
 ) -> Contributions:
-    """Of the min(most, R) functions that add most at X (N, d); of equal ones the first.
+    """The min(max_functions, R) functions that add most at X (N, d); of equal ones the first.
 
-    `latents` (N,) says which one is explained at each point, where a row has several; `noise_sd` as in `Ready.predict`.
+    `latents` (N,) is the one explained at each point, where a row has several; `noise_sd` as in `Ready.predict`.
     """
     members = ready_members(ready)
     R = sum(len(member.model.mean) for member in members)

@@ -1,4 +1,4 @@
-"""Members of a space that are known by their inner products alone, as columns of numbers with the same ones."""
+"""Coordinates of members of a space of which only inner products are known, by an incomplete Cholesky factorisation."""
 
 from collections.abc import Callable
 
@@ -10,18 +10,17 @@ RESIDUE = 1e-12
 """The residual of a member's square, which is 1 at first, at most."""
 
 POOL, RANKS_PER_MEMBER = 32, 8
-"""Members that are added together, once there are so many ranks for each: one product of matrices, not of vectors."""
+"""Pivots of one block, and the rank for each of them: products of matrices instead of vectors."""
 
-WORTH = 0.3
-"""A pool's members are pivots while what is left of them is at least this share of the most that is left anywhere."""
+MIN_PIVOT_SHARE = 0.3
+"""The least residual of a pivot of a block, as a share of the greatest residual."""
 
 
 def coordinates(size: int, products: Callable[[Indices], Array], *, max_rank: int, residue: float = RESIDUE) -> Array:
-    """G (k, size) with G'G the inner products of `size` members of norm 1: no square is missed by more than `residue`.
+    """G (k, size) with G'G the inner products of `size` members of norm 1, each square up to an error of `residue`.
 
-    `products(numbers)` are those of some members with all, (n, size). Pivots are those that are explained least, or
-    nearly so, by the rows before them, as in an incomplete Cholesky factorisation; k is `max_rank` at most, which may
-    leave more.
+    `products(numbers)` are those of some members with all, (n, size). Pivots have the greatest residuals, or
+    nearly so; k is at most `max_rank`, at which errors may be greater.
     """
     left = np.ones(size)
     rows = np.empty((min(max_rank, size), size))
@@ -31,7 +30,7 @@ def coordinates(size: int, products: Callable[[Indices], Array], *, max_rank: in
         fresh = products(pool)
         fresh -= rows[:rank, pool].T @ rows[:rank]
         first, waiting = rank, left[pool]
-        while rank < len(rows) and waiting.max() > residue and waiting.max() >= WORTH * left.max():
+        while rank < len(rows) and waiting.max() > residue and waiting.max() >= MIN_PIVOT_SHARE * left.max():
             place = int(waiting.argmax())
             pivot = pool[place]
             row = fresh[place] - rows[first:rank, pivot] @ rows[first:rank]
@@ -44,8 +43,8 @@ def coordinates(size: int, products: Callable[[Indices], Array], *, max_rank: in
 
 
 def _max_left(left: Array, number: int, residue: float) -> Indices:
-    """So many members of which most is left, or fewer where others are explained or not worth a pivot."""
+    """At most `number` members of the greatest residuals."""
     if number == 1:
         return np.array([left.argmax()])
     pool: Indices = np.argpartition(-left, min(number, len(left)) - 1)[:number]
-    return pool[left[pool] > max(residue, WORTH * float(left.max()))]
+    return pool[left[pool] > max(residue, MIN_PIVOT_SHARE * float(left.max()))]

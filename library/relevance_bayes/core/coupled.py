@@ -1,12 +1,12 @@
-"""The posterior at rest where a row has several latents that its target couples: one covariance for all of them."""
+"""The variational posterior where a target couples the latents of a row: one covariance for all of them."""
 
 from itertools import pairwise
 
 import numpy as np
 
 from relevance_bayes.core.likelihoods import Coupled, Likelihood
+from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.likelihoods.categorical import curved
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.linalg import (
     cholesky,
     inverse_from_cholesky,
@@ -17,7 +17,7 @@ from relevance_bayes.core.linalg import (
 )
 from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.types import Array, ForRows
-from relevance_bayes.core.variational import Settled, settle
+from relevance_bayes.core.variational import Optimum, maximise_bound
 
 MAX_SOLVES = 60
 TOLERANCE = 1e-9
@@ -25,25 +25,25 @@ TOLERANCE = 1e-9
 nats."""
 
 TOLERANCE_NEAR = 1e-7
-"""That of sites that go on from others, as a share of 1 + |L|: less than a thousandth of what an iteration over the
-hyperparameters must bring."""
+"""The tolerance of sites that start from others, as a share of 1 + |L|: less than a thousandth of the least rise by an
+iteration over the hyperparameters."""
 
-REMEMBERED = 5
-"""Earlier steps that the next is extrapolated from [ANDERSON1965: J. ACM 12]."""
+MAX_HISTORY = 5
+"""Earlier steps in the extrapolation of the next one [ANDERSON1965: J. ACM 12]."""
 
 MIN_FALL = 0.2
 """No precision falls below this share of itself in one step."""
 
 NEGLIGIBLE = 1e-3
-"""Share of the nats that count which may be left of the means' slope."""
+"""The remaining rise by the means, as a share of `min_rise`, at which they have converged."""
 
 MAX_NEWTON_STEPS = 30
 MAX_PRODUCTS = 200
 FORCING = 1e-2
-"""Conjugate gradients end where a product brings less than this share of what the step has brought."""
+"""Conjugate gradients end where a product adds less than this share of the step's rise."""
 
 
-def settled(
+def maximised(
     P: Array,
     t: Array,
     c: Array,
@@ -53,22 +53,22 @@ def settled(
     *,
     start: Array | None = None,
     tolerance: float = TOLERANCE,
-    near: Settled | None = None,
-) -> Settled:
-    """L at its greatest under any likelihood; `start` and `tolerance` as `settle_coupled` has them.
+    near: Optimum | None = None,
+) -> Optimum:
+    """The maximum of L under any likelihood; `start` and `tolerance` as in `maximise_coupled`.
 
-    `near` is where a problem like this one settled, as many functions and the same rows: the iteration goes on from
-    there, and converges sooner.
+    `near` is the result of a similar problem of as many functions and the same rows, from which the iteration starts
+    and converges sooner.
     """
     if isinstance(likelihood, Coupled):
         start = start if near is None else near.posterior.mean
-        return settle_coupled(P, t, c, alpha, likelihood, start=start, tolerance=tolerance)
+        return maximise_coupled(P, t, c, alpha, likelihood, start=start, tolerance=tolerance)
     if near is None:
-        return settle(P, t, c, alpha, likelihood, beta)
-    return settle(P, t, c, alpha, likelihood, beta, near=near, tolerance=TOLERANCE_NEAR)
+        return maximise_bound(P, t, c, alpha, likelihood, beta)
+    return maximise_bound(P, t, c, alpha, likelihood, beta, near=near, tolerance=TOLERANCE_NEAR)
 
 
-def settle_coupled(
+def maximise_coupled(
     P: Array,
     t: Array,
     c: Array,
@@ -77,12 +77,13 @@ def settle_coupled(
     *,
     start: Array | None = None,
     tolerance: float = TOLERANCE,
-) -> Settled:
-    """L = sum_n ell(t_n, f_n, v_n) - sum_k KL(N(m_k, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
+) -> Optimum:
+    """L = sum_n ell(t_n, f_n, v_n) - sum_k KL(N(m_k, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, maximised.
 
     P (N, R), t (N,), c (N,), alpha (R,); weights (R, K). Sigma = (A + P'diag(lam)P)^-1 with lam the mean over the
-    classes: O(N R^2) a solve whatever K, and no worse than one for each class as far as was seen. In turn the means at
-    fixed variances, and the precisions, extrapolated. The means are looked for from `start` (R, K), else from 0.
+    classes: O(N R^2) a solve for any K, and as accurate as one for each class in all tests. Updates of the means at
+    fixed variances and of the precisions, extrapolated, alternate. The means are searched for from `start` (R, K), else
+    from 0.
     """
     root = alpha**-0.5
     scaled, K = P * root, likelihood.latents
@@ -91,7 +92,7 @@ def settle_coupled(
     precision, _ = likelihood.sites(t, scaled @ weights, 1.0)
     min_rise, final = 1e-4 * unit, 0.1 * tolerance * unit
 
-    def after(weights: Array, precision: Array, min_rise: float) -> tuple[Array, Settled]:
+    def after(weights: Array, precision: Array, min_rise: float) -> tuple[Array, Optimum]:
         lower = cholesky(weighted_gram(scaled, precision) + np.eye(P.shape[1]))
         whitened = inverse_from_cholesky(lower)
         v = c + squared_products(scaled, inverse_of_lower(lower))
@@ -103,7 +104,7 @@ def settle_coupled(
             whitened=whitened,
             log_shrinkage=-log_determinant(lower),
         )
-        return weights, Settled(float(sites.value.sum()) - found.divergence, found, sites, f, v, likelihood)
+        return weights, Optimum(float(sites.value.sum()) - found.divergence, found, sites, f, v, likelihood)
 
     weights, found = after(weights, precision, min_rise)
     steps: list[tuple[Array, Array]] = []
@@ -116,7 +117,7 @@ def settle_coupled(
             min_rise = final
             weights, found = after(weights, precision, min_rise)
             continue
-        steps = [*steps[-REMEMBERED:], (precision, residue)]
+        steps = [*steps[-MAX_HISTORY:], (precision, residue)]
         min_rise = min(min_rise, max(final, 1e-2 * predicted_rise))
         tried = np.maximum(_extrapolated(steps), MIN_FALL * precision)
         moved, there = after(weights, tried, min_rise)
@@ -130,7 +131,7 @@ def settle_coupled(
 
 
 def _extrapolated(steps: list[tuple[Array, Array]]) -> Array:
-    """Where the last steps lead to together."""
+    """Anderson's extrapolation of the last steps."""
     at, residue = steps[-1]
     if len(steps) == 1:
         return at + residue
@@ -146,10 +147,10 @@ def _means(
     """Weights (R, K) of greatest L at variances v (N,), to `min_rise` nats, their latents (N, K) and sites; prior N(0,
     I).
 
-    Newton's method, each step by conjugate gradients. Preconditioned by what the posterior's covariance is taken for,
-    `near` (R, R): which classes a row confuses differs from row to row, but how sure the functions are hardly does.
+    Newton's method, each step by conjugate gradients. Preconditioned by an estimate `near` (R, R) of the
+    posterior's covariance, which hardly depends on the class.
     """
-    f = (weights.T @ P.T).T  # each class's numbers lie together: sums over few classes are faster so
+    f = (weights.T @ P.T).T  # contiguous by class, in which sums over few classes are faster
     sites = likelihood.expected(t, f, v, 1.0)
     height = float(sites.value.sum()) - 0.5 * float(np.square(weights).sum())
     for _ in range(MAX_NEWTON_STEPS):

@@ -1,8 +1,8 @@
-"""The errors of the core, each named for what is wrong, saying what was expected and what it got."""
+"""The errors of the core, named for what is wrong; messages have the expected and the actual value."""
 
 
 class SparseBayesError(Exception):
-    """Root of everything the core raises on purpose."""
+    """The base of all errors of the core."""
 
 
 class DataError(SparseBayesError):
@@ -18,11 +18,11 @@ class OneClassError(DataError):
 
 
 class TooManyCandidatesError(SparseBayesError):
-    """Rows times candidates are more than whoever runs the fit allows."""
+    """Rows times candidates exceed the limit of the caller."""
 
 
 class UnfitWidthError(DataError):
-    """By the kernel's width rows are all alike, or none is like another."""
+    """At the kernel's width all rows are equal, or all are independent."""
 
 
 class IllegalCombinationError(SparseBayesError):

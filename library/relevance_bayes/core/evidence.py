@@ -12,11 +12,11 @@ from relevance_bayes.core.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """L in nats at alpha (R,) and beta, with the posterior that goes with it.
+    """L in nats at alpha (R,) and beta, with the posterior there.
 
     `gradient` (R + 1,) and `hessian` (R + 1, R + 1) are in (log alpha_1 ... log alpha_R, log beta). For Gaussian
-    noise both are exact; for Laplace's approximation and for bounds the gradient is, and the Hessian is that of sites
-    held still. K latents of a row share alpha and the covariance: what is said of one is summed over them.
+    noise both are exact; for Laplace's approximation and for bounds the gradient is, and the Hessian is that at fixed
+    sites. K latents of a row share alpha and the covariance: sums are over all of them.
     """
 
     value: float
@@ -27,7 +27,7 @@ class Evidence:
 
     @cached_property
     def hessian(self) -> Array:
-        """Only points that an ascent goes on from need it."""
+        """The Hessian, computed only where an ascent continues."""
         return _hessian(self.posterior, self.noise_curvature)
 
 
@@ -36,7 +36,7 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
 
     For Gaussian noise that is log p(t | alpha, beta) exactly. Else ell = log p(t_n | f_n) - lam_n v_n / 2 makes it
     Laplace's approximation [THEORY 1 and 14], and where p is not log-concave ell = E log p(t_n | f_n) or less makes it
-    a bound. `start` (R,), or (R, K), is where the mode is looked for.
+    a bound. `start` (R,), or (R, K), is the start of the search for the mode.
     """
     posterior, data = factors.posterior(alpha, beta, start)
     gradient = np.append(_alpha_gradient(factors, posterior), data.noise_slope)
@@ -46,7 +46,7 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
 def _alpha_gradient(factors: Factors, posterior: Posterior) -> Array:
     alpha = posterior.alpha
     slope = posterior.latents * posterior.determined / alpha - posterior.squares
-    if not factors.problem.likelihood.constant_precision:
+    if not factors.problem.likelihood.has_constant_precision:
         slope += as_columns(posterior.mean * (posterior.covariance @ factors.skew(posterior))).sum(axis=1)
     return np.asarray(0.5 * alpha * slope)
 
@@ -79,7 +79,7 @@ def sparsity_and_quality(posterior: Posterior) -> tuple[Array, Array]:
 
 
 def mean_square(q: Array) -> Array:
-    """q^2 as all closed forms have it where q is (M, K): its mean over the latents, (M,).
+    """The q^2 of the closed forms where q is (M, K): its mean over the latents, (M,).
 
     Summed over K latents of one alpha and one s, l = K/2 [log alpha - log(alpha + s) + mean_k q_k^2/(alpha + s)].
     """
@@ -89,7 +89,7 @@ def mean_square(q: Array) -> Array:
 def quality_over_sparsity(posterior: Posterior) -> Array:
     """q^2/s (R,) of the functions in the model: above 1, the best alpha is finite [FAUL2002, eq. 17]."""
     weight = np.maximum(posterior.covariance.diagonal() * posterior.determined, TINY)
-    with np.errstate(over="ignore"):  # a weight that nothing determines: infinite is above 1
+    with np.errstate(over="ignore"):  # infinite where the data don't determine the weight
         return np.asarray(posterior.squares / (posterior.latents * weight))
 
 

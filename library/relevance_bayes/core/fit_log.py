@@ -1,7 +1,7 @@
 """The log of a computation of many fits: small enough to be stored, complete enough to end with the same model.
 
-A training is a fixed sequence of fits: which follows is decided by how those before it ended, and by nothing else. So
-the ends of the fits that ended, in their order, and the last one's checkpoint, are all there is to know.
+A training is a deterministic sequence of fits: the next one depends only on the ends of those before it. So the ends of
+the completed fits, in their order, and the last one's checkpoint are sufficient.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,14 +16,14 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 LogEntry: TypeAlias = State | Array | None
-"""The state where a fit ended or had its last checkpoint, None before; or the result of several together, as numbers,
-None before their own entries where they have not ended; or, as numbers too, where something else than a fit is."""
+"""The state of a fit at its end or last checkpoint, None before; or the result of several fits, as numbers, None in
+front of their own entries before they have ended; or the state of another computation, as numbers."""
 
 
 class FitLog:
     """The log of a computation's fits, from which it is resumed without fitting again.
 
-    `entries` are those of an earlier start of the same computation, on the same rows; each is used again at its place.
+    `entries` are those of an earlier start of the same computation, on the same rows; each is reused at its index.
     """
 
     def __init__(self, entries: Sequence[LogEntry] = ()) -> None:
@@ -32,7 +32,7 @@ class FitLog:
 
     @property
     def entries(self) -> tuple[LogEntry, ...]:
-        """All there is to keep."""
+        """The entries to store."""
         return tuple(self._entries)
 
     @property
@@ -41,17 +41,18 @@ class FitLog:
         return self._place
 
     def iterates(self, problem: Problem, spec: Spec, begin: State | None = None) -> Iterator[Iterate]:
-        """The iterates of the next fit, from its last checkpoint, else `begin`; they end at once where it had ended."""
+        """The iterates of the next fit, from its last checkpoint, else `begin`; they end at once for a completed
+        fit."""
         place = self.begin()
         known = self._entries[place]
         for now in iterates(problem, spec, known if isinstance(known, State) else begin):
             yield now
-            # Only now: a caller that stops a fit here stops it again where it is resumed.
+            # After the yield, so that a caller that stops here stops at the same iterate when it is resumed.
             if is_checkpoint(now.state):
                 self._entries[place] = now.state
 
     def recorded(self) -> Array | None:
-        """The result of the next several fits, None where they are still to be fitted."""
+        """The recorded result of the next part, None where it has not ended."""
         known = self._entries[self._place] if self._place < len(self._entries) else None
         if not isinstance(known, np.ndarray):
             return None
@@ -59,9 +60,9 @@ class FitLog:
         return known
 
     def begin(self) -> int:
-        """Return the place of a part of several entries, for which `record` keeps what came of them.
+        """Return the index of a part of several entries, which `record` replaces by their result.
 
-        Until then it has an entry of its own, None, so that no entry within it is taken for the result of the whole.
+        Until then the part has an entry None, so that no entry within it is taken for its result.
         """
         place = self._place
         if place == len(self._entries):
@@ -70,7 +71,7 @@ class FitLog:
         return place
 
     def once(self, compute: Callable[[], Array]) -> Array:
-        """The result of the next part, which is computed where the log doesn't have it."""
+        """The result of the next part, computed where the log doesn't have it."""
         known = self.recorded()
         if known is None:
             known = compute()
@@ -78,6 +79,6 @@ class FitLog:
         return known
 
     def record(self, place: int, found: Array) -> None:
-        """Replace all entries from `place` on by one: their result, or the state of that part by now."""
+        """Replace all entries from `place` on by one: their result, or the current state of that part."""
         self._entries[place : self._place] = [found]
         self._place = place + 1

@@ -1,4 +1,4 @@
-"""One fit: states pulled from one generator, and the model of the last."""
+"""One fit: a generator of states, and the model of the last."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -49,9 +49,10 @@ def pose(
     noise_sd: Array | None = None,
     threads: int = 1,
 ) -> Problem:
-    """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
+    """The problem of a spec without width search: X (N, d), t (N,), candidates on the rows `centres`, or on all.
 
-    `threads` share passes over all rows; for the rest see `pose_rows`. Raises DataError, IllegalCombinationError.
+    `threads` share passes over all rows; the other parameters are those of `pose_rows`. Raises DataError,
+    IllegalCombinationError.
     """
     check(spec)
     check_shapes(X, t)
@@ -68,12 +69,11 @@ def pose_rows(
     inherited: KernelFunctions | None = None,
     noise_sd: Array | None = None,
 ) -> Problem:
-    """The problem of a spec whose widths are not searched for, with candidates on `centres`, or all rows.
+    """The problem of a spec without width search, with candidates on the rows `centres`, or on all.
 
-    Under independent weights they are on one row of each place: a function offered twice would enter twice.
-
-    `inherited` are functions of another fit: kernels that inherit have their input map and covariance. `noise_sd` (N,)
-    comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
+    Under independent weights equal rows have one candidate, since copies would enter twice. `inherited` are functions
+    of another fit, whose input map and covariance a kernel with an inherited width has. `noise_sd` (N,) is given where
+    the likelihood has known noise by row. Raises DataError, IllegalCombinationError.
     """
     check(spec)
     likelihood, t = spec.model_likelihood, source.t
@@ -110,7 +110,7 @@ def pose_rows(
 def _functions(
     basis: Basis, source: RowSource, sample: Sample, learns: Learning, inherited: KernelFunctions | None
 ) -> Functions:
-    """The candidates of a dictionary for the rows of a source, kernels on those of the `sample`."""
+    """The candidates of a dictionary for the rows of a source, kernels centred on the `sample`."""
     if not isinstance(basis, Group):
         return _single(basis, source, sample, learns, inherited)
     if not all(0 <= k < source.inputs for k in basis.inputs):
@@ -138,12 +138,12 @@ def _single(
 
 
 def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:
-    """The mean of the prior of the constant: the targets' own, where the latent is measured as they are, else 0.
+    """The prior mean of the constant: that of the targets, where the latent has their units, else 0.
 
-    Summed from the least to the greatest, so that the rows' order changes no bit: rows are drawn by what is left.
+    Summed in sorted order, so that the order of the rows changes no bit: samples depend on the centred targets.
     """
     constant = any(isinstance(basis, Bias) for basis in spec.basis)
-    if not (constant and spec.prior.centred and spec.likelihood.in_target_units):
+    if not (constant and spec.prior.centred and spec.likelihood.has_target_units):
         return np.zeros(working.shape[1:])
     weights = np.ones(len(working)) if precisions is None else precisions
     total = np.sort((working.T * weights).T, axis=0).sum(axis=0)
@@ -164,9 +164,9 @@ def _input_map(width: Width | InheritedWidth, learns: Learning, *, inputs: int) 
 
 
 def is_checkpoint(state: State) -> bool:
-    """True where a fit can be resumed from this state alone, and ends as one that was never interrupted.
+    """True where a fit can be resumed from this state alone with the same result.
 
-    All else is rebuilt there. Under a process, where that changes no bit, all are checkpoints.
+    All derived quantities are rebuilt there. Under a process, where that changes no bit, every state is a checkpoint.
     """
     if state.iteration == 0:
         return False
@@ -174,7 +174,7 @@ def is_checkpoint(state: State) -> bool:
 
 
 def iterates(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Iterate]:
-    """From `start`, or from the beginning, to the end: the last state has a termination."""
+    """The iterates from `start`, or from the beginning, to the end, which has a termination."""
     now: Iterate = spec.algorithm.init(problem) if start is None else spec.algorithm.rebuild(problem, start)
     yield now
     while now.state.termination is None:
@@ -185,12 +185,12 @@ def iterates(problem: Problem, spec: Spec, start: State | None = None) -> Iterat
 
 
 def iterate(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[State]:
-    """The states of one fit. The first is `start` or the algorithm's beginning; the last alone has a termination."""
+    """The states of one fit. The first is `start` or the algorithm's first; only the last has a termination."""
     return (now.state for now in iterates(problem, spec, start))
 
 
 def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None, noise_sd: Array | None = None) -> Model:
-    """Fit to the end: X (N, d), t (N,), every width of the spec fixed; see `pose`."""
+    """The fitted model: X (N, d), t (N,), a spec without width search; see `pose`."""
     problem = pose(X, t, spec, centres=centres, noise_sd=noise_sd)
     (last,) = deque(iterates(problem, spec), maxlen=1)
     return learned(problem, last)

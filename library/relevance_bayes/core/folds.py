@@ -1,11 +1,9 @@
-"""Which rows are kept apart: pure functions of a seed and of what stands in the rows, never of their position.
+"""Folds and subsets of rows: pure functions of a seed and of the rows' content, never of their position.
 
-Rows with equal inputs stay on one side, whatever their targets: what was learned from one row of a pair knows the
-other, so a fold that holds half of a pair measures memory, and prefers the narrowest kernel. Targets do not decide,
-since a class that recurs at a place would take all its rows there out of what is learned from. Two exceptions, in which
-equal inputs are observations of their own: all inputs are categories with many rows for each combination (`is_cells`),
-and more rows at one place than a fold has.
-"""
+Rows with equal inputs are in one fold, whatever their targets: otherwise a training row predicts its copy in the fold,
+and the narrowest kernel scores best. Targets are not considered, since a class that recurs at some inputs would lose
+all its training rows there. There are two exceptions, in which equal inputs are separate observations: all inputs are
+categories with many rows for each combination (`is_cells`), and more rows have equal inputs than a fold has rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +11,21 @@ from numpy.typing import NDArray
 from relevance_bayes.core.types import Array, Indices
 
 Split = tuple[Indices, Indices]
-"""Rows to learn from, rows to measure on."""
+"""Training rows, and rows to measure on."""
 
 MIN_DISTINCT = 12
 """An input with fewer distinct values is taken for a category."""
 
 ROWS_PER_CELL = 5
-"""Rows for each combination of categories, in the mean, from which on equal rows are no copies."""
+"""The mean number of rows for each combination of categories from which equal rows count as separate observations."""
 
 
 KEYED_ROWS = 4_096
-"""Keys are computed so many rows at a time: a copy of these is held, not of all."""
+"""Rows whose keys are computed at once, which bounds the memory for copies."""
 
 
 def content_keys(values: Array, seed: int, more: Array | None = None) -> NDArray[np.uint64]:
-    """A 64-bit number for each row of values (N, k), the same wherever it stands: splitmix64 over its numbers' bits.
+    """A 64-bit key for each row of values (N, k), whatever its position: splitmix64 over the bits of its numbers.
 
     `more` (N,) or (N, K) are columns that follow those of the values.
     """
@@ -37,7 +35,7 @@ def content_keys(values: Array, seed: int, more: Array | None = None) -> NDArray
         stop = first + KEYED_ROWS
         some = _mixed(keys[first:stop])
         for part in parts:
-            for column in (part[first:stop] + 0.0).T:  # + 0.0 makes -0.0 and 0.0 one
+            for column in (part[first:stop] + 0.0).T:  # + 0.0 turns -0.0 into 0.0
                 some = _mixed(some ^ np.ascontiguousarray(column).view(np.uint64))
         keys[first:stop] = some
     return keys
@@ -51,17 +49,17 @@ def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def subset(X: Array, t: Array, size: int, seed: int) -> Indices:
-    """At most `size` rows of X (N, d) and t (N,), drawn by content, in the order in which they stand."""
+    """At most `size` rows of X (N, d) and t (N,), drawn by content, in their order."""
     return np.arange(len(t)) if len(t) <= size else np.sort(by_content(X, t, seed)[:size])
 
 
 def by_content(X: Array, t: Array, seed: int) -> Indices:
-    """All rows (N,), in an order that only what stands in X (N, d) and t (N,) decides."""
+    """All rows (N,), in an order that depends only on the content of X (N, d) and t (N,)."""
     return np.argsort(content_keys(X, seed, t), kind="stable")
 
 
 def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool = False) -> list[Split]:
-    """Each row is measured on once; rows with equal inputs in one fold (see above).
+    """Random folds: each row is measured once, and rows with equal inputs are in one fold (see above).
 
     Where they are `stratified`, or targets t (N,) recur as classes do, every fold has its share of each value.
     """
@@ -70,18 +68,18 @@ def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool 
     different = len(np.unique(keys))
     is_stratified = stratified or len(recurring) <= max(2, different // folds)
     strata = values if is_stratified else np.zeros(len(t), np.intp)
-    lots = _lots(X, keys, len(t) // folds)
-    if lots is None:
+    clusters = _clusters(X, keys, len(t) // folds)
+    if clusters is None:
         order, fold = np.lexsort((keys, strata)), np.empty(len(t), np.intp)
         fold[order] = np.arange(len(t)) % folds
     else:
-        fold = _dealt(lots, strata, keys, folds)
+        fold = _assigned(clusters, strata, keys, folds)
     return _splits(fold, folds)
 
 
-def _lots(X: Array, keys: NDArray[np.uint64], share: int) -> Indices | None:
-    """A code (N,) for each row, the same for rows that stay together; None where all are apart."""
-    codes, sizes = _places(X)
+def _clusters(X: Array, keys: NDArray[np.uint64], share: int) -> Indices | None:
+    """A code (N,) for each row, the same for rows of one cluster; None where each row is a cluster of its own."""
+    codes, sizes = _codes(X)
     if sizes.max(initial=1) == 1 or is_cells(X, len(sizes)):
         return None
     apart = (sizes > max(share, 1))[codes]
@@ -89,7 +87,7 @@ def _lots(X: Array, keys: NDArray[np.uint64], share: int) -> Indices | None:
     return codes
 
 
-def _places(X: Array) -> tuple[Indices, Indices]:
+def _codes(X: Array) -> tuple[Indices, Indices]:
     """A code (N,) for each row of X (N, d), the same for equal rows, and how many rows have each code."""
     _, codes, sizes = np.unique(content_keys(X, 0), return_inverse=True, return_counts=True)
     return codes.astype(np.intp), sizes
@@ -100,24 +98,24 @@ def is_cells(X: Array, places: int) -> bool:
     return len(X) >= ROWS_PER_CELL * places and all(len(np.unique(column)) < MIN_DISTINCT for column in X.T)
 
 
-def _dealt(lots: Indices, strata: Indices, keys: NDArray[np.uint64], folds: int) -> Indices:
-    """The fold (N,) of each row: the largest lots first, each to the fold that has least of its strata, then least."""
-    rows = np.lexsort((keys, lots))
-    parts = np.split(rows, np.flatnonzero(np.diff(lots[rows])) + 1)
+def _assigned(clusters: Indices, strata: Indices, keys: NDArray[np.uint64], folds: int) -> Indices:
+    """The fold (N,) of each row: the largest clusters first, each to the fold with the fewest rows of its strata."""
+    rows = np.lexsort((keys, clusters))
+    parts = np.split(rows, np.flatnonzero(np.diff(clusters[rows])) + 1)
     sizes, firsts = np.array([len(part) for part in parts]), np.array([part[0] for part in parts])
     counts = np.zeros((folds, int(strata.max(initial=0)) + 1))
-    fold = np.empty(len(lots), np.intp)
-    for lot in np.lexsort((keys[firsts], strata[firsts], -sizes)):
-        of = strata[parts[lot]]
+    fold = np.empty(len(clusters), np.intp)
+    for cluster in np.lexsort((keys[firsts], strata[firsts], -sizes)):
+        of = strata[parts[cluster]]
         smallest = np.lexsort((counts.sum(axis=1), counts[:, of].sum(axis=1)))[0]
         np.add.at(counts[smallest], of, 1.0)
-        fold[parts[lot]] = smallest
+        fold[parts[cluster]] = smallest
     return fold
 
 
 def distinct(X: Array, t: Array) -> Indices:
-    """One row of each place of X (N, d), the first by content, in the order in which they stand."""
-    codes, sizes = _places(X)
+    """One row for each distinct row of X (N, d), the first by content, in their order."""
+    codes, sizes = _codes(X)
     if len(sizes) == len(X):
         return np.arange(len(X))
     order = np.lexsort((content_keys(t[:, None], 0), codes))
@@ -125,34 +123,29 @@ def distinct(X: Array, t: Array) -> Indices:
 
 
 def without_copies(X: Array, splits: list[Split]) -> list[Split]:
-    """The splits of X (N, d) without the rows to learn from whose inputs recur among those to measure on."""
-    codes, sizes = _places(X)
+    """The splits of X (N, d) without training rows whose inputs recur among the measured rows."""
+    codes, sizes = _codes(X)
     if len(sizes) == len(X) or is_cells(X, len(sizes)):
         return splits
     return [(others[~np.isin(codes[others], codes[fold])], fold) for others, fold in splits]
 
 
 def group_folds(groups: Array, folds: int, seed: int) -> list[Split]:
-    """Rows with one code in groups (N,) stay together.
-
-    The largest groups are dealt first, each to the fold that has least.
-    """
+    """Folds of whole groups, by the codes groups (N,): the largest first, each to the smallest fold."""
     codes, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     keys = content_keys(codes[:, None], seed)
     counts = np.zeros(folds)
-    dealt = np.empty(len(codes), np.intp)
+    assigned = np.empty(len(codes), np.intp)
     for group in np.lexsort((keys, -sizes)):
-        dealt[group] = counts.argmin()
-        counts[dealt[group]] += sizes[group]
-    return _splits(dealt[places], folds)
+        assigned[group] = counts.argmin()
+        counts[assigned[group]] += sizes[group]
+    return _splits(assigned[places], folds)
 
 
 def ordered_folds(times: Array, folds: int) -> list[Split]:
-    """The past predicts the future: cut into folds + 1 stretches of times (N,).
+    """Folds in time: times (N,) are cut into folds + 1 stretches, each predicted from all before it.
 
-    Each measured on by what was learned from all before it.
-
-    Rows of one time are never parted.
+    Rows of one time are in one stretch.
     """
     edges = np.quantile(times, np.arange(1, folds + 1) / (folds + 1))
     stretch = np.searchsorted(edges, times, side="right")

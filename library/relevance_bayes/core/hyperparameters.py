@@ -10,7 +10,7 @@ from relevance_bayes.core.terms import Terms
 from relevance_bayes.core.types import Array, Mask
 
 WARP_SCALE = 0.2
-"""Scale of the Cauchy prior on the warps: irrelevant bends vanish, as irrelevant inputs do by theirs [THEORY 10]."""
+"""Scale of the Cauchy prior on the warps: it shrinks irrelevant warps to 0 [THEORY 10]."""
 
 INPUT_PRICE = 2.0
 """Nats per unit of sqrt(eta) = 1/width."""
@@ -20,7 +20,7 @@ INPUT_PRICE = 2.0
 class Hyperparameters:
     """beta, the process's variance s, the precisions alpha (F,) of the columns without kernel, and the input map.
 
-    `terms` says which inputs the process sees apart from the others. `jitter` is added to the diagonal of the kernel
+    `terms` are the inputs that have a term of their own. `jitter` is added to the diagonal of the kernel
     matrix of few functions, None for JITTER; it is not learned.
     """
 

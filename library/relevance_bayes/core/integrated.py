@@ -1,15 +1,18 @@
-"""The evidence with its hyperparameters integrated out: what can be compared across priors.
+"""The evidence that a model reports, and with its hyperparameters integrated out, which can be compared across priors.
 
-The evidence at its greatest can't: each precision that was chosen by it raised it. Laplace's approximation over the
-logarithms of the hyperparameters, under weak hyperpriors, takes that back [THEORY 17].
+The maximised evidence can't be compared, since each precision was chosen by it. The integral is Laplace's approximation
+over the logarithms of the hyperparameters, under weak hyperpriors [THEORY 17].
 """
 
 from dataclasses import dataclass
 from math import lgamma, log, pi
+from typing import Literal
 
 import numpy as np
 
 from relevance_bayes.core.types import Array
+
+EvidenceKind = Literal["exact", "laplace", "lower_bound"]
 
 USUAL_LOG_BETA = 2.0
 """Mean of the hyperprior on log beta, in units of the targets' square; those of log alpha and log s are 0."""
@@ -19,10 +22,28 @@ WIDE = 3.0
 
 
 @dataclass(frozen=True)
+class LogEvidence:
+    """log p(t | hyperparameters) in the targets' own units, in nats; no figure includes another.
+
+    `value` is exact for Gaussian noise under independent weights or the whole of a process, Laplace's approximation for
+    log-concave likelihoods under independent weights, else a lower bound: that of a process through few functions
+    [TITSIAS2009; HENSMAN2015], of Student's t, of coupled classes. `log_hyperprior` is the log density of the learned
+    hyperparameters under their priors, normalised where these are proper, 0 without any, None in versions that
+    predate it; `price` is the price of choice of the functions in the model, log C(M, R) and at least a nat each, 0
+    without a price.
+    """
+
+    value: float
+    kind: EvidenceKind
+    log_hyperprior: float | None = 0.0
+    price: float = 0.0
+
+
+@dataclass(frozen=True)
 class Integral:
     """log of the evidence integrated over hyperparameters, in nats.
 
-    `value` over all but the input map's; `input_map` is what integrating over those adds, 0 where the map was given.
+    `value` over all but the input map's; integrating over those adds `input_map`, 0 where the map was given.
     """
 
     value: float
@@ -31,9 +52,9 @@ class Integral:
 
 @dataclass(frozen=True, eq=False)
 class Peak:
-    """L in nats at its greatest, less what was paid for choices, and how it falls from there.
+    """The maximum of L in nats, less the price of choices, and the curvature there.
 
-    `curvature` (n, n) is minus the Hessian of L in the hyperparameters; `log_prior` is what their hyperpriors say,
+    `curvature` (n, n) is minus the Hessian of L in the hyperparameters; `log_prior` the log density of the hyperpriors,
     `slope` (n,) and `precision` (n,) its first and minus its second derivatives.
     """
 
@@ -47,8 +68,8 @@ class Peak:
     def integral(self) -> float:
         """log of the integral over the hyperparameters, in nats.
 
-        At the maximum of the quadratic form, which a direction that L doesn't see has at its hyperprior's mean: there
-        it costs nothing. Eigenvalues are at least those of the hyperprior.
+        At the maximum of the quadratic form, which is at the hyperprior's mean in directions that L does not depend
+        on. Eigenvalues are at least those of the hyperprior.
         """
         eigenvalues, vectors = np.linalg.eigh(self.curvature + np.diag(self.precision))
         eigenvalues = np.maximum(eigenvalues, WIDE**-2)
@@ -72,5 +93,5 @@ def cauchy(values: Array, scale: float) -> tuple[float, Array, Array]:
 
 
 def log_choices(candidates: int, chosen: int) -> float:
-    """log C(M, R): how many nats it says which R of M."""
+    """log C(M, R) in nats."""
     return lgamma(candidates + 1.0) - lgamma(chosen + 1.0) - lgamma(candidates - chosen + 1.0)

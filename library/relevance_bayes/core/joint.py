@@ -1,4 +1,4 @@
-"""Predictions of many points at once: how far their errors go together."""
+"""Joint predictions of several points: their covariance."""
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from relevance_bayes.core.types import Array
 def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Array, Array]:
     """Mean (N,) and covariance (N, N) of new observations at X (N, d) under Gaussian noise.
 
-    P Sigma P' + s (k(x, x') - b'b) + diag(1/beta). Under an independent prior what the points bring themselves, of sds
-    d, goes together as they are alike: d k(x, x') d'. The diagonal is the variance of `Ready.predict`, which says what
-    `noise_sd` is.
+    P Sigma P' + s (k(x, x') - b'b) + diag(1/beta). Under an independent prior the augmenting functions, of sds d,
+    have the covariance d k(x, x') d'. The diagonal is the variance of `Ready.predict`; `noise_sd` as there.
 
     Of a pool it is D R D, with D the pooled standard deviations and R = sum_k sqrt(r_k(x) r_k(x')) R_k, where R_k are
     the correlations of member k and r_k(x) its share in the mean: positive semi-definite, with 1 on the diagonal.
@@ -31,7 +30,7 @@ def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Arr
     pooled, _ = ready.predict(X, noise_sd)
     covariances = [_of_one(member, X, noise_sd)[1] for member in ready.members]
     variances = np.array([covariance.diagonal() for covariance in covariances])
-    # D sqrt(r_k) / sd_k for each row: what takes a member's covariance to its part of the pool's.
+    # D sqrt(r_k) / sd_k for each row: the scale from a member's covariance to its part of the pool's.
     scales = np.sqrt(pooled.variance * ready.shares(variances) / variances)
     total = np.zeros((len(X), len(X)))
     for scale, covariance in zip(scales, covariances, strict=True):
@@ -54,17 +53,17 @@ def _residual(ready: Ready, X: Array, variance: Array) -> Array:
     """The residual covariance, outside the functions in the model, (N, N)."""
     if ready.augmented is not None:
         sd = np.sqrt(variance)
-        return sd[:, None] * _alike(ready.augmented.functions, X) * sd
+        return sd[:, None] * _correlation(ready.augmented.functions, X) * sd
     if ready.whitening is not None and ready.model.signal_variance is not None:
         vectors, *_ = ready.model.functions
         if not isinstance(vectors, KernelFunctions):
             raise SparseBayesError("expected the kernel functions of a process first")
         B = ready.whitening.columns(vectors(X, np.arange(vectors.size)))
-        left: Array = ready.model.signal_variance * (_alike(vectors, X) - B @ B.T)
+        left: Array = ready.model.signal_variance * (_correlation(vectors, X) - B @ B.T)
         return left
     return np.zeros((len(X), len(X)))
 
 
-def _alike(functions: KernelFunctions, X: Array) -> Array:
+def _correlation(functions: KernelFunctions, X: Array) -> Array:
     U = functions.input_map(X)
     return functions.kernel(U, U)

@@ -1,6 +1,6 @@
 """The few dense operations that the core needs: factorise once, solve often.
 
-What a process that only predicts needs of them is numpy's: scipy's take it 20 MB and a tenth of a second to import.
+An operating-system process that only predicts needs numpy alone: importing scipy takes 20 MB and .1 s.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.types import Array
 
 FEW_INPUTS = 3
-"""Up to this many inputs, distances are summed from differences, which loses nothing to cancellation."""
+"""Inputs up to which distances are summed from differences, without cancellation."""
 
 STRIP = 64
 """Columns of a triangle that are multiplied at once: 512 columns take .75 times the time of a triangular solution."""
@@ -48,8 +48,7 @@ def light_cholesky(matrix: Array) -> Array:
 def inverse_of_upper(upper: Array) -> Array:
     """U^-1 (R, R) of an upper triangular U, by numpy.
 
-    Of a triangle above the diagonal the factors are itself and I, whatever the pivoting: what is left to solve is back
-    substitution.
+    The LU factors of an upper triangle are I and itself under any pivoting, so that `solve` is back substitution.
     """
     return np.asarray(np.linalg.solve(upper, np.eye(len(upper))), np.float64)
 
@@ -57,14 +56,14 @@ def inverse_of_upper(upper: Array) -> Array:
 def factors_of_sum(Y: Array) -> tuple[Array, Array]:
     """A lower triangular L (R, R) with L L' = I + Y'Y, Y (n, R), its diagonal of any sign, and Y L^-T (n, R).
 
-    By QR: where Y is of a size of 10^9 the sum itself has lost the I, and has no Cholesky factor.
+    By QR: for entries of Y near 10^9 the sum itself loses I to rounding, and has no Cholesky factor.
     """
     orthogonal, upper = scipy.linalg.qr(np.concatenate([Y, np.eye(Y.shape[1])]), mode="economic", check_finite=False)
     return np.ascontiguousarray(upper.T), np.ascontiguousarray(orthogonal[: len(Y)])
 
 
 def orthonormal(columns: Array) -> Array:
-    """Orthonormal columns (N, min(N, R)) whose span has that of columns (N, R) in it."""
+    """Orthonormal columns (N, min(N, R)) whose span contains that of columns (N, R)."""
     basis, _ = scipy.linalg.qr(columns, mode="economic", check_finite=False)
     return np.asarray(basis)
 
@@ -72,7 +71,7 @@ def orthonormal(columns: Array) -> Array:
 def root_of_gram(gram: Array) -> Array:
     """C (k, n) with C'C = gram (n, n) up to rounding, k its numerical rank: by Cholesky with pivots.
 
-    Columns of any size lose nothing to greater ones: each has the norm 1 while it is factorised.
+    Columns are scaled to norm 1 while they are factorised, so that small ones keep their precision.
     """
     size = np.sqrt(gram.diagonal())
     scale = np.divide(1.0, size, out=np.zeros(len(size)), where=size > 0.0)
@@ -189,14 +188,14 @@ def subtract_outer(matrix: Array, left: Array, right: Array) -> None:
 def squared_distances(U: Array, Z: Array) -> Array:
     """|u_n - z_m|^2 as (N, M), from U (N, d) and Z (M, d).
 
-    With many inputs one matrix product of points centred on Z does it; what cancellation leaves below zero is zero.
+    With many inputs by one matrix product of points centred on Z; negative results of cancellation become 0.
     Inputs in which a point is FAR are summed from differences.
     """
     if not len(Z):
         return np.empty((len(U), 0))
     if U.shape[1] <= FEW_INPUTS:
         return _from_differences(U, Z)
-    if len(Z) == 1:  # what the product of points centred on it comes to
+    if len(Z) == 1:  # equal to the product of points centred on it
         difference = U - Z
         return np.asarray(np.vecdot(difference, difference)[:, None])
     centre = Z.mean(axis=0)

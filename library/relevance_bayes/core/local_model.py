@@ -16,9 +16,9 @@ from relevance_bayes.core.types import Array
 
 @dataclass(frozen=True, eq=False)
 class LocalModel:
-    """A process that predicts from the rows nearest to a new one, of noise of one size.
+    """A process that predicts from the rows nearest to a new one, with homoscedastic noise.
 
-    `trend` is the sparse model of whose residuals the process is; None where it is of the targets themselves.
+    `trend` is the sparse model whose residuals the process models; None where it models the targets.
     """
 
     process: LocalProcess
@@ -37,7 +37,7 @@ class LocalModel:
 
     @property
     def candidates(self) -> int:
-        """Of the functions of the trend; 0 without."""
+        """The number of candidates of the trend; 0 without."""
         return 0 if self.trend is None else self.trend.candidates
 
     @property
@@ -48,14 +48,14 @@ class LocalModel:
 
 @dataclass(frozen=True, eq=False)
 class ReadyLocal:
-    """A nearest-neighbour process whose trend has all that its predictions need factorised."""
+    """A nearest-neighbour process whose trend is factorised for predictions."""
 
     model: LocalModel
     trend: Ready | None
 
     @classmethod
     def of(cls, model: LocalModel) -> "ReadyLocal":
-        """Raises NotPositiveDefiniteError."""
+        """The model with its trend factorised; raises NotPositiveDefiniteError."""
         return cls(model, None if model.trend is None else Ready.of(model.trend))
 
     @property
@@ -66,7 +66,7 @@ class ReadyLocal:
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[RealPrediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
 
-        The variance of the trend is not added: the process is of what the trend leaves, its error included.
+        The variance of the trend is not added: the residuals that the process models include its error.
         """
         if noise_sd is not None:
             raise DataError("expected noise of one size")

@@ -6,9 +6,9 @@ import numpy as np
 
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import ConstantFunction, Functions, KernelFunctions
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.predictive import Latent
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.types import Array
 
 __all__ = ["ConstantFunction", "Functions", "KernelFunctions", "LogNoise", "Model"]
@@ -20,15 +20,14 @@ class Model:
 
     `mean` (R,) of the weights' posterior, or (R, K) for K latents a row, and `covariance` (R, R), of each latent's;
     `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as
-    learned or given, the root mean square over the rows learned from where each had its own, None where the likelihood
-    has none. `inputs` is d. `candidates` (M) were offered, `rows` (N)
-    learned from. `evidence` is of the targets as they came. `termination` is a value of `Termination`.
+    learned or given, the root mean square over the training rows where each had its own, None where the likelihood has
+    none. `inputs` is d, `candidates` M and `rows` N of the fit. `evidence` is in the targets' own units. `termination`
+    is a value of `Termination`.
 
-    Under a Gaussian process prior the kernel functions stand first and `signal_variance` is the process's variance s:
-    what they don't reach of it belongs to the predictive variance. `jitter` was added to the diagonal of their kernel
-    matrix, None for JITTER. `last_gain` and `next_gain` in nats: what the last function brought that entered, and what
-    the best would have brought that did not. Under an independent prior `augmentation` is what error bars away from the
-    data are made of, None where they can't be.
+    Under a Gaussian process prior the kernel functions are first and `signal_variance` is the process's variance s,
+    whose residual is part of the predictive variance. `jitter` was added to the diagonal of their kernel matrix, None
+    for JITTER. `last_gain` and `next_gain` in nats: the gain of the last function that entered, and of the best that
+    did not. Under an independent prior `augmentation` is for error bars away from the data, None without.
     """
 
     likelihood: Likelihood
@@ -60,8 +59,8 @@ class Model:
 class LogNoise:
     """The logarithm of a noise variance that depends on the inputs: the latent N(m, v) of a sparse model.
 
-    The noise variance at x is E exp g(x) = exp(m + v/2). Its logarithm is held between `min_log` and `max_log`: the
-    least at the rows learned from, and the greatest there with log CEILING.
+    The noise variance at x is E exp g(x) = exp(m + v/2). Its logarithm is clipped to `min_log` and `max_log`: the
+    least at the training rows, and the greatest there plus log CEILING.
     """
 
     model: Model
@@ -69,5 +68,5 @@ class LogNoise:
     max_log: float
 
     def variance(self, latent: Latent) -> Array:
-        """The noise variance (N,) where the latent of `model` is this."""
+        """The noise variance (N,) at this latent of `model`."""
         return np.exp(np.clip(latent.mean + 0.5 * latent.variance, self.min_log, self.max_log))

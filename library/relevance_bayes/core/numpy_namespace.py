@@ -1,4 +1,4 @@
-"""numpy and scipy as one namespace, in which formulas compute."""
+"""numpy and scipy as one namespace that computes formulas."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from relevance_bayes.core.types import Array, ForRows, Mask
 
 
 class NumpyNamespace:
-    """An `ExtendedNamespace` of arrays: the functions of numpy, and what it does not have."""
+    """An `ExtendedNamespace` of arrays, of functions of numpy and scipy."""
 
     def abs(self, x: Array, /) -> Array:
         return np.asarray(np.abs(x))

@@ -1,7 +1,8 @@
-"""Predictions under Gaussian noise at one row, in scalars: for so few numbers calls of numpy cost more than their sums.
+"""Predictions under Gaussian noise at one row, in scalars: for so few numbers calls of numpy cost more than the
+arithmetic.
 
 The figures are those of `Ready.predict` and `ReadyPool.predict` to about the twelfth digit: squared distances are
-summed from differences, however many inputs there are.
+summed from differences, for any number of inputs.
 """
 
 from collections.abc import Callable

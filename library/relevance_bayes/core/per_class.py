@@ -7,10 +7,10 @@ import scipy
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import ConstantFunction
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods import BernoulliPerClass
 from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
@@ -24,8 +24,8 @@ MAX_LOG_ODDS = 60.0
 
 @dataclass(frozen=True, eq=False)
 class PerClass:
-    """Bernoulli models (K,), in the order of the classes, of each class against all others; `likelihood` is theirs
-    together."""
+    """Bernoulli models (K,), in the order of the classes, of each class against all others; `likelihood` is that of
+    the whole."""
 
     members: tuple[Model, ...]
     likelihood: BernoulliPerClass
@@ -33,13 +33,13 @@ class PerClass:
 
 @dataclass(frozen=True, eq=False)
 class ReadyPerClass:
-    """Models of classes that have all that their predictions need factorised."""
+    """Models of classes, factorised for predictions."""
 
     members: tuple[Ready, ...]
     likelihood: BernoulliPerClass
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[ClassPrediction, Array | None]:
-        """The predictive distribution at X (N, d), and its `support` (N,): the mean over the models that know theirs.
+        """The predictive distribution at X (N, d), and its `support` (N,): the mean over the models that have one.
 
         There is no noise: `noise_sd` is None. Raises DataError.
         """
@@ -54,7 +54,7 @@ class ReadyPerClass:
 
 
 def without_functions(inputs: int, t: Array, candidates: int) -> Model:
-    """The model of a class, t (N,) 0 or 1, that is as probable everywhere as it is frequent: a constant alone.
+    """The model of a class, t (N,) 0 or 1, of constant probability: the constant function alone.
 
     With n rows of the class its probability is (n + 1/2)/(N + 1), the mean under Jeffreys' prior, and its evidence that
     of t under it, log B(n + 1/2, N - n + 1/2) - log B(1/2, 1/2). The log odds have the variance of Anscombe's estimate,
@@ -64,10 +64,10 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
     one, other = positive + 0.5, rows - positive + 0.5
     variance = 1.0 / one + 1.0 / other
 
-    def missed(mean: float) -> float:
+    def excess(mean: float) -> float:
         return integrated_sigmoid(np.array([mean]), np.array([variance])).item() - one / (one + other)
 
-    log_odds = float(scipy.optimize.brentq(missed, -MAX_LOG_ODDS, MAX_LOG_ODDS, xtol=1e-12))
+    log_odds = float(scipy.optimize.brentq(excess, -MAX_LOG_ODDS, MAX_LOG_ODDS, xtol=1e-12))
     moment = log_odds**2 + variance
     log_evidence = float(scipy.special.betaln(one, other) - scipy.special.betaln(0.5, 0.5))
     return Model(

@@ -48,14 +48,14 @@ def representative(model: LearnedModel) -> Model | LocalModel:
 
 
 def alone(model: LearnedModel) -> Model:
-    """The model itself; raises SparseBayesError where several predict together."""
+    """The model itself; raises SparseBayesError for a pool and the like."""
     if not isinstance(model, Model):
         raise SparseBayesError("expected one model, got several that predict together")
     return model
 
 
 def likelihood_of(model: LearnedModel) -> TargetLikelihood:
-    """That of the target; the members of a pool share theirs."""
+    """The likelihood of the target; the members of a pool share it."""
     return model.members[0].likelihood if isinstance(model, Pool) else model.likelihood
 
 
@@ -75,13 +75,13 @@ def at_temperature(model: LearnedModel, temperature: float) -> LearnedModel:
 
 
 def n_functions(model: LearnedModel) -> int:
-    """The number of a model's functions, those of all members together and of their log noise included."""
+    """The number of a model's functions, summed over members, those of their log noise included."""
     return sum(member.size for member in members_of(model))
 
 
 @dataclass(frozen=True, eq=False)
 class ReadyPool:
-    """A pool whose members have all that their predictions need factorised."""
+    """A pool whose members are factorised for predictions."""
 
     members: tuple[Ready, ...]
     weights: Array
@@ -105,7 +105,7 @@ class ReadyPool:
         return RealPrediction(mean, noise, weights, residual), support
 
     def predictions(self, X: Array, noise_sd: Array | None) -> tuple[list[RealPrediction], list[Array | None]]:
-        """Those of the members, and their supports."""
+        """The predictions of the members, and their supports."""
         found, supports = list[RealPrediction](), list[Array | None]()
         for member in self.members:
             prediction, support = member.predict(X, noise_sd)
@@ -127,12 +127,12 @@ AnyReady: TypeAlias = Ready | ReadyPool | ReadyPerClass | ReadyLocal
 
 
 def ready_members(ready: AnyReady) -> tuple[Ready, ...]:
-    """The models that predict together, or the model alone, each with all that its predictions need factorised."""
+    """The models that predict together, or the model alone, each factorised for predictions."""
     return (ready,) if isinstance(ready, Ready) else ready.members
 
 
 def ready_of(model: LearnedModel) -> AnyReady:
-    """A model with all that its predictions need factorised once; raises NotPositiveDefiniteError."""
+    """A model factorised for predictions; raises NotPositiveDefiniteError."""
     match model:
         case Model():
             return Ready.of(model)

@@ -42,7 +42,7 @@ class Posterior:
     """N(mean, covariance) of the weights under precisions alpha (R,) of the prior.
 
     Where a row has K latents `mean` is (R, K), and the covariance that of each. `whitened` (R, R) = A^1/2 Sigma A^1/2,
-    the covariance in units of the prior's sds, whatever their size; `log_shrinkage` = log |A Sigma|, at most 0.
+    the covariance in units of the prior's sds, of any size; `log_shrinkage` = log |A Sigma|, at most 0.
     """
 
     alpha: Array
@@ -54,7 +54,7 @@ class Posterior:
     @cached_property
     def determined(self) -> Array:
         """gamma (R,), each in [0, 1]: how well the data determine each weight [TIPPING2001, eq. 17]."""
-        return np.maximum(1.0 - self.whitened.diagonal(), 0.0)  # rounding, where copies share what data say
+        return np.maximum(1.0 - self.whitened.diagonal(), 0.0)  # rounding, where copies share a weight
 
     @property
     def divergence(self) -> float:
@@ -74,7 +74,7 @@ class Posterior:
 
 
 def as_columns(values: Array) -> Array:
-    """One column a latent: (n, K) as they are, (n, 1) of (n,)."""
+    """One column a latent: (n, K) unchanged, (n, 1) of (n,)."""
     return values[:, None] if values.ndim == 1 else values
 
 

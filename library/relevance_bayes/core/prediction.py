@@ -33,19 +33,20 @@ __all__ = [
 ]
 
 BLOCK_BYTES = 2**20
-"""Columns of the model at new points are computed so many bytes at a time, which stay in the caches of a core."""
+"""Bytes of the model's columns that are computed at once, which stay in the caches of a core."""
 
 MIN_ROWS = 256
-"""But for so many rows at least: with fewer, a product with the factors of a large model waits for memory."""
+"""The least number of rows computed at once: with fewer, products with a large model's factors are bound by memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """A model with all that its predictions need factorised once.
+    """A model factorised for predictions.
 
     `lower` (R, R) with lower lower' = Sigma; `whitening` of the kernel functions under a Gaussian process prior,
-    `augmented` under an independent one that keeps what it takes. `products` (R, K + R + m) is all that a row's columns
-    are multiplied with, side by side: the mean of K latents, `lower`, and L^-T of the m vectors that are whitened.
+    `augmented` under an independent one with an augmentation. `products` (R, K + R + m) are the factors that a row's
+    columns are multiplied by, side by side: the mean of K latents, `lower`, and L^-T of the m vectors that are
+    whitened.
     """
 
     model: Model
@@ -57,9 +58,9 @@ class Ready:
 
     @classmethod
     def of(cls, model: Model) -> "Ready":
-        """Raises NotPositiveDefiniteError."""
+        """The model factorised; raises NotPositiveDefiniteError."""
         # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
-        # The scale keeps the Cholesky factor safe whatever the weights' units.
+        # Scaled, so that the Cholesky factor is accurate in any units of the weights.
         scale = np.sqrt(model.covariance.diagonal())
         lower = scale[:, None] * light_cholesky(model.covariance / np.outer(scale, scale))
         whitening = _whitening(model)
@@ -69,7 +70,7 @@ class Ready:
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
 
-        `noise_sd` (N,) may come with the rows where it did with those learned from, else the model's stands for it.
+        `noise_sd` (N,) may be given where the training rows had their own, else it is the model's.
         """
         found = self.checked(X, noise_sd)
         noise = self._noise_sd(X) if noise_sd is None else noise_sd
@@ -91,23 +92,23 @@ class Ready:
         return np.sqrt(second.variance(self.noise.latent(X)))
 
     def latent(self, X: Array) -> Latent:
-        """Mean p'mu, variance p'Sigma p and what is beyond the functions, at X (N, d).
+        """Mean p'mu, variance p'Sigma p and residual variance at X (N, d).
 
-        Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
-        prior the variance of the function that each point brings.
+        Under a Gaussian process the residual is c = s (1 - e'E_mm^-1 e), and the support 1 - c/s; under an independent
+        prior it is the variance of the augmenting function.
         """
         if len(X) <= MIN_ROWS:
             mean, variance, left = self._parts(X)
         else:
             parts = [self._parts(X[first:stop]) for first, stop in chunks(len(X), self._width)]
             mean, variance, left = map(np.concatenate, zip(*parts, strict=True))
-        unreached = self.model.signal_variance if self.augmented is None else self.augmented.prior
-        if unreached is None:
+        residual_scale = self.model.signal_variance if self.augmented is None else self.augmented.prior
+        if residual_scale is None:
             return Latent(mean, variance, np.zeros(len(X)))
-        return Latent(mean, variance, unreached * left, np.maximum(1.0 - left, 0.0) if self._places else None)
+        return Latent(mean, variance, residual_scale * left, np.maximum(1.0 - left, 0.0) if self._has_support else None)
 
     def _parts(self, X: Array) -> tuple[Array, Array, Array]:
-        """Mean and variance of the functions of the model at some rows, and the share that they leave, each (n,)."""
+        """Mean and variance of the functions of the model at some rows, and the residual share, each (n,)."""
         columns = evaluate(self.model.functions, X)
         found = columns @ self.products
         known = self.model.mean
@@ -120,11 +121,11 @@ class Ready:
         else:
             left = np.ones(len(X))
         mean = means[:, 0] if known.ndim == 1 else means
-        return mean.copy(), np.vecdot(spread, spread), left  # a view would keep all that was found
+        return mean.copy(), np.vecdot(spread, spread), left  # a view would keep the whole product in memory
 
     @property
-    def _places(self) -> bool:
-        """True where something in the model has a place: a process without inducing points has no distance."""
+    def _has_support(self) -> bool:
+        """True where the model has centres: a process without inducing points has no support."""
         return self.augmented is not None or (self.whitening is not None and len(self.whitening.lower) > 0)
 
     @property
@@ -133,7 +134,7 @@ class Ready:
 
 
 def predict(model: Model, X: Array, noise_sd: Array | None = None) -> Prediction:
-    """The predictive distribution at X (N, d) in the model's encoded units: what the likelihood makes of the latent.
+    """The predictive distribution at X (N, d) in the model's encoded units: under the likelihood, from the latent.
 
     `noise_sd` as in `Ready.predict`. Raises DataError.
     """
@@ -157,7 +158,7 @@ def whitened(model: Model, X: Array) -> tuple[Array, Array]:
 
 
 def prior_variance(model: Model, X: Array) -> Array:
-    """p'A^-1 p (N,) of the functions kept, at X (N, d): what they say of the latent before any row is seen."""
+    """p'A^-1 p (N,) of the functions in the model at X (N, d): the prior variance of the latent."""
     parts = []
     for first, stop in chunks(len(X), len(model.mean)):
         columns, alpha = whitened(model, X[first:stop])
@@ -166,7 +167,7 @@ def prior_variance(model: Model, X: Array) -> Array:
 
 
 def _whitening(model: Model) -> Whitening | None:
-    """That of the kernel functions, which stand first under a Gaussian process prior; None under another."""
+    """The whitening of the kernel functions, which are first under a Gaussian process prior; None under another."""
     if model.signal_variance is None:
         return None
     vectors, *_ = model.functions
@@ -192,15 +193,15 @@ def _augmented(model: Model) -> Augmented | None:
 
 
 def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
-    """First row and stop of about as many rows at a time: at most MIN_ROWS, or the rows of which `functions` columns
-    take BLOCK_BYTES where these are more."""
+    """First row and stop of chunks of about equal size: at most MIN_ROWS rows, or BLOCK_BYTES of `functions` columns
+    where that is more."""
     max_rows = max(MIN_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
     blocks = -(-rows // max_rows)
     return ((rows * block // blocks, rows * (block + 1) // blocks) for block in range(blocks))
 
 
 MAX_ERROR = 1e150
-"""An error whose square is still a number: beyond it r2 counts the greatest as this."""
+"""The largest error whose square is finite: r2 counts greater ones as this."""
 
 
 FIGURES = ("mae", "nll", "coverage_95", "error", "log_loss", "brier")
@@ -252,5 +253,5 @@ class Measured:
 
 
 def scores(prediction: Prediction, t: Array) -> dict[str, float]:
-    """Figures of predictions against what came, t (N,), in the units of t: see `Measured`."""
+    """Figures of predictions against the targets t (N,), in the units of t: see `Measured`."""
     return Measured.of(prediction, t).scores()

@@ -18,7 +18,7 @@ from relevance_bayes.core.scales import Learning
 from relevance_bayes.core.types import Array, ForRows
 
 KEPT_BYTES = 256 * 2**20
-"""Columns of all candidates are computed once and kept while they need no more than this; else anew for each look."""
+"""Columns of all candidates are computed once and kept up to this size; above it they are computed in each pass."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +26,14 @@ class Problem:
     """The problem of an algorithm: a `source` of N rows, finite, and the `candidates`.
 
     The source's t (N,), or (N, K), are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets
-    their logarithms, and K numbers a row where each class has its own; less `centre`, () or (K,), which the constant's
-    weight has beside its own. The evidence of the targets as they came is that of t and `log_jacobian`. Under a
-    Gaussian process prior `begin` is where its hyperparameters start from, None for the usual starts, and
-    `max_rows_for_scales` bounds the rows from which these are learned where the evidence is exact, None for the usual
-    bound.
+    their logarithms, and K numbers a row where each class has its own; less `centre`, () or (K,), which is added to
+    the constant's weight. The evidence in the targets' own units is that of t plus `log_jacobian`. Under a Gaussian
+    process prior `begin` are the initial hyperparameters, None for the default starts, and `max_rows_for_scales` bounds
+    the rows from which these are learned where the evidence is exact, None for the default.
 
-    A Gaussian process meets the inputs of all rows through `source.reduce` and `sample` alone where its sites don't
-    depend on the latent. `every`, X and what follows from them are for algorithms that need all of X at once: those
-    of independent weights, whose candidates stand on its rows, and sites that do depend on the latent.
+    A Gaussian process reads the inputs of all rows only by `source.reduce` and `sample` where its sites don't depend on
+    the latent. `every`, X and what follows from them are for algorithms that need all of X at once: those of
+    independent weights, whose candidates are centred on its rows, and sites that depend on the latent.
     """
 
     source: RowSource
@@ -66,7 +65,7 @@ class Problem:
 
     @property
     def precisions(self) -> Array | None:
-        """Those of the noise, up to the factor beta, (N,), where the rows' differ and are known."""
+        """The noise precisions over beta, (N,), where the rows' differ and are known."""
         return self.source.precisions
 
     def unweighted(self, functions: int) -> Array:
@@ -75,7 +74,7 @@ class Problem:
         return np.zeros((functions, *(self.t.shape[1:] if latents == 1 else (latents,))))
 
     def sample(self, size: int) -> Sample:
-        """At most so many rows, drawn by content, in the order in which they stand."""
+        """At most `size` rows, drawn by content, in their order."""
         return self._sampler.sample(size)
 
     @cached_property
@@ -90,11 +89,11 @@ class Problem:
 
     @cached_property
     def square(self) -> float:
-        """The unit of the latent's square: the targets' mean square, each counted as its noise has it.
+        """The unit of the latent's square: the targets' mean square, weighted by noise precision.
 
-        1 where all are 0, and where the latent has no unit of theirs, as that of classes and counts has none.
+        1 where all are 0, and where the latent is not in the targets' units, as for classes and counts.
         """
-        if not self.likelihood.in_target_units:
+        if not self.likelihood.has_target_units:
             return 1.0
         return float(np.mean(np.average(self.t**2, axis=0, weights=self.precisions))) or 1.0
 
@@ -104,7 +103,7 @@ class Problem:
 
     @cached_property
     def every(self) -> RowBlock:
-        """All rows as one."""
+        """All rows as one block."""
         return self.source.every()
 
     @property
@@ -126,18 +125,18 @@ class Problem:
         return np.concatenate([product for product, _ in seen]), np.concatenate([square for _, square in seen])
 
     def only(self, places: Sequence[int]) -> "Problem":
-        """The same with the dictionaries at `places` alone."""
+        """The problem with the dictionaries at `places` alone."""
         dictionaries = tuple(self.candidates.dictionaries[place] for place in places)
         return replace(self, candidates=Candidates(dictionaries))
 
     @cached_property
     def _dictionaries(self) -> tuple[Products, ...]:
-        kept = self.rows * self.candidates.size * 8 <= self.kept_bytes
-        return tuple(products_of(functions, self.X, kept=kept) for functions in self.candidates.dictionaries)
+        is_kept = self.rows * self.candidates.size * 8 <= self.kept_bytes
+        return tuple(products_of(functions, self.X, is_kept=is_kept) for functions in self.candidates.dictionaries)
 
 
 def check_rows(X: Array, t: Array, noise_sd: Array | None = None) -> None:
-    """Raise DataError unless X (N, d) and t (N,) go together, are finite and have at least two rows.
+    """Raise DataError unless X (N, d) and t (N,) have matching shapes, are finite and have at least two rows.
 
     `noise_sd` (N,), where it comes with the rows, has to be finite and above 0 as well.
     """
@@ -152,7 +151,7 @@ def check_shapes(X: Array, t: Array) -> None:
 
 
 def check_source(source: RowSource, noise_sd: Array | None = None) -> None:
-    """The same of rows whose inputs need not be in memory."""
+    """Raise DataError as `check_rows`, for rows whose inputs need not be in memory."""
     t = source.t
     if len(t) < 2:
         raise DataError(f"expected at least two rows, got {len(t)}")

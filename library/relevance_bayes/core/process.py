@@ -1,10 +1,10 @@
-"""Evidence of a Gaussian process and its gradient: seen through few vectors (the bound), and exact on few rows."""
+"""The evidence of a Gaussian process and its gradient: the bound through inducing points, and exact on few rows."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from relevance_bayes.core.coupled import settled
+from relevance_bayes.core.coupled import maximised
 from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
@@ -13,7 +13,7 @@ from relevance_bayes.core.posterior import as_columns
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors.gaussian_process import Whitening
 from relevance_bayes.core.types import Array, ForRows, Indices
-from relevance_bayes.core.variational import Settled, settle
+from relevance_bayes.core.variational import Optimum, maximise_bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,8 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Where the functions stand: X (m, d) of the training rows `rows` (m,), or `moved` (m, d), warped but unscaled."""
+    """The inducing points: X (m, d) of the training rows `rows` (m,), or optimised `moved` (m, d), warped but
+    unscaled."""
 
     rows: Indices
     X: Array
@@ -55,7 +56,7 @@ class Bound:
 
     value: float
 
-    settled: Settled
+    optimum: Optimum
     whitening: Whitening
     P: Array
     left: Array
@@ -71,12 +72,12 @@ def bound(
     h: Hyperparameters,
     rho: float = 0.0,
     *,
-    near: Settled | None = None,
+    near: Optimum | None = None,
 ) -> Bound:
-    """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
+    """L of the process through the inducing points, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
 
-    With rho above 0, for Gaussian noise, it is power EP's: see `Power`. `near` is where it settled at hyperparameters
-    near these, with the same rows and as many vectors.
+    With rho above 0, for Gaussian noise, it is power EP's: see `Power`. `near` is the result at similar
+    hyperparameters, with the same rows and as many vectors.
     """
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
@@ -91,10 +92,10 @@ def bound(
     beta = rows.precision(h.beta)
     if rho:
         power = Power(rho, np.full(len(c), beta), c)
-        found = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
+        found = maximise_bound(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
         value = found.value - found.posterior.latents * power.price
         return Bound(value, found, whitening, P, left, *power.slopes(found))
-    found = settled(P, rows.t, c, alpha, likelihood, beta, near=near)
+    found = maximised(P, rows.t, c, alpha, likelihood, beta, near=near)
     left_slope = -0.5 * found.posterior.latents * found.sites.precision
     return Bound(found.value, found, whitening, P, left, left_slope, found.sites.noise_slope)
 
@@ -102,12 +103,12 @@ def bound(
 def bound_gradient(
     rows: Rows, vectors: Vectors, kernel: Covariance, h: Hyperparameters, found: Bound
 ) -> tuple[Array, Array | None]:
-    """dL/dtheta, and dL/dmoved (m, d) where the vectors move: at rest q(w) itself need not be followed.
+    """dL/dtheta, and dL/dmoved (m, d) of optimised inducing points: q(w) is stationary at the maximum.
 
-    D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; what c = s (1 - |b|^2) passes on
-    to the whitened columns is -2 s diag(dL/dc) B; then through the whitening, the kernel and the input map.
+    D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; the part of the
+    whitened columns by c = s (1 - |b|^2) is -2 s diag(dL/dc) B; then through the whitening, kernel and input map.
     """
-    F, s, posterior, sites = rows.F.shape[1], h.signal_variance, found.settled.posterior, found.settled.sites
+    F, s, posterior, sites = rows.F.shape[1], h.signal_variance, found.optimum.posterior, found.optimum.sites
     lam, g = posterior.latents * sites.precision, as_columns(sites.gradient)
     own = 0.5 * (posterior.latents * posterior.determined - posterior.alpha * posterior.squares)
     log_signal_variance = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
@@ -131,7 +132,7 @@ def bound_gradient(
 
 
 def with_vectors(theta: Array, vectors: Vectors, h: Hyperparameters, dV: Array) -> tuple[Array, Array | None]:
-    """dL/dtheta, from what it is at vectors that stay, and dL/dmoved (m, d) where they move; dV (m, d) = dL/dV."""
+    """dL/dtheta, from its part at fixed inducing points, and dL/dmoved (m, d) of optimised ones; dV (m, d) = dL/dV."""
     F, k = len(h.alpha), len(h.input_map.widths)
     if vectors.moved is None:
         logits = np.zeros(len(h.terms.logits))
@@ -142,9 +143,9 @@ def with_vectors(theta: Array, vectors: Vectors, h: Hyperparameters, dV: Array) 
 
 
 def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Array, Array]:
-    """log p(t) of the process itself for Gaussian noise, its gradient in theta, and gamma (F,) of the columns F.
+    """log p(t) of the full process for Gaussian noise, its gradient in theta, and gamma (F,) of the columns F.
 
-    Where t is (N, K), of K independent processes that are alike.
+    Where t is (N, K), of K independent processes with the same hyperparameters.
 
     C = diag(1/beta) + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [THEORY 12].
     """

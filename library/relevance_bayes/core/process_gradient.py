@@ -1,4 +1,4 @@
-"""The bound of a process seen through few vectors, and its gradient, in two passes over the rows [THEORY 13]."""
+"""The bound of a process through inducing points, and its gradient, in two passes over the rows [THEORY 13]."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -37,7 +37,7 @@ class SumSlopes:
     """The reduction to the slopes at a posterior of the whitened weights [F B], for Gaussian noise.
 
     With E = B L' the kernel's columns, dL/dE = g u' - K lam (F C_F + E C_E): u (m, K) = L^-T mean, and C (R, m) =
-    (Sigma - s I) L^-1, of which the lower part once more is whitened. `fixed_mean` (F, K), `mapped` (m, d); `of_E` (m,
+    (Sigma - s I) L^-1, of which the lower part is whitened once more. `fixed_mean` (F, K), `mapped` (m, d); `of_E` (m,
     m) = -K beta C_E, `of_others` (F + K, m) = [-K beta C_F; u'].
     """
 
@@ -91,7 +91,7 @@ class SumSlopes:
 def summed_bound(
     problem: Problem, fixed: tuple[int, ...], vectors: Vectors, kernel: Covariance, h: Hyperparameters, origin: Array
 ) -> tuple[Reached, Array, Array | None]:
-    """L on all rows, dL/dtheta, and dL/dmoved (m, d) where the vectors move: see `bound` and `bound_gradient`.
+    """L on all rows, dL/dtheta, and dL/dmoved (m, d) of optimised inducing points: see `bound` and `bound_gradient`.
 
     For Gaussian noise and rho of 0. `fixed`: candidates without kernel; `origin` (R,) or (R, K): weights near the mean.
     """

@@ -1,4 +1,4 @@
-"""Further functions of a process: what each would bring at the scales of now, on all rows, in one pass [THEORY 13]."""
+"""Further functions of a process: their gains at the current scales on all rows, in one pass [THEORY 13]."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -20,7 +20,7 @@ from relevance_bayes.core.row_source import RowBlock
 from relevance_bayes.core.types import Array
 
 MIN_RESIDUE = 1e-9
-"""A candidate of whose share beside the functions in the model less than this is left is a copy: jitter is in it."""
+"""The least residual share of a candidate, jitter included: of less it is a copy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class GramBeside:
     """The reduction to the Gram matrix of Y = [P, Phi, r]: columns in the model, those of M candidates, residuals.
 
     Phi = (K_c - B reached') scale: `points` (M, d) are the candidates, mapped, `reached` (M, m) their whitened columns
-    at the vectors, and `scale` (M,) has the residual kernel of each with itself become 1. r = t - P `mean`.
+    at the vectors, and `scale` (M,) makes the residual kernel of each with itself 1. r = t - P `mean`.
     """
 
     candidates: Candidates
@@ -78,10 +78,10 @@ def choose_more(
     min_gain: float,
     max_functions: int,
 ) -> Chosen:
-    """Choose among the candidates X (M, d) beside the functions in the model, by what they bring on all rows.
+    """Choose among the candidates X (M, d) beside the functions in the model, by their gains on all rows.
 
     For Gaussian noise, rho of 0 and one target a row; `sums` are those of the model. The gains are those of `choose`,
-    which sees rows through their Gram matrix alone: it is given a root of that in their place. Exact, jitter counted.
+    which depends on rows only through their Gram matrix: a root of that replaces the rows. Exact, jitter included.
     """
     V, U, covariance = vectors.mapped(h), h.input_map(X), h.covariance(kernel)
     jitter = JITTER if h.jitter is None else h.jitter

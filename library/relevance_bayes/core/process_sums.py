@@ -1,4 +1,4 @@
-"""Sums over all rows of a process seen through few vectors: one pass, then everything in R-space [THEORY 13]."""
+"""Sums over all rows of a process through inducing points: one pass, then all is of size R [THEORY 13]."""
 
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -25,10 +25,10 @@ from relevance_bayes.core.types import Array
 class RowSums:
     """The sums over N rows of K latents through the columns P = [F B] of one input map and one set of vectors.
 
-    `gram` (R, R) = P'WP; with r = t - P `origin`, so that nothing is lost to cancellation however small the noise,
+    `gram` (R, R) = P'WP; with r = t - P `origin`, so that nothing is lost to cancellation at low noise,
     `slope` = P'Wr, shaped as the origin, (R,) or (R, K), and `square` = r'Wr; `left` = sum_n w_n (1 - |b_n|^2);
-    `log_precisions` = log |W|. W = diag(w) are the noise precisions over beta, I where all rows have one. Rows that
-    others summed may be added.
+    `log_precisions` = log |W|. W = diag(w) are the noise precisions over beta, I where all rows have one. Sums of
+    other rows may be added.
 
     With rho above 0 W are those of `Power` and `left` = 2 T/(beta s), at the hyperparameters summed at: L and the
     posterior are to be had there alone, and the gradient is that of W held still.
@@ -82,7 +82,7 @@ class Reached:
 
 @dataclass(frozen=True, eq=False)
 class SumRows:
-    """The reduction to the sums of a process with a `covariance`, seen through vectors that are `mapped` (m, d).
+    """The reduction to the sums of a process with a `covariance`, through inducing points that are `mapped` (m, d).
 
     `fixed` are candidates without kernel, and `origin` (R,) or (R, K) weights near the mean.
     """
@@ -133,7 +133,7 @@ def row_sums(
     origin: Array,
     rho: float = 0.0,
 ) -> RowSums:
-    """Of all rows, in one pass. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
+    """The sums of all rows, in one pass. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
     whitening = Whitening.of(covariance(V, V), jitter=h.jitter)

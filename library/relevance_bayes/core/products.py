@@ -10,22 +10,23 @@ from relevance_bayes.core.basis import Functions, GroupFunctions, KernelFunction
 from relevance_bayes.core.types import Array
 
 BLOCK_BYTES = 8 * 2**20
-"""Columns that are not kept are computed so many bytes at a time."""
+"""Bytes of the columns that are computed at once where they are not kept."""
 
 MIN_ROWS = 100
-"""Below it the design matrix itself is small."""
+"""Rows below which the design matrix itself is used."""
 
 ROWS_PER_RANK = 8
-"""The factor pays while its rank is at most this share of the rows, ..."""
+"""Rows per rank from which the low-rank factor is used, ..."""
 
 MAX_RANK = 512
-"""... and at most this."""
+"""... and its largest rank."""
 
 RESIDUE = 1e-12
 """The residual that the factor may leave of a kernel whose greatest value is 1."""
 
 MIN_PROGRESS = 0.2
-"""Given up at half of the rank, where less than this share of the way to RESIDUE (in logarithms) lies behind."""
+"""At half of the rank the factorisation stops where less than this share of the way to RESIDUE (in logarithms) is
+done."""
 
 
 class Products(Protocol):
@@ -40,11 +41,11 @@ class Products(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """By the columns themselves, block by block: kept where `kept` allows, else computed anew."""
+    """Products by the columns themselves, block by block: kept where `is_kept`, else recomputed."""
 
     functions: Functions
     X: Array
-    kept: bool
+    is_kept: bool
     _blocks: list[Array] = field(default_factory=list, repr=False)
 
     def products(self, towards: Array) -> Array:
@@ -62,13 +63,13 @@ class Dense:
         widest = max(1, BLOCK_BYTES // (8 * len(self.X)))
         for first in range(0, self.functions.size, widest):
             columns = self.functions(self.X, np.arange(first, min(first + widest, self.functions.size)))
-            if self.kept:
+            if self.is_kept:
                 self._blocks.append(columns)
             yield columns
 
 
 def _squares(columns: Array, precision: Array | None) -> Array:
-    """Read as the columns lie in memory."""
+    """diag(Phi'diag(lam)Phi), read in the memory order of the columns."""
     if precision is None:
         return np.asarray(np.einsum("mn,mn->m", columns.T, columns.T))
     return np.square(columns.T) @ precision
@@ -76,7 +77,7 @@ def _squares(columns: Array, precision: Array | None) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LowRank:
-    """By a factor of the kernel matrix: Phi = G'H, G (k, N) for the rows and H (k, M) for the candidates."""
+    """Products by a factor of the kernel matrix: Phi = G'H, G (k, N) for the rows and H (k, M) for the candidates."""
 
     G: Array
     H: Array
@@ -89,15 +90,19 @@ class LowRank:
         return self.products(towards), np.einsum("km,km->m", self.H, (root @ root.T) @ self.H)
 
 
-def products_of(functions: Functions, X: Array, *, kept: bool) -> Products:
+def products_of(functions: Functions, X: Array, *, is_kept: bool) -> Products:
     """The cheapest way for the candidates `functions` at the rows X (N, d)."""
     if isinstance(functions, GroupFunctions):
-        return products_of(functions.of, X[:, functions.columns], kept=kept)
-    if isinstance(functions, KernelFunctions) and functions.kernel.stationary and functions.kernel.positive_definite:
+        return products_of(functions.of, X[:, functions.columns], is_kept=is_kept)
+    if (
+        isinstance(functions, KernelFunctions)
+        and functions.kernel.is_stationary
+        and functions.kernel.is_positive_definite
+    ):
         found = _low_rank(functions, X)
         if found is not None:
             return found
-    return Dense(functions, X, kept)
+    return Dense(functions, X, is_kept)
 
 
 def _low_rank(functions: KernelFunctions, X: Array) -> LowRank | None:
@@ -114,8 +119,8 @@ def _low_rank(functions: KernelFunctions, X: Array) -> LowRank | None:
 def incomplete_cholesky(functions: KernelFunctions, X: Array, max_rank: int) -> Array | None:
     """G (k, N) with |K - G'G| at most RESIDUE everywhere, K the stationary kernel of all rows X (N, d) of each other.
 
-    Pivots are the rows that are explained least; K is never formed. None where k would exceed `max_rank`. For a
-    positive definite kernel no entry of what is left is greater than the greatest on its diagonal.
+    Pivots are the rows of the greatest residual; K is never formed. None where k would exceed `max_rank`. The residual
+    of a positive definite kernel has its greatest entry on its diagonal.
     """
     U = functions.input_map(X)
     left = np.ones(len(U))

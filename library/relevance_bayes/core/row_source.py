@@ -1,4 +1,4 @@
-"""Rows as a source of blocks, and sums over them that depend on the rows alone, not on who summed which.
+"""Rows as a source of blocks, and sums over them that do not depend on the division of work.
 
 A pass over all rows is a reduction: a pure function of a block, whose results add. Blocks are of BLOCK_ROWS rows by
 global row number, and their results are added in the order of one binary tree over the blocks' numbers (pairwise
@@ -17,12 +17,12 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.types import Array, Indices
 
 BLOCK_ROWS = 4_096
-"""Rows of a block; the last has those that remain. Part of what a sum is: another number rounds otherwise."""
+"""Rows of a block; the last has the remainder. Another number would change the rounding of sums."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Rows that follow one another, X (n, d), t (n,) or (n, K), the first of which is row `first` of all.
+    """Consecutive rows, X (n, d), t (n,) or (n, K), the first of which is row `first` of all.
 
     `precisions` (n,) of their noise over beta, where the rows' differ and are known.
     """
@@ -102,17 +102,17 @@ class RowSource(Protocol):
         """The sum of the results for all blocks, in the order of `PairwiseSum`."""
 
     def every(self) -> RowBlock:
-        """All rows as one block, for what needs the whole of X at once: in memory, or mapped."""
+        """All rows as one block, for computations that need all of X at once: in memory, or mapped."""
 
     def with_targets(self, t: Array, precisions: Array | None) -> "RowSource":
         """The same inputs with other targets and noise precisions."""
 
 
 class PairwiseSum(Generic[S]):
-    """A sum of the results for blocks, whatever the order in which they are added, and over whichever workers.
+    """A sum of the results for blocks, independent of the order in which they are added and of the workers.
 
-    Node i of level l is the sum over the blocks from i 2^l to (i + 1) 2^l - 1: left child plus right child. What
-    remains when all blocks are there, the trees of the binary digits of their number, is added from the last.
+    Node i of level l is the sum over the blocks from i 2^l to (i + 1) 2^l - 1: left child plus right child. When
+    all blocks are added, the remaining trees (of the binary digits of their number) are summed from the last.
     """
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class PairwiseSum(Generic[S]):
         self._add(0, block, result)
 
     def merge(self, other: "PairwiseSum[S]") -> None:
-        """Add all that another has, of other blocks."""
+        """Add the results of another sum, of other blocks."""
         for (level, number), result in other._nodes.items():
             self._add(level, number, result)
 
@@ -178,7 +178,7 @@ def reduce_blocks(
 
 @dataclass(frozen=True, eq=False)
 class ArrayRows:
-    """Rows in memory: X (N, d), however it is laid out there, t (N,) or (N, K); `threads` share each pass."""
+    """Rows in memory: X (N, d), in any memory order, t (N,) or (N, K); `threads` share each pass."""
 
     X: Array
     t: Array
@@ -212,7 +212,7 @@ class ArrayRows:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Of the inputs of n `rows`: their `mean` (d,) and the sums of `squares` (d,) of what they are off it [CHAN1983].
+    """Of the inputs of n `rows`: their `mean` (d,) and the sums of squared deviations `squares` (d,) [CHAN1983].
 
     [CHAN1983] is Chan, Golub & LeVeque, Algorithms for computing the sample variance, The American Statistician 37.
     """
@@ -241,7 +241,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Finite:
-    """True where the inputs of some rows are finite: what adds up is the conjunction."""
+    """True where the inputs of some rows are finite: a sum is the conjunction."""
 
     value: bool
 

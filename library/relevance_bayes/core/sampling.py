@@ -1,4 +1,4 @@
-"""Samples of the rows: those of the smallest content keys, the same in whatever order the rows are."""
+"""Samples of the rows: those of the smallest content keys, independent of the order of the rows."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -11,7 +11,7 @@ from relevance_bayes.core.row_source import RowBlock, RowSource
 from relevance_bayes.core.types import Array, Indices
 
 MIN_SAMPLE = 8_192
-"""Rows that are looked for at once: a smaller sample is part of it, without another pass over all rows."""
+"""Rows drawn in one pass: smaller samples are part of them, without another pass."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class SmallestKeys:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows of all, in the order in which they stand: their `numbers` (k,) and inputs X (k, d)."""
+    """Some of the rows, in their order: `numbers` (k,) and inputs X (k, d)."""
 
     numbers: Indices
     X: Array

@@ -1,4 +1,4 @@
-"""From inputs to the unit-width space of the kernels: the ways to find a width, and the map that was found.
+"""The map from inputs to the unit-width space of the kernels, and the methods to find a width.
 
 [SNOEK2014] is Snoek, Swersky, Zemel & Adams, Input warping for Bayesian optimization, ICML 31.
 """
@@ -24,7 +24,7 @@ class FixedWidth:
 
     @property
     def each(self) -> tuple[float, ...]:
-        """The widths, however many were given."""
+        """The widths as a tuple."""
         return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
@@ -52,11 +52,11 @@ class EvidenceWidth:
 
 @dataclass(frozen=True)
 class EvidencePerInputWidth:
-    """A width for each input, by evidence: which inputs matter is learned.
+    """A width for each input, by evidence: automatic relevance determination.
 
     With `shrinkage` above 0 the log widths have a normal hyperprior of that precision about a common width, which is
-    free: -shrinkage/2 sum (log r_k - mean log r)^2 nats, r in units of the inputs' standard deviations. It keeps many
-    widths from being fitted to few rows.
+    free: -shrinkage/2 sum (log r_k - mean log r)^2 nats, r in units of the inputs' standard deviations. It prevents
+    overfitting many widths to few rows.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -75,7 +75,7 @@ class InheritedWidth:
 
 
 Width = FixedWidth | CrossValidationWidth | EvidenceWidth | EvidencePerInputWidth
-"""The ways that can be asked for."""
+"""The methods that a request may name."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Learning:
     """The part of the input map that the algorithm itself learns: no width, one for all inputs or each; the warps or
     not.
 
-    `additive`: and which inputs have a term of their own. `shrinkage` is the precision of the hyperprior that draws the
-    widths of several inputs to a common one.
+    `additive`: and which inputs have a term of their own. `shrinkage` is the precision of the hyperprior that shrinks
+    the widths of several inputs to a common one.
     """
 
     widths: Literal["none", "one", "each"] = "none"
@@ -177,26 +177,25 @@ class InputMap:
 def _warped(half: Array, a: Array, bend: Array) -> Array:
     """w = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p/2 = b asinh(x)/2 (N, d), bend = b cosh a (d,).
 
-    The sum as a product, which nothing cancels in.
+    The sum as a product, without cancellation.
     """
     return 2.0 * np.sinh(half) * np.cosh(half - a) / bend
 
 
 MAX_ROWS_MEASURED = 1_000
-"""Distances between this many rows say enough about their scale."""
+"""Rows whose distances are measured for the range of widths."""
 
 
 WIDEST = 2.0
-"""Widths are looked for up to so many diameters of the data. Where most of a function is straight, kernels far wider
-than the data that cancel say the rest with few: Friedman 2's error is .91 of an SVM's, 1.18 up to one diameter."""
+"""The widest width of a search in diameters of the data. A nearly linear function is a sum of few kernels much wider
+than the data, which cancel: Friedman 2's error is .91 of an SVM's, 1.18 up to one diameter."""
 
 
 def width_range(X: Array) -> tuple[float, float]:
-    """The widths worth looking at for X (N, d).
+    """The range of widths to search for X (N, d).
 
-    From the median distance to the third nearest neighbour up to WIDEST diameters [THEORY 5].
-
-    Rows that stand twice count once. Where all rows are one point, any width is as good: (1, 1).
+    From the median distance to the third nearest neighbour up to WIDEST diameters [THEORY 5]. Equal rows count once;
+    (1, 1) where all rows are equal.
     """
     distinct = np.unique(X, axis=0)
     distinct = distinct[:: -(-len(distinct) // MAX_ROWS_MEASURED)]

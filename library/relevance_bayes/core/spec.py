@@ -1,4 +1,4 @@
-"""The specification of a fit: one choice from each union, and the table of choices that go together."""
+"""The specification of a fit: one choice from each union, and the table of valid combinations."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +31,8 @@ class Spec:
 
     @property
     def model_likelihood(self) -> Likelihood:
-        """That of the one model that is fitted; raises IllegalCombinationError where each class has a model."""
+        """The likelihood of the one model that is fitted; raises IllegalCombinationError where each class has a
+        model."""
         if isinstance(self.likelihood, BernoulliPerClass):
             detail = f'"{self.likelihood.type}" is that of several fits, one for each class'
             raise IllegalCombinationError("likelihood", detail)
@@ -77,7 +78,7 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError(
             "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'
         )
-    if spec.prior.rho and not spec.likelihood.conjugate:
+    if spec.prior.rho and not spec.likelihood.is_conjugate:
         detail = f'expected rho of 0 under "{spec.likelihood.type}": another is for Gaussian noise'
         raise IllegalCombinationError("prior", detail)
     if is_heteroscedastic(spec.likelihood) and (not isinstance(spec.prior, GaussianProcess) or spec.prior.rho):
@@ -98,7 +99,7 @@ def check(spec: Spec) -> None:
 
 
 def is_heteroscedastic(likelihood: TargetLikelihood) -> bool:
-    """True where the noise is a function of the inputs that is learned too."""
+    """True where the noise is a learned function of the inputs."""
     return isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "heteroscedastic"
 
 
@@ -125,7 +126,7 @@ def _check_hyperpriors(spec: Spec, prior: Independent) -> None:
 
 
 def _learns_noise(likelihood: TargetLikelihood) -> bool:
-    """True where there is a precision between where learning begins and the greatest, whatever the targets are."""
+    """True where the noise precision has a range, whatever the targets are."""
     start, max_beta = likelihood.start(np.array([1.0, 2.0]))
     return max_beta > start
 

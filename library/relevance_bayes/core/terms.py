@@ -1,4 +1,4 @@
-"""Which inputs of a process have a term of their own, and what share of its variance: structure that is learned."""
+"""The inputs of a process that have a term of their own, and their shares of its variance: learned structure."""
 
 from dataclasses import dataclass, field
 from math import log
@@ -33,7 +33,7 @@ class Terms:
         return Additive(kernel, self.alone, tuple(self.shares.tolist())) if self.alone else kernel
 
     def with_term(self, place: int, share: float) -> "Terms":
-        """One more input alone, which takes its share from all others alike."""
+        """The terms with one more input, whose share is taken from all others in proportion."""
         logits = self.logits
         rest = (1.0 - share) / (1.0 + float(np.exp(logits).sum()))
         return Terms((*self.alone, place), np.append(logits, log(share / rest)))

@@ -1,7 +1,7 @@
-"""Formulas that are evaluated and also recorded: functions of an array namespace `xp` that is handed in.
+"""Formulas that are evaluated and also recorded: functions of an array namespace `xp` that is passed in.
 
-With numpy itself as `xp` a formula computes; with `TRACING` it records what it would compute, as a graph of the
-operations of the Python array API standard (2024.12), which exports write down in languages of their own. Formulas that
+With numpy as `xp` a formula computes; with `TRACING` it records a graph of operations of the Python array API standard
+(2024.12), which exports write in other languages. Formulas that
 need more than functions of single numbers have an `ExtendedNamespace`: `NUMPY` (`numpy_namespace.py`) computes them.
 """
 
@@ -14,10 +14,9 @@ from relevance_bayes.core.types import Array, Mask
 
 @dataclass(frozen=True, eq=False)
 class Traced:
-    """An array that has not been computed: an operation, and what it is of; one without operands is a parameter.
+    """An array that is not computed: an operation and its operands; one without operands is a parameter.
 
-    `axis` is the one along which sums and maxima are taken, `keepdims` whether it stays with length 1; or the place of
-    a new axis.
+    `axis` is that of sums and maxima, kept with length 1 where `keepdims`; or the position of a new axis.
     """
 
     operation: str
@@ -27,7 +26,7 @@ class Traced:
     loop: "Loop | None" = None
 
     __array_ufunc__ = None
-    """Operators of numpy's arrays leave the operation to the operand that is traced."""
+    """Operators of numpy's arrays defer to the traced operand."""
 
     @property
     def parts(self) -> "Iterator[Traced]":
@@ -75,7 +74,7 @@ Operand: TypeAlias = Traced | float | Array
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """An iteration whose operands are where it starts and the unit of its changes: see `fixed_point`."""
+    """An iteration, whose operands are its start and the unit of its changes: see `fixed_point`."""
 
     parameter: Traced
     body: Traced
@@ -84,7 +83,7 @@ class Loop:
 
 
 def parts_of(formulas: Iterable[Traced]) -> set[Traced]:
-    """The formulas and all that they are computed from."""
+    """The formulas and all their operands, recursively."""
     found, waiting = set[Traced](), list(formulas)
     while waiting:
         one = waiting.pop()
@@ -148,7 +147,7 @@ class Namespace(Protocol[S]):
         ...
 
     def round(self, x: S, /) -> S:
-        """The nearest whole number, an even one of two."""
+        """The nearest whole number, the even one of a tie."""
         ...
 
     def minimum(self, x: "S | float", y: "S | float", /) -> S:
@@ -197,8 +196,8 @@ class ExtendedNamespace(Namespace[S], Protocol[S]):
         """one(xp, x, y) where the condition holds, else the other: of the shape of x.
 
         The condition (N, 1) is one for each row of x (N, k) and y (N, 1); or all have one shape, and it is one for each
-        element. Both must be finite wherever they are evaluated: an export evaluates both everywhere. `cells` is how
-        many elements of x one call has at most.
+        element. Both must be finite wherever they are evaluated: an export evaluates both everywhere. `cells` is
+        the most elements of x in one call.
         """
         ...
 

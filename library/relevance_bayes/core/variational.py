@@ -1,5 +1,4 @@
-"""The posterior at rest where the latents' uncertainty counts: sites at N(f, v), repeated until the bound has
-converged."""
+"""The variational posterior: sites at latents N(f, v), iterated until the bound has converged."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +7,7 @@ from math import inf
 import numpy as np
 
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.linalg import (
     cholesky,
     inverse_from_cholesky,
@@ -24,16 +23,16 @@ from relevance_bayes.core.types import Array, ForRows
 
 MAX_ITERATIONS = 100
 TOLERANCE = 1e-13
-"""The iteration has converged when a step predicts a rise of less than this share of 1 + |L|, ..."""
+"""The iteration has converged when a step's predicted rise is less than this share of 1 + |L|, ..."""
 
 ROUNDING = 1e-13
-"""... or brings no more than rounding."""
+"""... or its rise is rounding."""
 
 MIN_SHARE = 2.0**-10
-"""Of a step, until L rises."""
+"""The smallest share of a step that is tried until L rises."""
 
-REMEMBERED = 5
-"""Earlier steps that the next is extrapolated from [ANDERSON1965: J. ACM 12]."""
+MAX_HISTORY = 5
+"""Earlier steps in the extrapolation of the next one [ANDERSON1965: J. ACM 12]."""
 
 MIN_FALL = 0.2
 """No precision falls below this share of itself in an extrapolated step."""
@@ -42,14 +41,14 @@ MAX_MEAN_STEPS = 8
 """Steps of the mean at one covariance, ..."""
 
 FORCING = 0.03
-"""... which end where they promise less than this share of what the precisions' last step did."""
+"""... which end where their predicted rise is less than this share of that of the precisions' last step."""
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class Optimum:
     """L in nats, the posterior of the weights, and at its latents N(f, v), each (N,), the `sites`.
 
-    `likelihood` with what it learns itself at its best there.
+    `likelihood` with its own parameters at their maximum there.
     """
 
     value: float
@@ -64,7 +63,7 @@ class Settled:
 class _Mean:
     """Weights w (R,) or (R, K) of the columns P A^-1/2, and the sites at their latents N(f, v).
 
-    `value` = sum ell - 1/2 |w|^2: what the mean has to do with L.
+    `value` = sum ell - 1/2 |w|^2: the part of L that depends on the mean.
     """
 
     weights: Array
@@ -79,8 +78,8 @@ class _Mean:
 class _Iterate:
     """A posterior with covariance (A + P'diag(lam)P)^-1, lam = `precision` (N,), and L there.
 
-    `lower` (R, R) is the factor of I + A^-1/2 P'diag(lam)P A^-1/2, `own` (N,) = diag(P Sigma P'), and `left` are the
-    nats that another step of the mean promises.
+    `lower` (R, R) is the factor of I + A^-1/2 P'diag(lam)P A^-1/2, `own` (N,) = diag(P Sigma P'), and `left` is the
+    predicted rise of another step of the mean, in nats.
     """
 
     precision: Array
@@ -97,7 +96,7 @@ class _Iterate:
 
     @property
     def predicted_rise(self) -> float:
-        """About the nats that another step brings."""
+        """The approximate rise of L by another step, in nats."""
         return self.left + 0.25 * float(np.square(self.own * self.residual).sum())
 
 
@@ -116,11 +115,11 @@ class _Ascent:
     beta: ForRows
 
     def at(self, precision: Array, weights: Array, forcing: float) -> _Iterate:
-        """With lam = `precision` (N,), and the mean that is best then, looked for from `weights` (R,) or (R, K)."""
+        """The iterate at lam = `precision` (N,), with its best mean, searched for from `weights` (R,) or (R, K)."""
         return self.best_mean(precision, *self.factorised(precision), weights, forcing)
 
     def best_mean(self, precision: Array, lower: Array, own: Array, weights: Array, forcing: float) -> _Iterate:
-        """The same where what belongs to `precision` is `factorised` already."""
+        """The same where `precision` is `factorised` already."""
         mean = self.mean(weights, self.c + own)
         half = solve_lower(lower, self.towards(mean.sites.gradient) - mean.weights)
         for _ in range(MAX_MEAN_STEPS):
@@ -144,7 +143,7 @@ class _Ascent:
         return _Mean(weights, f, v, float(sites.value.sum()) - 0.5 * float(np.square(weights).sum()), sites, tuned)
 
     def raised(self, mean: _Mean, step: Array) -> _Mean | None:
-        """After a step of the weights, halved until it raises what is to be raised; None where it never does."""
+        """The mean after a step of the weights, halved until `value` rises; None where it never does."""
         share = 1.0
         while share > MIN_SHARE:
             tried = self.mean(mean.weights + share * step, mean.v)
@@ -166,16 +165,16 @@ class _Ascent:
         return (self.root * (self.P.T @ gradient).T).T
 
     def begun(self) -> _Iterate:
-        """From the sites of the prior: exact where the likelihood is Gaussian."""
+        """The first iterate, from the sites of the prior: exact where the likelihood is Gaussian."""
         f, v = self.likelihood.first(self.t, self.c + np.einsum("nr,nr,r->n", self.P, self.P, np.square(self.root)))
         first = self.likelihood.expected(self.t, f, v, self.beta)
         lower, own = self.factorised(first.precision)
         shift = _by_row(first.precision, f) * f + first.gradient
         weights = solve_lower_transposed(lower, solve_lower(lower, self.towards(shift)))
-        return self.best_mean(first.precision, lower, own, weights, inf if self.likelihood.conjugate else 0.0)
+        return self.best_mean(first.precision, lower, own, weights, inf if self.likelihood.is_conjugate else 0.0)
 
     def extrapolated(self, found: _Iterate, steps: list[tuple[Array, Array]], forcing: float) -> _Iterate | None:
-        """Where the last steps lead to together; None with one alone, or where L falls there."""
+        """Anderson's extrapolation of the last steps; None with a single one, or where L falls there."""
         if len(steps) == 1:
             return None
         at, residue = steps[-1]
@@ -197,7 +196,7 @@ class _Ascent:
         return None
 
 
-def settle(
+def maximise_bound(
     P: Array,
     t: Array,
     c: Array,
@@ -205,28 +204,28 @@ def settle(
     likelihood: Likelihood,
     beta: ForRows,
     *,
-    near: Settled | None = None,
+    near: Optimum | None = None,
     tolerance: float = TOLERANCE,
-) -> Settled:
-    """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
+) -> Optimum:
+    """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, maximised.
 
-    P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. `near` is where another
-    problem of the same rows and as many functions settled: its sites and mean are the first here.
+    P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. `near` is the result of
+    another problem of the same rows and as many functions, whose sites and mean are the start.
 
-    Where the sites depend on the latents, in turn: the mean at a fixed covariance, by Newton's method with that
-    covariance for its Hessian, and the precisions lam that make it, by natural-gradient steps, extrapolated from the
-    last few while that raises L [THEORY 15]. A step costs N R^2; Sigma itself is formed at the end.
+    Where the sites depend on the latents, two updates alternate: the mean at a fixed covariance, by Newton's method
+    with the inverse of that covariance as the Hessian, and the precisions lam, by natural-gradient steps, extrapolated
+    from the last few while that raises L [THEORY 15]. A step costs N R^2; Sigma itself is formed at the end.
     """
     root = alpha**-0.5
     ascent = _Ascent(P, root, t, c, likelihood, beta)
     found = ascent.begun() if near is None else ascent.at(near.sites.precision, (near.posterior.mean.T / root).T, 1e-6)
     steps: list[tuple[Array, Array]] = []
-    for _ in range(0 if likelihood.conjugate else MAX_ITERATIONS):
+    for _ in range(0 if likelihood.is_conjugate else MAX_ITERATIONS):
         min_rise = tolerance * (1.0 + abs(found.value))
         if found.predicted_rise <= min_rise:
             break
         forcing = max(0.1 * min_rise, FORCING * found.predicted_rise)
-        steps = [*steps[-REMEMBERED:], (found.precision, found.residual)]
+        steps = [*steps[-MAX_HISTORY:], (found.precision, found.residual)]
         there = ascent.extrapolated(found, steps, forcing)
         if there is None:
             steps = steps[-1:]
@@ -243,9 +242,9 @@ def settle(
         log_shrinkage=-log_determinant(found.lower),
     )
     mean = found.mean
-    return Settled(found.value, posterior, mean.sites, mean.f, mean.v, mean.likelihood)
+    return Optimum(found.value, posterior, mean.sites, mean.f, mean.v, mean.likelihood)
 
 
 def _by_row(precision: Array, f: Array) -> Array:
-    """lam (N,), shaped to go with latents f (N,) or (N, K)."""
+    """lam (N,), shaped to broadcast with latents f (N,) or (N, K)."""
     return precision if f.ndim == 1 else precision[:, None]

@@ -10,8 +10,8 @@ from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.images import ImageCode
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels.covariance import Covariance
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, n_functions

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.integrated import EvidenceKind
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood
-from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.documents.numbers import (
     Count,
     Finite,

@@ -78,7 +78,7 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
             requested = prior
         case _:
             if not _process_fits(request):
-                return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
+                return Independent(price=_is_overcomplete(request) and likelihood.has_target_units)
             classes = isinstance(likelihood, ClassLikelihood)
             requested = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
     return requested if requested.min_gain is not None else replace(requested, min_gain=likelihood.min_gain)

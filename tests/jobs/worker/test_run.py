@@ -14,8 +14,8 @@ from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Gaussian
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.selection import train
 from relevance_bayes.documents.models import Hyperparameters, SupervisedPredictor
 from relevance_bayes.plans.requests import Validation

@@ -15,9 +15,9 @@ from app.jobs.fit import Trainer
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train

@@ -7,7 +7,7 @@ import pytest
 HERE = Path(__file__).parent
 
 THREE_CLASSES = ("test_algorithms", "test_several_latents", "test_input_widths")
-"""Three latents settle in a hundred rounds a step: what these say of three classes they say of two as well."""
+"""Three latents maximise_bound in a hundred rounds a step: what these say of three classes they say of two as well."""
 
 OF_THREE_CLASSES = {
     "test_no_step_lowers_the_objective_of_its_phase[three classes-sequential]",

@@ -49,7 +49,7 @@ LIKELIHOODS |= {
 OF_NOISE: dict[str, Likelihood] = {"squares": LogVariance()}
 """That of the second function of a model whose noise depends on the inputs."""
 
-LOG_CONCAVE = [name for name, likelihood in LIKELIHOODS.items() if likelihood.log_concave]
+LOG_CONCAVE = [name for name, likelihood in LIKELIHOODS.items() if likelihood.is_log_concave]
 """Those that Laplace's approximation is made of, or that need none."""
 
 SEVERAL: dict[str, Likelihood] = {"three classes": Categorical(3), "one against rest": OneAgainstRest(3)}
@@ -159,7 +159,7 @@ def problem_for(likelihood: Likelihood, rows: int = 30, seed: int = 0) -> Proble
 def hyperparameters(functions: int, likelihood: Likelihood, seed: int = 0) -> tuple[Array, float]:
     """Precisions (R,) over some decades, and a noise precision."""
     alpha = np.exp(np.random.default_rng(seed).normal(0.0, 1.5, functions))
-    return alpha, 37.0 if likelihood.in_target_units else 1.0
+    return alpha, 37.0 if likelihood.has_target_units else 1.0
 
 
 def marginal_covariance(P: Array, alpha: Array, precision: Array) -> Array:

@@ -79,8 +79,8 @@ def test_each_dictionary_knows_how_many_it_lent() -> None:
     X = np.zeros((5, 3))
     kernels = KernelFunctions(Gaussian(), InputMap.isotropic(1.0), X, np.arange(5))
     candidates = Candidates((kernels, ConstantFunction(), InputFunctions(np.arange(3))))
-    assert candidates.lent((0, 8, 4, 6)) == (2, 0, 2)
-    assert candidates.lent(()) == (0, 0, 0)
+    assert candidates.counts((0, 8, 4, 6)) == (2, 0, 2)
+    assert candidates.counts(()) == (0, 0, 0)
 
 
 def test_a_group_sees_its_inputs_alone() -> None:

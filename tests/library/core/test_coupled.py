@@ -3,7 +3,7 @@ import pytest
 from scipy.special import logsumexp
 
 from relevance_bayes.core import coupled
-from relevance_bayes.core.coupled import settle_coupled
+from relevance_bayes.core.coupled import maximise_coupled
 from relevance_bayes.core.likelihoods import Categorical
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
@@ -23,7 +23,7 @@ def drawn(rows: int = 40, columns: int = 5, *, scale: float = 1.0, seed: int = 0
 @pytest.mark.parametrize("scale", [0.1, 1.0, 30.0, 1e3])
 def test_it_ends_where_neither_means_nor_precisions_move(scale: float) -> None:
     P, t, c, alpha = drawn(scale=scale)
-    found = settle_coupled(P, t, c, alpha, THEIRS)
+    found = maximise_coupled(P, t, c, alpha, THEIRS)
     rested = found.posterior
     np.testing.assert_allclose(P.T @ found.sites.gradient, alpha[:, None] * rested.mean, atol=2e-4)
     precision = np.diag(alpha) + P.T @ (found.sites.precision[:, None] * P)
@@ -34,7 +34,7 @@ def test_it_ends_where_neither_means_nor_precisions_move(scale: float) -> None:
 
 def test_its_value_is_the_expected_log_density_less_the_divergence() -> None:
     P, t, c, alpha = drawn()
-    found = settle_coupled(P, t, c, alpha, THEIRS)
+    found = maximise_coupled(P, t, c, alpha, THEIRS)
     M, S = found.posterior.mean, found.posterior.covariance
     own = np.trace(alpha[:, None] * S) - 5.0 - np.linalg.slogdet(alpha[:, None] * S)[1]
     divergence = 0.5 * (float(alpha @ np.square(M).sum(axis=1)) + K * own)
@@ -45,7 +45,7 @@ def test_its_value_is_the_expected_log_density_less_the_divergence() -> None:
 def test_it_is_a_bound_of_the_evidence() -> None:
     """With one function and three classes, by importance sampling of the three weights."""
     P, t, _, alpha = drawn(12, 1)
-    found = settle_coupled(P, t, np.zeros(12), alpha, THEIRS)
+    found = maximise_coupled(P, t, np.zeros(12), alpha, THEIRS)
     rng = np.random.default_rng(0)
     sd = 1.5 * float(found.posterior.covariance[0, 0]) ** 0.5
     w = found.posterior.mean[0] + sd * rng.standard_normal((200_000, K))
@@ -61,7 +61,7 @@ def test_it_is_a_bound_of_the_evidence() -> None:
 
 def test_no_step_from_rest_leads_up() -> None:
     P, t, c, alpha = drawn()
-    found = settle_coupled(P, t, c, alpha, THEIRS)
+    found = maximise_coupled(P, t, c, alpha, THEIRS)
     M, S = found.posterior.mean, found.posterior.covariance
     lower = np.linalg.cholesky(S)
 
@@ -80,12 +80,12 @@ def test_no_step_from_rest_leads_up() -> None:
 def test_a_bound_on_the_solves_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coupled, "MAX_SOLVES", 1)
     P, t, c, alpha = drawn(scale=1e3)
-    assert np.isfinite(settle_coupled(P, t, c, alpha, THEIRS).value)
+    assert np.isfinite(maximise_coupled(P, t, c, alpha, THEIRS).value)
 
 
 def test_without_functions_every_class_is_as_probable() -> None:
     _, t, _, _ = drawn()
-    found = settle_coupled(np.empty((40, 0)), t, np.zeros(40), np.empty(0), THEIRS)
+    found = maximise_coupled(np.empty((40, 0)), t, np.zeros(40), np.empty(0), THEIRS)
     assert found.value == pytest.approx(-40.0 * np.log(K))
 
 
@@ -94,5 +94,5 @@ def test_one_column_is_solved_to_the_last_bit_and_that_is_the_end(counts: tuple[
     """Conjugate gradients may have nothing left after the first product."""
     t, alpha = np.repeat(np.arange(3.0), counts), np.array([4.0])
     P = np.ones((len(t), 1))
-    found = settle_coupled(P, t, np.zeros(len(t)), alpha, THEIRS)
+    found = maximise_coupled(P, t, np.zeros(len(t)), alpha, THEIRS)
     np.testing.assert_allclose(P.T @ found.sites.gradient, alpha[:, None] * found.posterior.mean, atol=2e-4)

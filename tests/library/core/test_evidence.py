@@ -62,7 +62,7 @@ def test_evidence_is_expected_log_density_less_divergence(name: str) -> None:
     f, v = P @ rested.mean, np.einsum("nr,rs,ns->n", P, rested.covariance, P)
     precision, _ = likelihood.sites(t, f, beta)
     ell = likelihood.log_density(t, f, beta) - 0.5 * likelihood.latents * precision * v
-    if not likelihood.log_concave:
+    if not likelihood.is_log_concave:
         ell = likelihood.tuned(t, f, v, beta).expected(t, f, v, beta).value
     assert here.value == pytest.approx(float(ell.sum()) - rested.divergence, rel=1e-10)
 
@@ -157,9 +157,9 @@ def test_the_gradient_is_the_slope_of_the_evidence(name: str, seed: int) -> None
             for step in steps
         ]
     ) / (2.0 * NUDGE)
-    parts = slice(None) if likelihood.in_target_units else slice(-1)
+    parts = slice(None) if likelihood.has_target_units else slice(-1)
     # An iteration that converges linearly leaves so much in the differences.
-    rounding = 1.0 if likelihood.log_concave else 30.0
+    rounding = 1.0 if likelihood.is_log_concave else 30.0
     np.testing.assert_allclose(here.gradient[parts], slopes[parts], rtol=1e-6 * rounding, atol=1e-7 * rounding)
 
 

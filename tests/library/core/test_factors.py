@@ -138,4 +138,4 @@ def test_what_lies_in_the_span_of_wide_functions_is_told_from_what_does_not(name
     assert set(left[decided] < SPAN) == {True, False}
     built = build(problem, factors.active, problem.unweighted(6))
     for each in (factors, factors.added(40, problem.unweighted(6)), built):
-        assert [each.spanned(int(number)) for number in decided] == (left[decided] < SPAN).tolist()
+        assert [each.is_spanned(int(number)) for number in decided] == (left[decided] < SPAN).tolist()

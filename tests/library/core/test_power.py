@@ -65,7 +65,7 @@ def test_without_a_share_it_is_the_variational_bound(*, by_row: bool) -> None:
     rows, vectors, h = drawn(by_row=by_row)
     here, there = (found_at(rho, by_row=by_row) for rho in (0.0, 1e-10))
     assert there.value == pytest.approx(here.value, abs=1e-6)
-    np.testing.assert_allclose(there.settled.posterior.mean, here.settled.posterior.mean, atol=1e-6)
+    np.testing.assert_allclose(there.optimum.posterior.mean, here.optimum.posterior.mean, atol=1e-6)
     slopes = [bound_gradient(rows, vectors, Gaussian(), h, found) for found in (here, there)]
     np.testing.assert_allclose(slopes[1][0], slopes[0][0], atol=1e-5)
 
@@ -139,8 +139,8 @@ def test_sums_over_rows_know_its_value_and_its_posterior(rho: float, *, by_row: 
     found = bound(rows, vectors, Gaussian(), likelihood, h, rho)
     reached = process_sums.row_sums(problem, (40,), vectors, Gaussian(), h, np.full(4, 0.2), rho).at(h)
     assert reached.value == pytest.approx(found.value, rel=1e-10)
-    np.testing.assert_allclose(reached.posterior.mean, found.settled.posterior.mean, rtol=1e-7)
-    np.testing.assert_allclose(reached.posterior.covariance, found.settled.posterior.covariance, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(reached.posterior.mean, found.optimum.posterior.mean, rtol=1e-7)
+    np.testing.assert_allclose(reached.posterior.covariance, found.optimum.posterior.covariance, rtol=1e-8, atol=1e-12)
 
 
 def test_the_model_kept_is_that_of_its_precisions() -> None:

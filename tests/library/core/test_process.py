@@ -151,8 +151,8 @@ def test_latents_of_the_bound_are_what_it_predicts_at_its_rows() -> None:
     Q = explained + (rows.F / h.alpha) @ rows.F.T
     C = Q + np.eye(20) / h.beta
     c = h.signal_variance - explained.diagonal()
-    np.testing.assert_allclose(found.settled.f, Q @ np.linalg.solve(C, rows.t), rtol=1e-7, atol=1e-10)
-    np.testing.assert_allclose(found.settled.v, c + (Q - Q @ np.linalg.solve(C, Q)).diagonal(), rtol=1e-6, atol=1e-10)
+    np.testing.assert_allclose(found.optimum.f, Q @ np.linalg.solve(C, rows.t), rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(found.optimum.v, c + (Q - Q @ np.linalg.solve(C, Q)).diagonal(), rtol=1e-6, atol=1e-10)
 
 
 @each_kernel
@@ -213,9 +213,9 @@ def test_the_posterior_of_classes_rests() -> None:
     """At rest m = A^-1 P'g, whatever way led there."""
     rows, h = drawn(Bernoulli(), rows=40), guessed()
     found = bound(rows, on_rows(rows, [3, 17, 8, 30]), Gaussian(), Bernoulli(), h)
-    rest = found.P.T @ found.settled.sites.gradient / found.settled.posterior.alpha
-    np.testing.assert_allclose(found.settled.posterior.mean, rest, atol=1e-3)
-    np.testing.assert_allclose(found.settled.f, found.P @ found.settled.posterior.mean, rtol=1e-9, atol=1e-12)
+    rest = found.P.T @ found.optimum.sites.gradient / found.optimum.posterior.alpha
+    np.testing.assert_allclose(found.optimum.posterior.mean, rest, atol=1e-3)
+    np.testing.assert_allclose(found.optimum.f, found.P @ found.optimum.posterior.mean, rtol=1e-9, atol=1e-12)
 
 
 @each_likelihood
@@ -242,7 +242,7 @@ def test_the_bound_has_its_gradient(likelihood: Likelihood, one: bool, warp: boo
     if vectors.moved is not None and places_slope is not None:
         joined, whole = np.append(joined, vectors.moved), np.append(gradient, places_slope)
     # The posterior of classes rests to some digits only.
-    tolerance = 1e-6 if likelihood.constant_precision else 2e-4
+    tolerance = 1e-6 if likelihood.has_constant_precision else 2e-4
     np.testing.assert_allclose(whole, by_differences(value, joined, 1e-4), rtol=tolerance, atol=tolerance)
 
 
@@ -268,7 +268,8 @@ def test_without_vectors_the_columns_are_left_and_the_whole_process_is_noise(
     found = bound(rows, on_rows(rows, []), Gaussian(), likelihood, h)
     gradient, _ = bound_gradient(rows, on_rows(rows, []), Gaussian(), h, found)
     np.testing.assert_allclose(
-        found.settled.v, h.signal_variance + ((rows.F @ found.settled.posterior.covariance) * rows.F).sum(axis=1)
+        found.optimum.v,
+        h.signal_variance + ((rows.F @ found.optimum.posterior.covariance) * rows.F).sum(axis=1),
     )
     slopes = by_differences(
         lambda theta: bound(rows, on_rows(rows, []), Gaussian(), likelihood, h.unpacked(theta)).value, h.packed(), 1e-4
@@ -322,7 +323,7 @@ def test_with_terms_the_bound_has_its_gradient_where_vectors_move(likelihood: Li
     assert vectors.moved is not None
     assert places is not None
     slopes = by_differences(value, np.append(h.packed(), vectors.moved), 1e-4)
-    tolerance = 1e-6 if likelihood.constant_precision else 2e-4
+    tolerance = 1e-6 if likelihood.has_constant_precision else 2e-4
     np.testing.assert_allclose(np.append(gradient, places), slopes, rtol=tolerance, atol=tolerance)
 
 
@@ -341,7 +342,7 @@ def test_with_terms_and_a_vector_on_every_row_the_bound_is_the_evidence(
 def test_from_sites_that_settled_nearby_the_bound_is_the_same(likelihood: Likelihood) -> None:
     rows, h = drawn(likelihood, rows=40), guessed()
     vectors = on_rows(rows, [3, 17, 8, 30])
-    near = bound(rows, vectors, Gaussian(), likelihood, h.unpacked(h.packed() + 0.1)).settled
+    near = bound(rows, vectors, Gaussian(), likelihood, h.unpacked(h.packed() + 0.1)).optimum
     anew, goes_on = (bound(rows, vectors, Gaussian(), likelihood, h, near=start) for start in (None, near))
     assert goes_on.value == pytest.approx(anew.value, abs=TOLERANCE_NEAR * (1.0 + abs(anew.value)))
     slopes = [bound_gradient(rows, vectors, Gaussian(), h, found)[0] for found in (anew, goes_on)]

@@ -50,8 +50,8 @@ def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> No
     reached = sums(origin).at(h)
     assert reached.value == pytest.approx(found.value, rel=1e-11)
     np.testing.assert_allclose(reached.gradient, gradient[:5], rtol=1e-8)
-    np.testing.assert_allclose(reached.posterior.mean, found.settled.posterior.mean, rtol=1e-8)
-    np.testing.assert_allclose(reached.posterior.covariance, found.settled.posterior.covariance, rtol=1e-8, atol=1e-14)
+    np.testing.assert_allclose(reached.posterior.mean, found.optimum.posterior.mean, rtol=1e-8)
+    np.testing.assert_allclose(reached.posterior.covariance, found.optimum.posterior.covariance, rtol=1e-8, atol=1e-14)
 
 
 def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_how_many_threads_sum_changes_no_bit(monkeypatch: pytest.MonkeyPatch) ->
 def test_next_to_no_noise_loses_nothing_to_cancellation() -> None:
     h = replace(H, beta=1e12)
     _, found = on_all_rows_at_once(h)
-    near = row_sums(problem(), FIXED, VECTORS, Gaussian(), h, found.settled.posterior.mean)
+    near = row_sums(problem(), FIXED, VECTORS, Gaussian(), h, found.optimum.posterior.mean)
     assert near.at(h).value == pytest.approx(found.value, rel=1e-13)
 
 

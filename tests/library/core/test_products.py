@@ -29,7 +29,7 @@ def columns_of(functions: KernelFunctions, X: Array) -> Array:
 def test_a_low_rank_factor_gives_the_products_of_the_columns_themselves(some: bool) -> None:
     X, towards, precision = drawn()
     functions = functions_on(X, np.arange(3, ROWS, 7) if some else np.arange(ROWS))
-    found, Phi = products_of(functions, X, kept=True), columns_of(functions, X)
+    found, Phi = products_of(functions, X, is_kept=True), columns_of(functions, X)
     assert isinstance(found, LowRank)
     np.testing.assert_allclose(found.products(towards), Phi.T @ towards, atol=1e-9)
     product, squares = found.products_and_norms(towards, precision)
@@ -75,13 +75,13 @@ def test_a_kernel_matrix_of_high_rank_is_given_up_soon(monkeypatch: pytest.Monke
     monkeypatch.setattr(Gaussian, "__call__", counted)
     assert incomplete_cholesky(functions, X, ROWS // 8) is None
     assert sum(rows_asked) <= ROWS // 8 // 2
-    assert isinstance(products_of(functions, X, kept=True), Dense)
+    assert isinstance(products_of(functions, X, is_kept=True), Dense)
 
 
 def test_rows_at_one_place_need_one_pivot() -> None:
     X = np.repeat(np.array([[0.0], [1.0], [5.0]]), 100, axis=0)
     functions = functions_on(X, np.arange(300))
-    found = products_of(functions, X, kept=True)
+    found = products_of(functions, X, is_kept=True)
     assert isinstance(found, LowRank)
     assert len(found.G) == 3
 
@@ -92,7 +92,7 @@ def test_what_has_no_factor_keeps_its_columns() -> None:
     spline = KernelFunctions(LinearSpline(), InputMap.isotropic(1.0), X, rows)
     elsewhere = KernelFunctions(Gaussian(), InputMap.isotropic(2.0), X + 0.1, rows)
     few = functions_on(X[:50], np.arange(50))
-    assert isinstance(products_of(spline, X, kept=True), Dense)
-    assert isinstance(products_of(elsewhere, X, kept=True), Dense)
-    assert isinstance(products_of(few, X[:50], kept=True), Dense)
-    assert isinstance(products_of(ConstantFunction(), X, kept=True), Dense)
+    assert isinstance(products_of(spline, X, is_kept=True), Dense)
+    assert isinstance(products_of(elsewhere, X, is_kept=True), Dense)
+    assert isinstance(products_of(few, X[:50], is_kept=True), Dense)
+    assert isinstance(products_of(ConstantFunction(), X, is_kept=True), Dense)

@@ -198,7 +198,7 @@ def test_sums_over_rows_say_what_the_bound_on_all_says(monkeypatch: pytest.Monke
     gradient, _ = bound_gradient(rows, vectors, Gaussian(), h, found)
     reached = process_sums.row_sums(problem, (40,), vectors, Gaussian(), h, np.full(4, 0.3)).at(h)
     assert reached.value == pytest.approx(found.value, rel=1e-10)
-    np.testing.assert_allclose(reached.posterior.mean, found.settled.posterior.mean, rtol=1e-8)
+    np.testing.assert_allclose(reached.posterior.mean, found.optimum.posterior.mean, rtol=1e-8)
     np.testing.assert_allclose(reached.gradient, gradient[:3], rtol=1e-8, atol=1e-9)
 
 
@@ -239,8 +239,8 @@ def test_the_bound_of_rows_twice_with_twice_the_variance_falls_by_what_t_alone_d
     twice = Rows(np.vstack([rows.X, rows.X]), np.tile(rows.t, 2), F, np.tile(0.5 * rows.precisions, 2))
     vectors = Vectors(np.array([1, 4]), rows.X[[1, 4]])
     here, there = (bound(some, vectors, Gaussian(), BY_ROW, h) for some in (rows, twice))
-    np.testing.assert_allclose(there.settled.posterior.mean, here.settled.posterior.mean, rtol=1e-9)
-    np.testing.assert_allclose(there.settled.posterior.covariance, here.settled.posterior.covariance, rtol=1e-9)
+    np.testing.assert_allclose(there.optimum.posterior.mean, here.optimum.posterior.mean, rtol=1e-9)
+    np.testing.assert_allclose(there.optimum.posterior.covariance, here.optimum.posterior.covariance, rtol=1e-9)
     normalisers = 0.5 * float(np.log(rows.precisions / (2.0 * np.pi)).sum())
     halves = float(np.log(0.5 * rows.precisions / (2.0 * np.pi)).sum())
     assert there.value - halves == pytest.approx(here.value - normalisers, rel=1e-9)

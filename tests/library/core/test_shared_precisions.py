@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.algorithms.ascent import worth
+from relevance_bayes.core.algorithms.ascent import evidence_loss
 from relevance_bayes.core.evidence import (
     Evidence,
     evidence,
@@ -80,7 +80,7 @@ def test_latents_of_the_same_targets_have_so_many_times_the_evidence_of_one() ->
     assert there.value == pytest.approx(3.0 * here.value, rel=1e-13)
     np.testing.assert_allclose(there.gradient, 3.0 * here.gradient, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(there.hessian, 3.0 * here.hessian, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(worth(there.posterior), 3.0 * worth(here.posterior), rtol=1e-11)
+    np.testing.assert_allclose(evidence_loss(there.posterior), 3.0 * evidence_loss(here.posterior), rtol=1e-11)
     np.testing.assert_allclose(
         quality_over_sparsity(there.posterior), quality_over_sparsity(here.posterior), rtol=1e-11
     )
@@ -135,7 +135,7 @@ def test_a_function_is_worth_what_the_evidence_loses_without_it(position: int) -
     kept = np.delete(np.arange(4), position)
     fewer = factors.keeping(kept, here.posterior.mean)
     there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
-    assert worth(here.posterior)[position] == pytest.approx(here.value - there.value, rel=1e-8, abs=1e-9)
+    assert evidence_loss(here.posterior)[position] == pytest.approx(here.value - there.value, rel=1e-8, abs=1e-9)
 
 
 def test_the_gain_is_what_the_evidence_rises_by_at_the_best_alpha() -> None:

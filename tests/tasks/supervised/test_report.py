@@ -9,9 +9,9 @@ from app.registry.records import NewSupervisedVersion
 from app.tasks.supervised.materialise import Materialised
 from app.tasks.supervised.report import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.selection import Compared, RankedModel, Rows, Trained

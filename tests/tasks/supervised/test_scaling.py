@@ -146,7 +146,7 @@ def table(likelihood: Likelihood) -> dict[str, NumberColumn]:
 
 def request(likelihood: Likelihood, prior: Prior, algorithm: Algorithm | None) -> SupervisedRequest:
     width = FixedWidth(0.6) if isinstance(prior, Independent) else None
-    classes = not likelihood.in_target_units and not isinstance(likelihood, Poisson)
+    classes = not likelihood.has_target_units and not isinstance(likelihood, Poisson)
     return SupervisedRequest(
         DATASET_ID,
         "y",

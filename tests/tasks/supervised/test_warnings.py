@@ -6,8 +6,8 @@ import pytest
 from app.tasks.supervised.materialise import Materialised
 from app.tasks.supervised.warnings import outliers
 from relevance_bayes.core.basis import ConstantFunction
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding

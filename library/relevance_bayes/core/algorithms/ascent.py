@@ -1,4 +1,5 @@
-"""Climb in R-space: all hyperparameters of the functions in the model, and the noise, to a maximum of the evidence."""
+"""The maximum of the evidence in all hyperparameters of the functions in the model, and the noise, by Newton's
+method."""
 
 from dataclasses import dataclass
 from math import exp
@@ -16,37 +17,36 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Mask
 
 MAX_STEP = 3.0
-"""No logarithm moves by more in one step: far from the maximum the quadratic model is not accurate."""
+"""The largest step of a logarithm: far from the maximum the quadratic model is not accurate."""
 
 ROUNDING = 1e-12
 """Share of 1 + |L| below which a difference of evidences is rounding."""
 
 SADDLE_CURVATURE = 1e-6
-"""At a stationary point an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the
-gradient doesn't see."""
+"""An eigenvalue of the Hessian above this (in nats per squared unit of log) makes a stationary point a saddle."""
 
 MIN_EXCESS = 0.22
-"""A function whose q^2/s is above 1 by less than this (1e-2 nats to gain), and whose alpha still rises, is tried
-without."""
+"""A function whose q^2/s exceeds 1 by less than this (1e-2 nats), and whose alpha still rises, is pruned if L
+allows."""
 
 MIN_GAMMA = 1e-9
-"""A weight determined by less than this gamma is zero for all purposes: taking it out ..."""
+"""A weight of a smaller gamma is numerically zero: pruning it ..."""
 
-SILENT_TOLERANCE = 1e-9
+PRUNING_TOLERANCE = 1e-9
 """... changes L by less than this share of 1 + |L|."""
 
 MAX_TRIED = 3
-"""Functions on their way out that are tried without before each step."""
+"""Functions whose pruning is tried before each step."""
 
-LAST = 10.0
-"""A step that promises less than so many tolerances is the last: what Newton's method leaves is the square of it."""
+LAST_STEP = 10.0
+"""The ratio of predicted rise to tolerance below which a step is the last: Newton's method converges quadratically."""
 
 MAX_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Maximum:
-    """The end of an ascent: the factors (functions may have left on the way) and the evidence there."""
+    """The end of an ascent: the factors, of the functions that were not pruned, and the evidence."""
 
     factors: Factors
     evidence: Evidence
@@ -66,55 +66,57 @@ def end_of(problem: Problem, here: Evidence) -> Termination:
 
 
 def min_alpha(factors: Factors) -> Array:
-    """The smallest alphas worth having, (R,).
-
-    A function's greatest value may have a prior sd of the likelihood's `max_latent_sd`.
-    """
+    """The smallest alphas (R,): the prior sd of a function's greatest value is at most the likelihood's
+    `max_latent_sd`."""
     return factors.heights**2 / factors.problem.likelihood.max_latent_sd**2
 
 
 def maximise(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Maximum:
-    """Newton's method on L in (log alpha, log beta), uphill along every eigenvector and never down.
+    """Newton's method on L in (log alpha, log beta), with absolute eigenvalues, so that each step is an ascent.
 
-    Functions that are silent, or not worth their price, are pruned on the way. It ends when the quadratic model
-    predicts a rise of less than `tolerance` nats and, at a saddle, no eigenvector leads up [THEORY 3]. What the Hessian
-    of sites held still lacks is learned from the gradients on the way (symmetric rank one).
+    Functions that are irrelevant, or whose price exceeds their gain, are pruned before each step. It ends when the
+    quadratic model predicts a rise of less than `tolerance` nats and no eigenvector of a saddle raises L [THEORY 3].
+    The Hessian is that at fixed sites; symmetric rank-one updates from the gradients add the rest.
     """
     here = start
-    learned = learns_noise(factors.problem)
-    _, max_beta = factors.problem.likelihood.start(factors.problem.t)
-    lacking = np.zeros_like(here.hessian)
+    learned, likelihood = learns_noise(factors.problem), factors.problem.likelihood
+    _, max_beta = likelihood.start(factors.problem.t)
+    correction = np.zeros_like(here.hessian)
     for _ in range(MAX_STEPS):
         functions = len(factors.active)
         factors, here = _prune(factors, here, price)
         if len(factors.active) < functions:
-            lacking = np.zeros_like(here.hessian)
+            correction = np.zeros_like(here.hessian)
         free = here.gradient > 0.0
         free[:-1] |= here.posterior.alpha > min_alpha(factors) * (1.0 + 1e-9)
         free[-1] = learned and _may_move(here, max_beta)
-        step, predicted_rise, direction = _newton(here, here.hessian + lacking, free)
+        step, predicted_rise, direction = _newton(here, here.hessian + correction, free)
         if predicted_rise > tolerance:
             there = _search(factors, here, step, max_beta)
         else:
             there = _leave_saddle(factors, here, direction, max_beta, tolerance)
         if there is None:
             break
-        if not factors.problem.likelihood.constant_precision:
-            lacking = _learned(lacking, here, there)
+        if not likelihood.has_constant_precision:
+            correction = _updated(correction, here, there)
         here = there
-        if direction is None and predicted_rise <= LAST * tolerance and factors.problem.likelihood.constant_precision:
+        if (
+            direction is None
+            and predicted_rise <= LAST_STEP * tolerance
+            and factors.problem.likelihood.has_constant_precision
+        ):
             break
     return Maximum(factors, here)
 
 
-def _learned(lacking: Array, here: Evidence, there: Evidence) -> Array:
-    """The symmetric rank-one update of what the Hessian lacks, from two gradients."""
+def _updated(correction: Array, here: Evidence, there: Evidence) -> Array:
+    """The symmetric rank-one update of the correction to the Hessian, from two gradients."""
     step = np.append(np.log(there.posterior.alpha / here.posterior.alpha), np.log(there.beta / here.beta))
-    miss = there.gradient - here.gradient - (there.hessian + lacking) @ step
+    miss = there.gradient - here.gradient - (there.hessian + correction) @ step
     along = float(miss @ step)
     if not abs(along) > 1e-8 * float(np.linalg.norm(miss) * np.linalg.norm(step)):
-        return lacking
-    return lacking + np.outer(miss, miss) / along
+        return correction
+    return correction + np.outer(miss, miss) / along
 
 
 def _may_move(here: Evidence, max_beta: float) -> bool:
@@ -122,7 +124,7 @@ def _may_move(here: Evidence, max_beta: float) -> bool:
 
 
 def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
-    """The step (R + 1,), the nats it promises, and the eigenvector of a saddle if there is one."""
+    """The step (R + 1,), its predicted rise in nats, and the eigenvector of a saddle if there is one."""
     gradient = here.gradient[free]
     step = np.zeros(len(free))
     if not len(gradient):
@@ -151,13 +153,13 @@ def _moved(factors: Factors, here: Evidence, step: Array, max_beta: float) -> Ev
     alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), min_alpha(factors))
     beta = min(here.beta * exp(step[-1]), max_beta)
     try:
-        return evidence(factors, alpha, beta, _foreseen(here, step[:-1]))
+        return evidence(factors, alpha, beta, _predicted_mode(here, step[:-1]))
     except NotPositiveDefiniteError:
         return None
 
 
-def _foreseen(here: Evidence, step: Array) -> Array:
-    """Where the mode will be after a small step in log alpha: d mean / d log alpha_m = -Sigma_:m alpha_m mean_m."""
+def _predicted_mode(here: Evidence, step: Array) -> Array:
+    """The mode after a small step in log alpha: d mean / d log alpha_m = -Sigma_:m alpha_m mean_m."""
     posterior = here.posterior
     if len(step) == 0 or float(np.abs(step).max()) > 1.0:
         return posterior.mean
@@ -188,8 +190,8 @@ def _leave_saddle(
     return None
 
 
-def worth(posterior: Posterior) -> Array:
-    """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 12].
+def evidence_loss(posterior: Posterior) -> Array:
+    """Nats by which L would fall without each function, at the current precisions, (R,) [FAUL2002, eq. 12].
 
     l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm, for each
     latent; where the likelihood is not Gaussian it is an estimate.
@@ -200,28 +202,28 @@ def worth(posterior: Posterior) -> Array:
 
 
 def _prune(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
-    """Take out, while the objective does not fall, functions that the data don't support.
+    """Prune irrelevant functions while the objective does not fall.
 
-    The closed form says which, L says whether: those with q^2 <= s, whose best alpha is infinite [FAUL2002, eq. 17],
-    those that hardly gain and whose alpha still rises, and those that are not worth what is given back for them.
+    Candidates by the closed form are those with q^2 <= s, whose best alpha is infinite [FAUL2002, eq. 17], those of
+    little gain whose alpha still rises, and those whose loss is below their refund; L decides.
     """
     while len(here.posterior.alpha):
         refund = price.refund(len(here.posterior.alpha))
         excess = quality_over_sparsity(here.posterior) - 1.0
-        silent = here.posterior.determined < MIN_GAMMA
-        leaving = silent | (excess <= np.where(here.gradient[:-1] > 0.0, MIN_EXCESS, 0.0))
+        undetermined = here.posterior.determined < MIN_GAMMA
+        may_leave = undetermined | (excess <= np.where(here.gradient[:-1] > 0.0, MIN_EXCESS, 0.0))
         order = excess
         if refund > 0.0:
-            order = worth(here.posterior)
-            leaving |= order <= refund
-        if not leaving.any():
+            order = evidence_loss(here.posterior)
+            may_leave |= order <= refund
+        if not may_leave.any():
             break
-        rank = np.where(silent, -np.inf, np.where(leaving, order, np.inf))
-        for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MAX_TRIED)]:
+        rank = np.where(undetermined, -np.inf, np.where(may_leave, order, np.inf))
+        for worst in np.argsort(rank, kind="stable")[: min(int(may_leave.sum()), MAX_TRIED)]:
             kept = np.flatnonzero(np.arange(len(excess)) != worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
-            threshold = here.value - (SILENT_TOLERANCE if silent[worst] else ROUNDING) * (1.0 + abs(here.value))
+            threshold = here.value - (PRUNING_TOLERANCE if undetermined[worst] else ROUNDING) * (1.0 + abs(here.value))
             if there.value + refund >= threshold:
                 factors, here = fewer, there
                 break

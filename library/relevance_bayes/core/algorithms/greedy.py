@@ -1,4 +1,4 @@
-"""Few functions of a Gaussian process: scales by evidence, functions by what they gain, then everything together."""
+"""A sparse Gaussian process: scales by evidence, functions by their gain, then everything together."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -13,9 +13,8 @@ from relevance_bayes.core.algorithms.state import Iterate, Kept, Process, State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.integrated import Integral
+from relevance_bayes.core.integrated import Integral, LogEvidence
 from relevance_bayes.core.linalg import squared_distances
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.priors.gaussian_process import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process_sums import RowSums
@@ -28,8 +27,8 @@ from relevance_bayes.core.types import Array, Indices
 class Greedy:
     """The algorithm of a Gaussian process prior.
 
-    Its objective is L with the log prior of the hyperparameters: of the process on few rows while scales are learned,
-    then the bound on those it is computed on. It never falls within a phase.
+    Its objective is L with the log prior of the hyperparameters: of the full process on few rows while scales are
+    learned, then the bound on the rows of the phase. It never falls within a phase.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -39,7 +38,7 @@ class Greedy:
     type: Literal["greedy"] = "greedy"
 
     def init(self, problem: Problem) -> "ProcessIterate":
-        """No function yet, the first start."""
+        """The first start, without inducing points."""
         task = Task.of(problem)
         first = task.space.start(0)
         fixed = task.space.fixed_numbers()
@@ -47,11 +46,11 @@ class Greedy:
         return ProcessIterate(state)
 
     def rebuild(self, problem: Problem, state: State) -> "ProcessIterate":
-        """The state itself: what may be kept beside it is the same to the bit when it is made anew."""
+        """The iterate of the state alone: `sums` are the same to the bit when they are recomputed."""
         return ProcessIterate(state)
 
     def step(self, problem: Problem, now: Iterate) -> "ProcessIterate":
-        """One burst of the phase that the state is in, or the same state with more jitter where rounding forbids it."""
+        """One step of the state's phase, or the same state with more jitter where a matrix is not positive definite."""
         task, state = Task.of(problem), now.state
         process = process_of(state)
         try:
@@ -61,35 +60,36 @@ class Greedy:
             there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
         except NotPositiveDefiniteError as error:
             return ProcessIterate(with_more_jitter(state, error))
-        return ProcessIterate(_promising(task, there) if process_of(there).phase == "functions" else there)
+        return ProcessIterate(_with_evidence_per_row(task, there) if process_of(there).phase == "functions" else there)
 
 
 MAX_JITTER = 1e-3
-"""A step that can't be computed with this much fails."""
+"""The largest jitter that is tried."""
 
-MORE = 10.0
-"""The factor of jitter, and of the noise variance before there are functions, from one attempt to the next."""
+JITTER_FACTOR = 10.0
+"""The factor of jitter, and before functions are chosen of the noise variance, from one attempt to the next."""
 
 
 def with_more_jitter(state: State, error: NotPositiveDefiniteError) -> State:
-    """The state from which a phase is attempted again after an error, the last one where the fit had ended.
+    """The state from which a phase is retried after an error, the last phase where the fit had ended.
 
-    Raises the error where there is no process, or its jitter is at its most.
+    Raises the error where there is no process, or at MAX_JITTER.
     """
     process = state.process
     if process is None:
         raise error
     h = process.hyperparameters
-    jitter = MORE * (JITTER if h.jitter is None else h.jitter)
+    jitter = JITTER_FACTOR * (JITTER if h.jitter is None else h.jitter)
     if jitter > MAX_JITTER * (1.0 + 1e-9):
         raise error
-    beta = h.beta / MORE if process.phase == "functions" else h.beta
+    beta = h.beta / JITTER_FACTOR if process.phase == "functions" else h.beta
     again = replace(state, iteration=state.iteration + 1, termination=None)
     return with_hyperparameters(again, replace(h, beta=beta, jitter=jitter))
 
 
 def _centres(task: Task, state: State) -> Array:
-    """Where the functions stand, (m, d): on their rows, or where they moved to, in the units of the inputs."""
+    """The centres of the functions (m, d), at their rows or where they were optimised to, in the units of the
+    inputs."""
     process, vectors = process_of(state), task.vectors(state)
     if process.moved is None:
         return vectors.X
@@ -97,22 +97,22 @@ def _centres(task: Task, state: State) -> Array:
     return input_map.inverse(process.moved / input_map.widths)
 
 
-def _promising(task: Task, state: State) -> State:
-    """With what the process is worth on the rows that its scales were learned on, before functions take its place."""
+def _with_evidence_per_row(task: Task, state: State) -> State:
+    """With the evidence per row of the full process on the rows of its scales, before it is approximated."""
     rows, problem = task.rows_for_scales(state), task.problem
-    worth = state.objective / len(rows.t) + problem.log_jacobian / problem.rows
-    return replace(state, process=replace(process_of(state), evidence_per_row=worth))
+    value = state.objective / len(rows.t) + problem.log_jacobian / problem.rows
+    return replace(state, process=replace(process_of(state), evidence_per_row=value))
 
 
 BEFORE_FUNCTIONS = frozenset({"scales", "terms", "functions"})
-"""Phases at whose end the objective is still that of the process itself."""
+"""Phases at whose end the objective is that of the full process."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """For each of some points the nearest of some rows: its number (m,) and squared distance (m,).
+    """For each of m points the nearest row: its number (m,) and squared distance (m,).
 
-    A sum has the nearest of both parts, of equally near ones the earlier.
+    A sum has the nearer of both, the earlier row of equal distances.
     """
 
     rows: Indices
@@ -125,7 +125,7 @@ class Nearest:
 
 @dataclass(frozen=True, eq=False)
 class FindNearest:
-    """The reduction to the rows that an input map puts nearest to `points` (m, d)."""
+    """The reduction to the rows nearest to `points` (m, d) under an input map."""
 
     input_map: InputMap
     points: Array
@@ -138,15 +138,15 @@ class FindNearest:
 
 @dataclass(frozen=True, eq=False)
 class ProcessIterate(Iterate):
-    """Under a Gaussian process prior all is in the state; `sums` over all rows are kept where a step has made them."""
+    """The iterate of a Gaussian process; `sums` over all rows are kept where a step has computed them."""
 
     sums: RowSums | None = None
 
     def kept(self, problem: Problem) -> Kept:
         """The posterior on all rows, in the weights of the functions themselves.
 
-        alpha are the precisions of their marginal priors, gamma = 1 - posterior over prior variance. A vector that
-        moved stands on the row that the kernel sees nearest to where it is now.
+        alpha are the precisions of their marginal priors, gamma = 1 - posterior over prior variance. An optimised
+        inducing point is listed with the row nearest to it under the kernel.
         """
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
@@ -179,20 +179,21 @@ class ProcessIterate(Iterate):
         )
 
     def log_evidence(self, problem: Problem) -> LogEvidence:
-        """The bound through the functions in the model, on all rows; before these are chosen, of the process itself."""
+        """The bound through the functions in the model, on all rows; before these are chosen, that of the full
+        process."""
         task, process = Task.of(problem), process_of(self.state)
         h, value = process.hyperparameters, self.state.objective + problem.log_jacobian
-        if self.state.termination is None:  # on the way the objective has the log prior in it
+        if self.state.termination is None:  # before the end the objective includes the log prior
             value -= task.space.log_prior(h)[0]
-        whole = process.phase in BEFORE_FUNCTIONS and problem.likelihood.conjugate
+        whole = process.phase in BEFORE_FUNCTIONS and problem.likelihood.is_conjugate
         exact = whole or task.prior.rho == 1.0
         return LogEvidence(value, "exact" if exact else "lower_bound", task.space.log_density(h))
 
     def integral(self, problem: Problem) -> Integral:
-        """Over all that is learned but the places of the vectors."""
+        """Over all hyperparameters except the inducing points."""
         return integral(Task.of(problem), self.state, process_of(self.state))
 
     @property
     def evidence_per_row(self) -> float | None:
-        """Of the process on the rows that its scales were learned on."""
+        """Of the full process on the rows that its scales were learned on."""
         return process_of(self.state).evidence_per_row

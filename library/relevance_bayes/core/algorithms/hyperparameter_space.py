@@ -1,4 +1,5 @@
-"""The hyperparameters of a problem under a Gaussian process prior: where they begin, what may move, and their prior."""
+"""The hyperparameters of a problem under a Gaussian process prior: starts, bounds, which are learned, and their
+prior."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ STARTS = ((0.25, 10.0), (1.0, 10.0), (0.05, 30.0))
 d^2/width^2 where distances are sums over inputs."""
 
 CAUTIOUS_SIGNAL_TO_NOISE, MAX_SIGNAL_TO_NOISE = log(1e3), log(1e8)
-"""Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
+"""Bounds of log beta in units of the targets' square: a cautious one for the starts, then that of rounding."""
 
 WIDEST = 12.0
 """Bound of all other logarithms, and ..."""
@@ -29,15 +30,14 @@ MAX_BENT = 3.0
 """... of the warps, ..."""
 
 MIN_DISTINCT = 12
-"""Distinct values that an input must have for a warp: with fewer it places each of them freely, which no evidence and
-no refit on other rows sees through."""
+"""The least number of distinct values of an input with a warp: with fewer, the warp overfits each value."""
 
 MAX_UNEQUAL = 7.0
 """... and of the logits of terms."""
 
 LATENT_VARIANCE = 10.0
-"""s to begin with where the latent has no units. From 1 the widths of a curved boundary often run away, to a straight
-one of less evidence (Ripley's rows, 100 of 250: log loss .268 against .253)."""
+"""The initial s where the latent has no units. From 1 the widths of a curved boundary often diverge, to a straight one
+of less evidence (Ripley's rows, 100 of 250: log loss .268 against .253)."""
 
 LINEAR_SD = 3.0
 """Standard deviation of the normal prior on the log of the linear columns' shared precision; its mean is that of d
@@ -57,9 +57,9 @@ class HyperparameterSpace:
 
     @property
     def starts(self) -> int:
-        """The number of starts that are compared: none where the problem says where to begin, ...
+        """The number of starts that are compared.
 
-        ... and the first alone where one width is learned and no noise: all starts end at the same.
+        None where the problem has a start; one where one width and no noise is learned, since all starts end alike.
         """
         if self.problem.begin is not None:
             return 0
@@ -73,7 +73,7 @@ class HyperparameterSpace:
         return -inf if begin is None else min(log(begin.beta * self.problem.square), MAX_SIGNAL_TO_NOISE)
 
     def start(self, number: int) -> Hyperparameters:
-        """Where learning starts from, in the units of the inputs and the targets."""
+        """The start of this number, in the units of the inputs and the targets."""
         begin = self.problem.begin
         if begin is not None:
             return replace(begin, input_map=self._started(begin.input_map.widths))
@@ -87,18 +87,18 @@ class HyperparameterSpace:
         elif learning.widths == "one":
             widths = np.array([float(np.sqrt(np.mean(spread**2)) * far)])
         beta, max_beta = self.problem.likelihood.start(self.problem.t)
-        signal_variance = square if self.problem.likelihood.in_target_units else LATENT_VARIANCE
+        signal_variance = square if self.problem.likelihood.has_target_units else LATENT_VARIANCE
         alpha = np.full(len(self.fixed_numbers()), 1.0 / signal_variance)
         alpha[self._linear] *= len(alpha[self._linear])
         return Hyperparameters(beta * ratio if max_beta > beta else beta, signal_variance, alpha, self._started(widths))
 
     def _started(self, widths: Array) -> InputMap:
-        """Widths, with warps that bend nothing yet where these are learned."""
+        """An input map of these widths, with identity warps where warps are learned."""
         none = np.zeros(self.problem.inputs)
         return InputMap(widths, none, none) if self.problem.learning.warp else InputMap(widths)
 
     def fixed_numbers(self) -> tuple[int, ...]:
-        """Candidates without kernel."""
+        """The numbers of the candidates without kernel."""
         return tuple(
             number for start, functions in self._without_kernel for number in range(start, start + functions.size)
         )
@@ -121,14 +121,15 @@ class HyperparameterSpace:
         return slice(first, first)
 
     def ties(self, h: Hyperparameters) -> Indices:
-        """For each entry of theta the place of the one whose value it has: one precision for all linear columns."""
+        """For each entry of theta the index of the entry it is tied to: one precision for all linear columns."""
         places = np.arange(len(h.packed()))
         alpha = places[2 : 2 + len(h.alpha)]
         alpha[self._linear] = alpha[self._linear][:1]
         return places
 
     def log_prior(self, h: Hyperparameters) -> tuple[float, Array]:
-        """Of the widths, warps and terms that are learned and of the linear columns' precision, with its gradient."""
+        """The log prior of the learned widths, warps and terms and of the linear columns' precision, with its
+        gradient."""
         value, slope = h.log_prior() if self.learns else (0.0, np.zeros(len(h.packed())))
         if self.problem.learning.shrinkage:
             common, pull = h.common_width(self.problem.spread, self.problem.learning.shrinkage)
@@ -141,7 +142,7 @@ class HyperparameterSpace:
         return value, slope
 
     def log_density(self, h: Hyperparameters) -> float:
-        """The log density of what has a prior and is learned, normalised, in nats.
+        """The normalised log density of the learned hyperparameters that have a prior, in nats.
 
         Exponential of rate INPUT_PRICE in each 1/width, Cauchy of scale WARP_SCALE in each skew and tail, normal in the
         logits of terms and in the log of the linear columns' shared precision.
@@ -158,7 +159,7 @@ class HyperparameterSpace:
 
     @property
     def learns(self) -> bool:
-        """True where the input map is learned, and then the vectors may move."""
+        """True where the input map is learned, which allows optimised inducing points."""
         return self.problem.learning.widths != "none"
 
     def max_log_beta(self, cap: float) -> float:
@@ -177,18 +178,18 @@ class HyperparameterSpace:
 
     @cached_property
     def _warped(self) -> Mask:
-        """Which inputs (d,) have enough distinct values for a warp, on few rows that stand for all."""
+        """The inputs (d,) with enough distinct values for a warp, on a sample of rows."""
         some = self.problem.sample(ROWS_FOR_WARPS)
         return np.array([len(np.unique(column)) >= MIN_DISTINCT for column in some.X.T])
 
     def box(self, h: Hyperparameters, cap: float) -> tuple[Array, Array]:
-        """Least and greatest theta."""
+        """Lower and upper bounds of theta."""
         size = len(h.packed())
         low, high = np.full(size, -WIDEST), np.full(size, WIDEST)
         centre = log(self.problem.square)
         low[0], high[0] = -centre - WIDEST, self.max_log_beta(cap)
         low[1], high[1] = centre - WIDEST, centre + WIDEST
-        if not self.problem.likelihood.in_target_units:
+        if not self.problem.likelihood.has_target_units:
             high[1] = min(high[1], 2.0 * log(self.problem.likelihood.max_latent_sd))
         F, k = len(h.alpha), len(h.input_map.widths)
         low[2 : 2 + F], high[2 : 2 + F] = -centre - WIDEST, -centre + WIDEST

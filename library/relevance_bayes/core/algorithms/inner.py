@@ -1,13 +1,13 @@
 """The inner ascent: one function enters, then all hyperparameters are optimised, before candidates are evaluated again.
 
-What enters, at which precision, is as in [FAUL2002]; the joint ascent in the place of its single moves is not.
+Additions and their precisions are those of [FAUL2002]; the joint ascent replaces its single moves.
 """
 
 import numpy as np
 
 from relevance_bayes.core.algorithms.ascent import ROUNDING, maximise
 from relevance_bayes.core.algorithms.price import Price
-from relevance_bayes.core.algorithms.state import EvidenceIterate
+from relevance_bayes.core.algorithms.state import EvidenceIterate, iterate_at
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.evidence import Evidence, evidence, gain, mean_square
 from relevance_bayes.core.factors import SPAN, CandidateStatistics, Factors
@@ -15,52 +15,52 @@ from relevance_bayes.core.posterior import with_zero
 from relevance_bayes.core.types import Indices
 
 MIN_GAIN = 1e-2
-"""Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
+"""The least gain in nats of a function that enters: less is rounding, or a near copy of a function in the model."""
 
 ASCENT_SHARE = 0.1
-"""Between evaluations of candidates the ascent stops where it predicts less than this share of what the last function
-brought ..."""
+"""Between evaluations of candidates the ascent stops where it predicts less than this share of the last function's
+gain ..."""
 
 ASCENT_TOLERANCE = 1e-3
 """... or less than this, in nats, ..."""
 
 END_TOLERANCE = 1e-11
-"""... and at the end at this."""
+"""... and at the end at this tolerance."""
 
 MAX_TRIED = 8
-"""Candidates tried at a time, and ..."""
+"""Candidates tried in each step, and ..."""
 
 LARGER_ALPHAS = (1.0, 4.0, 16.0)
 """... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
 
 MAX_ACTIVE = 6
-"""Where each function that is let in takes a search for the mode: only where fewer are in the model at a maximum,
-..."""
+"""Where each addition needs a search for the mode, several functions are added only to models of fewer functions at a
+maximum, ..."""
 
-PURSUED = {True: 16, False: 8}
-"""... so many are let in together, whether precisions are constant (True) or not, ..."""
+MAX_TOGETHER = {True: 16, False: 8}
+"""... at most so many, by whether precisions are constant (True) or not, ..."""
 
-AMPLE = {True: 10.0, False: 3.0}
-"""... each with a prior sd of so many times the targets' root mean square, since they cancel, ..."""
+PRIOR_SD = {True: 10.0, False: 3.0}
+"""... each with a prior sd of this multiple of the targets' root mean square, since they cancel, ..."""
 
 MAX_LOSS = 20.0
-"""... as long as L does not fall so many nats behind, which no ascent makes up for, ..."""
+"""... while L does not fall by more nats than this, which no ascent recovers, ..."""
 
 MIN_TOTAL_GAIN = 1.0
-"""... and they stay where after the ascent they gain so many.
+"""... and they are kept where the ascent gains so many nats in all.
 
 Gaussian noise, Friedman 1 at .82 diameters: error 5.95 with 9 functions without, 3.40 with 35; 4.06 with 29 where 8
-were let in. A fit of 20 to 100 ms takes 10 to 70 more. Two classes gain
-beyond MAX_ACTIVE nothing, and three take 2.5 times as long where 16 are let in."""
+are added. A fit of 20 to 100 ms takes 10 to 70 ms more. Two classes gain nothing
+beyond MAX_ACTIVE, and three take 2.5 times as long where 16 are added."""
 
 
 def step(now: EvidenceIterate, price: Price) -> EvidenceIterate | None:
     """Add the best of all candidates and maximise; where none gains maximise to the end, and evaluate once more.
 
-    None where nothing is left to do.
+    None where no step raises the objective.
     """
     iteration = now.state.iteration + 1
-    entered = _enter(now, price) if price.adding else None
+    entered = _enter(now, price) if price.is_adding else None
     if entered is not None:
         gained = entered[1].value - now.evidence.value - price.entry(len(now.state.active))
         tolerance = max(ASCENT_SHARE * gained, ASCENT_TOLERANCE)
@@ -68,28 +68,28 @@ def step(now: EvidenceIterate, price: Price) -> EvidenceIterate | None:
     if not now.state.is_maximum:
         return _maximise(now.factors, now.evidence, price=price, iteration=iteration, tolerance=END_TOLERANCE)
     try:
-        return _pursue(now, price, iteration) if price.adding else None
-    except NotPositiveDefiniteError:  # so much alike that rounding decides: what is in the model stays
+        return _add_several(now, price, iteration) if price.is_adding else None
+    except NotPositiveDefiniteError:  # copies up to rounding: the model is unchanged
         return None
 
 
 def _maximise(factors: Factors, found: Evidence, *, price: Price, iteration: int, tolerance: float) -> EvidenceIterate:
     maximum = maximise(factors, found, tolerance=tolerance, price=price)
     is_maximum = tolerance == END_TOLERANCE
-    return price.iterate(maximum.factors, maximum.evidence, iteration=iteration, is_maximum=is_maximum)
+    return iterate_at(price, maximum.factors, maximum.evidence, iteration=iteration, is_maximum=is_maximum)
 
 
 def _enter(now: EvidenceIterate, price: Price) -> tuple[Factors, Evidence] | None:
-    """The best candidate let in, at the alpha that is best for it alone; None when none gains enough."""
+    """The model with the best candidate, at its own best alpha; None when none gains enough."""
     here = now.evidence
     entry = price.entry(len(now.factors.active))
-    seen = now.factors.candidate_statistics(here.posterior, here.beta)
-    squares = mean_square(seen.Q)
-    for number in _promising(seen, now.factors.active, entry):
-        if now.factors.spanned(int(number)):  # else a copy gains what its original still has to, then both stay
+    found = now.factors.candidate_statistics(here.posterior, here.beta)
+    squares = mean_square(found.Q)
+    for number in _best_candidates(found, now.factors.active, entry):
+        if now.factors.is_spanned(int(number)):  # else a copy would take the gain of its original, and both would stay
             continue
         more = now.factors.added(int(number), here.posterior.mean)
-        alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
+        alpha = found.S[number] ** 2 / (squares[number] - found.S[number])
         for larger in LARGER_ALPHAS:
             alphas = np.append(here.posterior.alpha, larger * alpha)
             there = evidence(more, alphas, here.beta, with_zero(here.posterior.mean))
@@ -98,24 +98,25 @@ def _enter(now: EvidenceIterate, price: Price) -> tuple[Factors, Evidence] | Non
     return None
 
 
-def _pursue(now: EvidenceIterate, price: Price, iteration: int) -> EvidenceIterate | None:
-    """Several functions let in together, then the ascent; None where it doesn't raise the objective by MIN_TOTAL_GAIN.
+def _add_several(now: EvidenceIterate, price: Price, iteration: int) -> EvidenceIterate | None:
+    """Add several functions at once, then maximise; None where that doesn't raise the objective by MIN_TOTAL_GAIN.
 
-    Functions of a wide kernel are so much alike that none gains alone what two of opposite sign gain together, and no
-    statistic shows it [THEORY 4]. Each time the one with the greatest q^2/s, which explains most of what is left.
+    Functions of a wide kernel are so correlated that two of opposite sign gain together what none gains alone, which no
+    statistic of single functions shows [THEORY 4]. Each is the one with the greatest q^2/s, which explains most of the
+    residual.
     """
     problem, factors, here = now.factors.problem, now.factors, now.evidence
-    steady = problem.likelihood.constant_precision
-    if not steady and len(factors.active) >= MAX_ACTIVE:
+    has_constant_precision = problem.likelihood.has_constant_precision
+    if not has_constant_precision and len(factors.active) >= MAX_ACTIVE:
         return None
-    size = AMPLE[steady] ** 2 * problem.square
-    for _ in range(min(PURSUED[steady], problem.candidates.size - len(factors.active))):
-        seen = factors.candidate_statistics(here.posterior, here.beta)
-        is_independent = seen.S > SPAN * seen.alone
-        explained = np.divide(mean_square(seen.Q), seen.S, out=np.zeros_like(seen.S), where=is_independent)
+    size = PRIOR_SD[has_constant_precision] ** 2 * problem.square
+    for _ in range(min(MAX_TOGETHER[has_constant_precision], problem.candidates.size - len(factors.active))):
+        found = factors.candidate_statistics(here.posterior, here.beta)
+        is_independent = found.S > SPAN * found.alone
+        explained = np.divide(mean_square(found.Q), found.S, out=np.zeros_like(found.S), where=is_independent)
         explained[list(factors.active)] = 0.0
         best = np.argsort(-explained, kind="stable")[:MAX_TRIED].tolist()
-        number = next((one for one in best if explained[one] > 0.0 and not factors.spanned(one)), None)
+        number = next((one for one in best if explained[one] > 0.0 and not factors.is_spanned(one)), None)
         if number is None:
             break
         factors = factors.added(number, here.posterior.mean)
@@ -123,13 +124,13 @@ def _pursue(now: EvidenceIterate, price: Price, iteration: int) -> EvidenceItera
         here = evidence(factors, alphas, here.beta, with_zero(here.posterior.mean))
         if here.value < now.evidence.value - MAX_LOSS:
             return None
-    pursued = _maximise(factors, here, price=price, iteration=iteration, tolerance=ASCENT_TOLERANCE)
-    return pursued if pursued.state.objective > now.state.objective + MIN_TOTAL_GAIN else None
+    several = _maximise(factors, here, price=price, iteration=iteration, tolerance=ASCENT_TOLERANCE)
+    return several if several.state.objective > now.state.objective + MIN_TOTAL_GAIN else None
 
 
-def _promising(seen: CandidateStatistics, active: tuple[int, ...], entry: float) -> Indices:
-    """Candidates outside the model that gain enough beyond what they pay, best first, at most MAX_TRIED."""
-    gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
+def _best_candidates(found: CandidateStatistics, active: tuple[int, ...], entry: float) -> Indices:
+    """Candidates outside the model whose gain exceeds their price by MIN_GAIN, best first, at most MAX_TRIED."""
+    gains = np.where(found.S > SPAN * found.alone, gain(found.S, found.Q), 0.0)
     gains[list(active)] = 0.0
     best = np.argsort(-gains, kind="stable")[:MAX_TRIED]
     return best[gains[best] >= MIN_GAIN + max(entry, 0.0)]

@@ -9,8 +9,8 @@ import scipy
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.types import Array, Indices, Mask
 
-REMEMBERED = 20
-"""Pairs of steps and gradients that stand for the curvature."""
+MAX_CORRECTIONS = 20
+"""Pairs of steps and gradients that approximate the curvature."""
 
 MAX_TRIALS = 20
 """Evaluations in one line search."""
@@ -19,7 +19,7 @@ NOT_COMPUTABLE = 1e10
 """The objective for L-BFGS where a matrix has lost its positive definiteness."""
 
 Objective = Callable[[Array], tuple[float, Array]]
-"""From a vector (n,) to what is to be raised, and its gradient (n,)."""
+"""From a vector (n,) to the objective, and its gradient (n,)."""
 
 
 def maximise(
@@ -36,7 +36,7 @@ def maximise(
     """The best point that L-BFGS evaluates, and the objective there; never below the start.
 
     It ends where a step raises the objective by less than the share `flat` of its size, measured from `origin`, so that
-    its units don't decide. `ties` (n,) gives each entry the place of the entry whose value it has: its own, or the
+    its units don't matter. `ties` (n,) has for each entry the index of the entry whose value it takes: its own, or the
     first of those that are equal.
     """
     leaders = np.arange(len(start)) if ties is None else ties
@@ -63,13 +63,13 @@ def maximise(
         jac=True,
         method="L-BFGS-B",
         bounds=scipy.optimize.Bounds(box[0][free], box[1][free]),
-        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MAX_TRIALS},
+        options={"maxiter": iterations, "maxcor": MAX_CORRECTIONS, "ftol": flat, "maxls": MAX_TRIALS},
     )
     return best, value
 
 
 def _summed(gradient: Array, leaders: Indices) -> Array:
-    """The gradient (n,) of entries that move together, at the first of them."""
+    """The gradient (n,), summed over tied entries at the first of them."""
     summed = np.zeros(len(gradient))
     np.add.at(summed, leaders, gradient)
     return summed

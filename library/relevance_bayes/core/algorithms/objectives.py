@@ -1,4 +1,4 @@
-"""The objectives that the phases of a Gaussian process maximise, in the packed hyperparameters."""
+"""The objectives that the phases of a Gaussian process maximise, as functions of the packed hyperparameters."""
 
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -14,7 +14,7 @@ from relevance_bayes.core.process import Rows, Vectors, bound_gradient, exact
 from relevance_bayes.core.process_gradient import summed_bound
 from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.types import Array
-from relevance_bayes.core.variational import Settled
+from relevance_bayes.core.variational import Optimum
 
 
 def with_hyperparameters(state: State, h: Hyperparameters) -> State:
@@ -23,7 +23,7 @@ def with_hyperparameters(state: State, h: Hyperparameters) -> State:
 
 
 class Evaluate(Protocol):
-    """L of functions at some rows with its gradient, at hyperparameters and places of the functions."""
+    """L at some rows with its gradient, for hyperparameters and inducing points."""
 
     def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
         """L, dL/dtheta, and dL/dmoved (m, d) where the vectors move; raises NotPositiveDefiniteError."""
@@ -31,21 +31,21 @@ class Evaluate(Protocol):
 
 @dataclass(eq=False)
 class AtOnce:
-    """From the columns at all the rows, each time from where the sites settled before."""
+    """L from the columns at all the rows, each time from the sites of the last evaluation."""
 
     task: Task
     rows: Rows
-    near: Settled | None = None
+    near: Optimum | None = None
 
     def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
         found = self.task.bound(self.rows, vectors, h, self.near)
-        self.near = found.settled
+        self.near = found.optimum
         return found.value, *bound_gradient(self.rows, vectors, self.task.kernel, h, found)
 
 
 @dataclass(eq=False)
 class InBlocks:
-    """By sums over the blocks of a problem's rows, each time from the mean before, at first from `origin`."""
+    """L by sums over the blocks of a problem's rows, each time from the last mean, at first from `origin`."""
 
     task: Task
     problem: Problem
@@ -60,7 +60,7 @@ class InBlocks:
 
 
 def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MAX_PIVOTS) -> Objective:
-    """Of the process itself on few rows, or through `pivots` functions where its evidence has no closed form."""
+    """The objective of the full process on few rows, or through `pivots` functions without a closed form."""
     vectors, through = task.spread(rows, pivots), AtOnce(task, rows)
 
     def objective(theta: Array) -> tuple[float, Array]:
@@ -76,7 +76,7 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MAX_
 
 
 def of_bound(task: Task, state: State, some: Rows | Problem, like: Hyperparameters) -> Objective:
-    """Of the functions chosen, theta and the places of the vectors that move; `some` as `Task.together` has them."""
+    """The objective of the sparse process in theta and the optimised inducing points; `some` as in `Task.together`."""
     own, n = task.vectors(state), len(like.packed())
     through: Evaluate
     if isinstance(some, Rows):
@@ -96,12 +96,13 @@ def of_bound(task: Task, state: State, some: Rows | Problem, like: Hyperparamete
 
 
 def with_head(h: Hyperparameters, head: Array) -> Hyperparameters:
-    """With others of what the kernel's columns don't depend on: `head` (2 + F,) = [log beta, log s, log alpha]."""
+    """With other values of those that the kernel's columns don't depend on: `head` (2 + F,) = [log beta, log s, log
+    alpha]."""
     return replace(h, beta=float(np.exp(head[0])), signal_variance=float(np.exp(head[1])), alpha=np.exp(head[2:]))
 
 
 def of_sums(sums: RowSums, h: Hyperparameters) -> Objective:
-    """Of the rows summed, in [log beta, log s, log alpha]."""
+    """The objective of summed rows, in [log beta, log s, log alpha]."""
 
     def objective(head: Array) -> tuple[float, Array]:
         found = sums.at(with_head(h, head))

@@ -1,13 +1,13 @@
-"""The phases of learning a Gaussian process on few functions, each a step from state to state [THEORY 12].
+"""The phases of learning a sparse Gaussian process, each a step from state to state [THEORY 12].
 
-scales     hyperparameters with as many functions as rows; each start for a while on few rows, the best to the end
-terms      inputs that are better seen apart from the others, where that was asked for
-functions  which rows carry a function, at the scales found
-noise      what the few can't reach is noise: beta falls while L rises
-vectors    where the functions stand (where they may move)
-together   everything
-growth     of many rows: which functions gain beside these, on all rows; with them all is learned together again
-rows       noise, amplitude and precisions on all rows
+scales     hyperparameters of the full process; a few iterations from each start on few rows, the best to the end
+terms      inputs that gain from a term of their own, where requested
+functions  the rows that carry a function, at these scales
+noise      beta falls while L rises, since the residual of few functions is noise
+vectors    the inducing points alone, where they are optimised
+together   all hyperparameters and inducing points
+growth     of many rows: functions that gain beside these, on all rows; then `together` once more
+rows       noise, signal variance and precisions on all rows
 """
 
 from collections.abc import Callable
@@ -30,35 +30,32 @@ from relevance_bayes.core.algorithms.task import (
     process_of,
 )
 from relevance_bayes.core.choice import choose
-from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.scales import InputMap
-from relevance_bayes.core.types import Array
 
 MAX_ROUNDS = 8
-"""Functions are chosen beside those in the model so often, while they gain."""
+"""The most rounds in which functions are added to those in the model."""
 
 MIN_GROWTH = 32
-"""A round adds so many functions at most, or as many as there are: the scales that it is made at are of fewer."""
+"""A round adds at most as many functions as there are, or this many: its scales were learned with fewer."""
 
 SHORT, LONG, VERY_LONG = 15, 60, 120
-"""Iterations of a burst."""
+"""Iterations of L-BFGS in one step."""
 
 MAX_WORK = 1.2e12
-"""Rows times pairs of functions, over all iterations in which everything is learned together: two minutes of a core."""
+"""Rows times pairs of functions, over all iterations of the phase `together`: two minutes of a core."""
 
-NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
-"""The amounts that log beta may fall by, to begin with, when few functions take the place of all: begun with the beta
-of a process that found next to no noise, the price of what they leave drives all else to none."""
+LOG_BETA_DECREASES = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
+"""The decreases of log beta that are tried when few functions replace the full process. From the beta of a process that
+found nearly no noise, the trace term would drive all other hyperparameters to 0."""
 
 MAX_CHANGE = 1.0
-"""The greatest distance of log s from what was learned through many functions, where the latent has units of its
-own."""
+"""The largest change of log s from its value with many functions, where the latent has units of its own."""
 
 MAX_MOVE = 2.0
-"""The greatest distance of a vector from its row, in standardised inputs."""
+"""The largest distance of an inducing point from its row, in standardised inputs."""
 
 
 def _scales(task: Task, state: State, process: Process) -> State:
@@ -78,7 +75,7 @@ def _scales(task: Task, state: State, process: Process) -> State:
         flat=RISE / len(rows.t),
         ties=task.space.ties(h),
     )
-    # What the starts reached is of fewer rows.
+    # The objectives of the starts are of fewer rows.
     if number == last or value > state.objective:
         state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
     is_bounded = number == last and task.space.free(h)[0] and theta[0] >= task.space.max_log_beta(cap) - 1e-3
@@ -111,7 +108,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         phase="noise",
         last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
         next_gain=chosen.next_gain,
-        round=1 if len(chosen.places) == task.max_functions else 0,  # where no more may enter, on all rows at once
+        round=1 if len(chosen.places) == task.max_functions else 0,  # at max_functions, on all rows at once
     )
     return replace(state, active=(*state.active, *numbers), process=found)
 
@@ -124,7 +121,7 @@ def _noise(task: Task, state: State, process: Process) -> State:
     some = task.together(state)
     known = some if isinstance(some, Rows) else task.sums_over(some, state, task.near(some, state, h))
     best, value = h, -inf
-    for falls in NOISIER if task.space.free(h)[0] else (0.0,):
+    for falls in LOG_BETA_DECREASES if task.space.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
         if isinstance(known, RowSums):
             reached = known.at(tried).value
@@ -141,15 +138,16 @@ def _vectors(task: Task, state: State, process: Process) -> State:
 
 
 def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
-    """Everything, where the latent is measured as the targets are.
+    """All hyperparameters, where the latent has the targets' units.
 
-    Other likelihoods keep the scales learned through many functions, and the amplitude within MAX_CHANGE: a row says
-    too little of its latent for few functions to hold them up, and they fall to nothing [THEORY 15].
+    Other likelihoods keep the scales learned through many functions, and log s within MAX_CHANGE: a row determines its
+    latent too weakly for few functions, and the scales would collapse [THEORY 15].
     """
-    is_bounded = task.problem.likelihood.in_target_units
+    is_bounded = task.problem.likelihood.has_target_units
     h, moved = process.hyperparameters, process.moved
     rows = task.together(state)
-    start, own = _joined(h, moved), task.space.free(h)
+    start = h.packed() if moved is None else np.append(h.packed(), moved)
+    own = task.space.free(h)
     n = len(own)
     own &= not only_vectors
     if not (task.space.learns and is_bounded):
@@ -175,7 +173,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
 
 
 def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
-    """Those that are affordable; fewer where it begins with what was learned together before."""
+    """The affordable iterations; fewer in later rounds, which start from the result of the one before."""
     R = max(len(state.active), 1)
     first = 1 if R - len(state.alpha) == task.max_functions else 0
     longest = VERY_LONG if (process.round or 0) <= first else LONG
@@ -183,7 +181,8 @@ def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
 
 
 def _growth(task: Task, state: State, process: Process) -> State:
-    """The functions that gain beside those in the model, at most as many again; the gain of the best that stays out."""
+    """Add the functions that gain beside those in the model, at most as many again; record the best gain of the
+    others."""
     h, own = process.hyperparameters, len(state.active) - len(state.alpha)
     places, sums = task.places_for_growth(state), task.sums(replace(state, process=replace(process, origin=None)))
     rounds = process.round or 0
@@ -214,9 +213,9 @@ def _growth(task: Task, state: State, process: Process) -> State:
 
 
 def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowSums | None]:
-    """The end of a fit, and the sums over all rows where it is made of such, of the columns that the model has."""
+    """The end of a fit, and the sums over all rows of the model's columns where it is computed from them."""
     h, sums = process.hyperparameters, None
-    if task.problem.likelihood.conjugate and task.in_parts(state):
+    if task.problem.likelihood.is_conjugate and task.is_in_parts(state):
         sums = task.sums(replace(state, process=replace(process, origin=None)))
         start, n = h.packed(), 2 + len(h.alpha)
         state = replace(state, process=replace(process, origin=sums.origin))
@@ -245,7 +244,3 @@ STEPS: dict[str, Callable[[Task, State, Process], State]] = {
     "together": _together,
     "growth": _growth,
 }
-
-
-def _joined(h: Hyperparameters, moved: Array | None) -> Array:
-    return h.packed() if moved is None else np.append(h.packed(), moved)

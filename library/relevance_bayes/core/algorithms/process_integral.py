@@ -14,28 +14,28 @@ from relevance_bayes.core.process_gradient import summed_bound
 from relevance_bayes.core.types import Array, Indices, Mask
 
 MAX_ROWS = 1_000
-"""Rows that the curvature is measured on; that of all grows with their number."""
+"""Rows on which the curvature is measured; it is scaled to all rows."""
 
-NUDGE = 1e-3
+STEP = 1e-3
 """Step of the differences of gradients, in logarithms and warps."""
 
-STRAIGHT = 0.02
-"""Bends smaller than this, as inputs that are IRRELEVANT, are not seen by L: integrating over them adds nothing."""
+MIN_BEND = 0.02
+"""Warps smaller than this, as inputs that are IRRELEVANT, don't change L: integrating over them adds nothing."""
 
 USUAL_SQUARE = 0.25
-"""Over d, the mean of the hyperprior on the log of each input's variance over its squared width."""
+"""The median of each input's variance over its squared width under its hyperprior, times d."""
 
 
 def integral(task: Task, state: State, process: Process) -> Integral:
-    """Over all that is learned but the places of the vectors, which are variational [THEORY 17].
+    """The integral over all hyperparameters except the inducing points, which are variational [THEORY 17].
 
-    Which columns without kernel are in was chosen, and which inputs have a width that matters: log C(d, k) for each;
-    which inputs have a term of their own was chosen among the structures tried: log of their number.
+    The columns without kernel and the relevant inputs were chosen: log C(d, k) for each; the inputs with a term of
+    their own were chosen among the structures tried: log of their number.
     """
     h = process.hyperparameters
     F, widths, bends = len(h.alpha), len(h.input_map.widths), _bends(h)
     own = np.append(task.space.free(h)[:1], np.ones(1 + F, np.bool_))
-    relevant, bent = _relevant(task, h), np.abs(bends) > STRAIGHT
+    relevant, bent = _relevant(task, h), np.abs(bends) > MIN_BEND
     active = np.flatnonzero(np.concatenate([own, relevant, bent, np.ones(len(h.terms.logits), np.bool_)]))
     curvature = _curvature(task, state, process, active)
     unit = log(task.problem.square)
@@ -64,7 +64,7 @@ def integral(task: Task, state: State, process: Process) -> Integral:
 
 
 def _common_width(task: Task, h: Hyperparameters) -> tuple[float, Array]:
-    """The log normaliser of the hyperprior that draws log widths to a common one, and minus its Hessian in theta.
+    """The log normaliser of the hyperprior that shrinks log widths to a common one, and minus its Hessian in theta.
 
     The Hessian of k widths is shrinkage (I - 11'/k), of rank k - 1: the common one is free.
     """
@@ -77,10 +77,10 @@ def _common_width(task: Task, h: Hyperparameters) -> tuple[float, Array]:
 
 
 def _without_kernel(task: Task, state: State) -> list[tuple[int, int]]:
-    """Of each dictionary without kernel its size, and how many of it are in."""
+    """The size of each dictionary without kernel, and the number of its functions in the model."""
     candidates = task.problem.candidates
-    lent = zip(candidates.dictionaries, candidates.lent(state.active[: len(state.alpha)]), strict=True)
-    return [(dictionary.size, chosen) for dictionary, chosen in lent if dictionary is not task.functions]
+    counts = zip(candidates.dictionaries, candidates.counts(state.active[: len(state.alpha)]), strict=True)
+    return [(dictionary.size, chosen) for dictionary, chosen in counts if dictionary is not task.functions]
 
 
 def _bends(h: Hyperparameters) -> Array:
@@ -119,5 +119,5 @@ def _curvature(task: Task, state: State, process: Process, active: Indices) -> A
             _, slopes, _ = summed_bound(part, fixed, vectors, task.kernel, there, near)
         return slopes[active]
 
-    curvature = np.array([gradient(k, -NUDGE) - gradient(k, NUDGE) for k in active]).reshape(len(active), len(active))
-    return np.asarray((curvature + curvature.T) * (task.problem.rows / len(rows.t) / (4.0 * NUDGE)))
+    curvature = np.array([gradient(k, -STEP) - gradient(k, STEP) for k in active]).reshape(len(active), len(active))
+    return np.asarray((curvature + curvature.T) * (task.problem.rows / len(rows.t) / (4.0 * STEP)))

@@ -1,4 +1,4 @@
-"""Re-estimation of all hyperparameters at once, from everything in the model."""
+"""Re-estimation of all hyperparameters at once, from a model of all candidates."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -22,31 +22,31 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array
 
-SILENT = 1e-2
-"""A function with q^2 <= s, whose alpha is on its way to infinity, is pruned once the data determine its weight by
-less than this gamma."""
+MIN_RELEVANT_GAMMA = 1e-2
+"""A function with q^2 <= s, whose alpha goes to infinity, is pruned below this gamma."""
 
-ZERO = 1e-9
-"""A weight determined by less than this gamma is zero for all purposes."""
+MIN_GAMMA = 1e-9
+"""Any function is pruned below this gamma: its weight is numerically zero."""
 
 CONVERGED = 1e-9
-"""The end: L rose by less than this share of 1 + |L| in one step."""
+"""The fit has converged when L rises by less than this share of 1 + |L| in one step."""
 
 ROUNDING = 1e-6
-"""No posterior is wider than its prior; where it seems so by more, the evidence is not to be believed either."""
+"""The most by which a posterior may be wider than its prior: more is rounding, and the evidence is inaccurate too."""
 
 MAX_STEP = 10.0
-"""No logarithm moves by more in one step."""
+"""The largest step of a logarithm."""
 
 MAX_ITERATIONS = 5_000
 
 START_NOISE = 0.1
 """Noise variance at the start, as a share of the targets' mean square."""
 
-AMPLE = 30.0
-"""Functions much alike have to cancel: under a narrower prior at the start, those of a wide kernel are all pruned.
-Friedman 1 at .82 and 1.1 diameters: error 2.89 with 59 functions and 3.07 with 40, under 3 it was 3.26 with 41 and 4.02
-with 32; Friedman 2 at 2.9: 4,182, under 3 21,120. The papers' figures are 2.80 with 59 and 3,505 with 7."""
+START_PRIOR_SD = 30.0
+"""The initial prior sd over the targets' root mean square. Correlated functions have to cancel: under a narrower prior
+at the start those of a wide kernel are all pruned. Friedman 1 at .82 and 1.1 diameters: error 2.89 with 59 functions
+and 3.07 with 40, under 3 it was 3.26 with 41 and 4.02 with 32; Friedman 2 at 2.9: 4,182, under 3 21,120. The papers'
+figures are 2.80 with 59 and 3,505 with 7."""
 
 
 @dataclass(frozen=True)
@@ -66,21 +66,21 @@ class ReEstimation:
     type: Literal["re_estimation"] = "re_estimation"
 
     def init(self, problem: Problem) -> EvidenceIterate:
-        """All M candidates in, with prior sds of AMPLE times the targets' root mean square."""
+        """All M candidates in the model, with prior sds of START_PRIOR_SD times the targets' root mean square."""
         beta, max_beta = problem.likelihood.start(problem.t)
         if max_beta > beta:
             beta /= START_NOISE
         active = tuple(range(problem.candidates.size))
         _, squares = problem.products_and_norms(np.empty((problem.rows, 0)))
-        alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * problem.square)
+        alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (START_PRIOR_SD**2 * problem.square)
         weights = problem.unweighted(len(active))
         factors = build(problem, active, weights)
         first = _iterate(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
-        # Rebuilt, it has to be looked for from the same place: what is found is never the same to the last bit.
+        # `rebuild` searches for the mode from the same weights, since another start changes the last bits.
         return replace(first, state=replace(first.state, weights=weights))
 
     def rebuild(self, problem: Problem, state: State) -> EvidenceIterate:
-        """A state with its factors and its evidence, made anew."""
+        """The iterate of a state, with its factors and evidence recomputed."""
         return rebuild(problem, state)
 
     def step(self, problem: Problem, now: Iterate) -> EvidenceIterate:
@@ -103,7 +103,7 @@ class ReEstimation:
         while share > 1e-6:
             alpha = here.posterior.alpha * np.exp(share * step[:-1])
             beta = min(float(here.beta * np.exp(share * step[-1])), max_beta)
-            there = _seen(factors, alpha, beta, here)
+            there = _evidence_at(factors, alpha, beta, here)
             if there is not None and _objective(problem, there) >= height:
                 return there
             share *= 0.5
@@ -127,8 +127,8 @@ class ReEstimation:
         return np.asarray(np.clip(step, -MAX_STEP, MAX_STEP))
 
 
-def _seen(factors: Factors, alpha: Array, beta: float, here: Evidence) -> Evidence | None:
-    """The evidence elsewhere; None where beside what data without noise say of copies the prior is lost in rounding."""
+def _evidence_at(factors: Factors, alpha: Array, beta: float, here: Evidence) -> Evidence | None:
+    """The evidence at other hyperparameters; None where copies and nearly no noise make it inaccurate."""
     try:
         there = evidence(factors, alpha, beta, here.posterior.mean)
     except NotPositiveDefiniteError:
@@ -137,7 +137,7 @@ def _seen(factors: Factors, alpha: Array, beta: float, here: Evidence) -> Eviden
 
 
 def _prior(problem: Problem) -> Independent:
-    """Raises SparseBayesError where `spec.check` would have refused."""
+    """The prior; raises SparseBayesError for a spec that `spec.check` refuses."""
     if not isinstance(problem.prior, Independent):
         raise SparseBayesError("expected an independent prior")
     return problem.prior
@@ -162,9 +162,9 @@ def _iterate(
 
 
 def _pruned(problem: Problem, factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
-    """Without the silent ones, unless the objective fell."""
+    """The model without irrelevant functions, unless the objective falls."""
     gamma, is_irrelevant = here.posterior.determined, quality_over_sparsity(here.posterior) <= 1.0
-    kept = np.flatnonzero(~((is_irrelevant & (gamma < SILENT)) | (gamma < ZERO)))
+    kept = np.flatnonzero(~((is_irrelevant & (gamma < MIN_RELEVANT_GAMMA)) | (gamma < MIN_GAMMA)))
     if len(kept) == len(gamma):
         return factors, here
     fewer = factors.keeping(kept, here.posterior.mean)

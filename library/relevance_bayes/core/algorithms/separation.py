@@ -1,4 +1,5 @@
-"""Terms of single inputs: each in its turn is tried apart from the others, and the best stays where L gains enough."""
+"""Terms of single inputs: each input in turn is tried as a term of its own, and the best is kept where L gains
+enough."""
 
 from dataclasses import replace
 from math import log
@@ -13,32 +14,35 @@ from relevance_bayes.core.algorithms.task import IRRELEVANT, RISE, Task
 from relevance_bayes.core.hyperparameters import Hyperparameters
 
 GAIN = 8.0
-"""Nats that a term must bring: 3 to 7 were false on concrete [THEORY 12]."""
+"""The least gain of a term in nats: gains of 3 to 7 were false on concrete [THEORY 12]."""
 
 SHARE = 0.3
-"""Of the variance that a new term begins with. From there and the width it had, each gain was found that ten times the
-width, a tenth of it or a sixth of the share led to (Friedman's first function)."""
+"""The initial share of a new term in the variance. This start, at the current width, found each gain that ten times the
+width, a tenth of it or a sixth of the share did (Friedman's first function)."""
 
-BRIEF, LONG = 8, 60
+TRIAL_ITERATIONS, FINAL_ITERATIONS = 8, 60
 """Iterations of a trial, and of the best."""
 
 
 def separated(task: Task, state: State, process: Process) -> State:
-    """One trial; after the last of a round the best of them to the end, and another round where it stays.
+    """One trial; after the last of a round the best is optimised to the end, and another round follows where it is
+    kept.
 
-    Before the inputs are columns: once they are, less is left to gain, and on one of four draws of Friedman's first
-    function the term that is there was missed (8.0 nats; error .30 for .16).
+    It comes before the inputs are columns: after that terms gain less, and on one of four draws of Friedman's first
+    function the true term was missed (8.0 nats; error .30 for .16).
     """
     onward = replace(state, process=replace(process, phase="functions", starts=0, trial=None))
     places = _candidates(task, process.hyperparameters)
     if process.starts < len(places):
-        found = _maximise(task, state, _apart(process.hyperparameters, places[process.starts]), BRIEF)
+        h = process.hyperparameters
+        tried_terms = replace(h, terms=h.terms.with_term(places[process.starts], SHARE))
+        found = _maximise(task, state, tried_terms, TRIAL_ITERATIONS)
         best = process.trial if process.trial and process.trial.objective >= found.objective else found
         tried, structures = process.starts + 1, process.structures + 1
         return replace(state, process=replace(process, starts=tried, trial=best, structures=structures))
     if process.trial is None:
         return onward
-    found = _maximise(task, state, process.trial.hyperparameters, LONG)
+    found = _maximise(task, state, process.trial.hyperparameters, FINAL_ITERATIONS)
     if found.objective <= state.objective + GAIN:
         return onward
     again = replace(state, objective=found.objective, process=replace(process, starts=0, trial=None))
@@ -46,15 +50,11 @@ def separated(task: Task, state: State, process: Process) -> State:
 
 
 def _candidates(task: Task, h: Hyperparameters) -> tuple[int, ...]:
-    """The inputs that may leave the others: those that matter, of which one has to stay."""
-    matter = h.input_map.widths < IRRELEVANT * task.problem.spread
-    matter[list(h.terms.alone)] = False
-    places = tuple(np.flatnonzero(matter).tolist())
+    """The inputs that may get a term of their own: the relevant ones, if there are at least two."""
+    is_relevant = h.input_map.widths < IRRELEVANT * task.problem.spread
+    is_relevant[list(h.terms.alone)] = False
+    places = tuple(np.flatnonzero(is_relevant).tolist())
     return places if len(places) > 1 else ()
-
-
-def _apart(h: Hyperparameters, place: int) -> Hyperparameters:
-    return replace(h, terms=h.terms.with_term(place, SHARE))
 
 
 def _maximise(task: Task, state: State, h: Hyperparameters, iterations: int) -> Trial:

@@ -1,7 +1,7 @@
 """One hyperparameter at a time: the move that gains most in closed form, then the noise [FAUL2002; TIPPING2003].
 
-Where no move helps is a stationary point and not always a maximum: functions that gain only together stay where they
-are, and saddles are not left [THEORY 3].
+It ends at a stationary point that is not always a maximum: functions that gain only together don't move, and saddles
+are not left [THEORY 3].
 """
 
 from collections.abc import Iterator
@@ -10,23 +10,23 @@ from math import exp, inf, log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.ascent import ROUNDING, learns_noise, min_alpha, worth
+from relevance_bayes.core.algorithms.ascent import ROUNDING, evidence_loss, learns_noise, min_alpha
 from relevance_bayes.core.algorithms.inner import LARGER_ALPHAS, MAX_TRIED, MIN_GAIN
 from relevance_bayes.core.algorithms.price import Price
-from relevance_bayes.core.algorithms.state import EvidenceIterate
+from relevance_bayes.core.algorithms.state import EvidenceIterate, iterate_at
 from relevance_bayes.core.evidence import TINY, Evidence, evidence, gain, mean_square, sparsity_and_quality
 from relevance_bayes.core.factors import SPAN, Factors
 from relevance_bayes.core.posterior import with_zero
 from relevance_bayes.core.types import Array
 
 MIN_RAISE = 1e-8
-"""Nats that it takes to go on with what is in the model."""
+"""The least gain in nats of a re-estimation."""
 
 MAX_STEP = 10.0
-"""The logarithm of beta moves by no more in one step."""
+"""The largest step of log beta."""
 
 HALVINGS = 10
-"""A step is halved so often, in the logarithm, while L falls."""
+"""The most halvings of a step, in the logarithm, while L falls."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ def step(now: EvidenceIterate, price: Price) -> EvidenceIterate | None:
     paid = price.of(len(factors.active)) - price.of(len(now.factors.active))
     if factors is now.factors and there.value - paid <= now.evidence.value + MIN_RAISE:
         return None
-    return price.iterate(factors, there, iteration=now.state.iteration + 1)
+    return iterate_at(price, factors, there, iteration=now.state.iteration + 1)
 
 
 def _moves(now: EvidenceIterate, price: Price) -> list[Move]:
-    """The best, at most MAX_TRIED, by their gain at fixed beta: s and q of all candidates give them all."""
-    moves = [*_inside(now, price), *(_outside(now, price) if price.adding else ())]
+    """The best, at most MAX_TRIED, by their gain at fixed beta, which s and q of all candidates give."""
+    moves = [*_inside(now, price), *(_outside(now, price) if price.is_adding else ())]
     return sorted(moves, key=lambda move: -move.gain)[:MAX_TRIED]
 
 
@@ -64,23 +64,23 @@ def _inside(now: EvidenceIterate, price: Price) -> Iterator[Move]:
     active, posterior = now.factors.active, now.evidence.posterior
     s, q = sparsity_and_quality(posterior)
     squares = mean_square(q)
-    brings = worth(posterior)
+    losses = evidence_loss(posterior)
     min_alphas = min_alpha(now.factors)
     refund = price.refund(len(active)) if active else 0.0
     for m, number in enumerate(active):
         is_relevant = bool(squares[m] > s[m] > 0.0)
-        left = refund - float(brings[m])
+        left = refund - float(losses[m])
         if left > 0.0 or (not is_relevant and left >= -ROUNDING):
             yield Move(number, inf, left)
         if is_relevant:
             alpha = max(float(s[m] ** 2 / max(squares[m] - s[m], TINY)), float(min_alphas[m]))
-            gained = posterior.latents * _brought(alpha, float(s[m]), float(squares[m])) - float(brings[m])
+            gained = posterior.latents * _log_evidence_of(alpha, float(s[m]), float(squares[m])) - float(losses[m])
             if gained > MIN_RAISE:
                 yield Move(number, alpha, gained)
 
 
 def _outside(now: EvidenceIterate, price: Price) -> Iterator[Move]:
-    """Add where q^2 > s, and only what is no copy of a function in the model."""
+    """Add where q^2 > s, unless a function in the model is a copy."""
     active, posterior = now.factors.active, now.evidence.posterior
     entry = price.entry(len(active))
     seen = now.factors.candidate_statistics(posterior, now.evidence.beta)
@@ -89,18 +89,18 @@ def _outside(now: EvidenceIterate, price: Price) -> Iterator[Move]:
     squares = mean_square(seen.Q)
     best = np.argsort(-gains, kind="stable")[:MAX_TRIED]
     for number in best[gains[best] >= MIN_GAIN + max(entry, 0.0)]:
-        if not now.factors.spanned(int(number)):
+        if not now.factors.is_spanned(int(number)):
             alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
             yield Move(int(number), float(alpha), float(gains[number]) - entry)
 
 
-def _brought(alpha: float, s: float, square: float) -> float:
+def _log_evidence_of(alpha: float, s: float, square: float) -> float:
     """l(alpha) = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)), in nats, of one latent [FAUL2002, eq. 12]."""
     return 0.5 * (log(alpha) - log(alpha + s) + square / (alpha + s))
 
 
 def _made(now: EvidenceIterate, price: Price, move: Move) -> tuple[Factors, Evidence] | None:
-    """The move, less of it where its gain is only an estimate (Laplace), or None where the objective would fall."""
+    """The move, shortened where its gain is only an estimate (Laplace), or None where the objective would fall."""
     R, here = len(now.factors.active), now.evidence
     threshold = here.value + (0.0 if move.alpha < inf else -ROUNDING * (1.0 + abs(here.value)))
     for factors, alphas, start in _tries(now, move):

@@ -1,28 +1,35 @@
-"""The state of an algorithm: small, immutable, and all that is needed to go on."""
+"""The state of an algorithm: small, immutable, and sufficient to resume."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.choice_price import paid
+from relevance_bayes.core.algorithms.price import Price, paid
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import Evidence, evidence
 from relevance_bayes.core.factors import Factors, build
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.integrated import USUAL_LOG_BETA, Integral, Peak, log_choices, normal
+from relevance_bayes.core.integrated import (
+    USUAL_LOG_BETA,
+    EvidenceKind,
+    Integral,
+    LogEvidence,
+    Peak,
+    log_choices,
+    normal,
+)
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.marginal import EvidenceKind, LogEvidence
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array
 
 
 class Termination(StrEnum):
-    """Why a fit ended. Not converging is a value, not an error."""
+    """The reason why a fit ended. Not converging is a value, not an error."""
 
     CONVERGED = "converged"
     NOISE_FLOOR = "noise_floor"
@@ -31,7 +38,7 @@ class Termination(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Hyperparameters that may take the place of those found so far, and the objective there."""
+    """Alternative hyperparameters, and the objective there."""
 
     hyperparameters: Hyperparameters
     objective: float
@@ -39,14 +46,14 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """The part of a state under a Gaussian process prior: the phase of its learning and what was found so far.
+    """The part of a state under a Gaussian process prior: the phase, the hyperparameters and counters.
 
-    `moved` (m, d) are the vectors that left their rows, warped but unscaled; `last_gain` and `next_gain` in nats, of
-    the last function that entered and the best that did not. `trial` is the best of what was tried in this round of a
-    phase, and `structures` how many in all; `evidence_per_row` is what the fit will be worth, in nats a row of the
-    targets as they came, once its scales are learned. `origin` (R,), or (R, K): the weights that the sums over all rows
-    are taken from, once they are, so that they are the same to the bit when they are made anew. `round` counts how
-    often functions were chosen on all rows, None where they are given.
+    `moved` (m, d) are the optimised inducing points, warped but unscaled, None where they are rows; `last_gain` and
+    `next_gain` in nats, of the last function that entered and of the best that did not. `trial` is the best trial of
+    this round of a phase, and `structures` the number of all trials; `evidence_per_row` the evidence of the full
+    process in nats a row, in the targets' own units, once its scales are learned. `origin` (R,), or (R, K): the weights
+    at which the sums over all rows are taken, kept so that recomputing them changes no bit. `round` is the number of
+    times that functions were chosen on all rows, None where they are given.
     """
 
     phase: str
@@ -67,11 +74,11 @@ class State:
     """The functions in the model (candidates' numbers), their alpha (R,) and weights (R,), or (R, K), and the noise
     precision.
 
-    The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity until it
-    is first computed; `is_maximum`: L is at a maximum in alpha and beta, not only on the way there; `termination` is
-    None while there is more to do. Under a Gaussian process prior alpha are the precisions of the functions without
-    kernel, and `process` holds the rest. `phase` is that of an algorithm whose objective changes on the way, and `best`
-    the best so far by the one that counts at the end, which is its objective.
+    The search for the mode starts from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity
+    before it is first computed; `is_maximum`: L is at a maximum in alpha and beta; `termination` is None until the fit
+    ends. Under a Gaussian process prior alpha are the precisions of the functions without kernel, and `process` has the
+    rest. `phase` is that of an algorithm whose objective depends on it, and `best` the best state so far, whose
+    objective is that of the last phase.
     """
 
     active: tuple[int, ...]
@@ -93,8 +100,8 @@ class Kept:
 
     `mean` (R,), or (R, K), and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in
     [0, 1]. `likelihood` with what was learned of it. `signal_variance` is the variance s of the process that the kernel
-    functions are part of, None where there is none, and `jitter` what their kernel matrix had added (None: JITTER);
-    `augmentation` is for error bars away from the data where it is None.
+    functions are part of, None where there is none, and `jitter` what their diagonal had added (None: JITTER);
+    `augmentation` is for error bars away from the data where there is no process.
     """
 
     functions: tuple[Functions, ...]
@@ -112,7 +119,7 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class Iterate(ABC):
-    """A state with what belongs to it but is rebuilt, never stored."""
+    """A state with derived quantities, which are rebuilt and never stored."""
 
     state: State
 
@@ -122,7 +129,7 @@ class Iterate(ABC):
 
     @abstractmethod
     def log_evidence(self, problem: Problem) -> LogEvidence:
-        """The evidence of the targets as they came, in nats."""
+        """The evidence in the targets' own units, in nats."""
 
     @abstractmethod
     def integral(self, problem: Problem) -> Integral:
@@ -131,7 +138,7 @@ class Iterate(ABC):
     @property
     @abstractmethod
     def evidence_per_row(self) -> float | None:
-        """Nats a row, of the targets as they came, estimated from some rows; None before."""
+        """Nats a row in the targets' own units, estimated from some rows; None before that is possible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +159,11 @@ class EvidenceIterate(Iterate):
         return Kept(functions, posterior.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
 
     def log_evidence(self, problem: Problem) -> LogEvidence:
-        """That of the functions in the model, from the objective of the end: rebuilt, evidence differs by rounding."""
+        """The evidence from the state's objective: that of a rebuilt iterate differs by rounding."""
         likelihood, prior = problem.likelihood, problem.prior
         value = self.state.objective + problem.log_jacobian
-        approximate: EvidenceKind = "laplace" if likelihood.log_concave else "lower_bound"
-        kind = "exact" if likelihood.conjugate else approximate
+        approximate: EvidenceKind = "laplace" if likelihood.is_log_concave else "lower_bound"
+        kind = "exact" if likelihood.is_conjugate else approximate
         if not isinstance(prior, Independent):
             return LogEvidence(value, kind)
         alpha, beta = self.state.alpha, self.state.beta
@@ -165,18 +172,18 @@ class EvidenceIterate(Iterate):
         return LogEvidence(value, kind, prior.log_density(alpha, beta), pays)
 
     def integral(self, problem: Problem) -> Integral:
-        """Over log alpha and log beta, with the price of choice by dictionary: which of its functions each lent."""
+        """The integral over log alpha and log beta, less log C(M, R) for the functions chosen from each dictionary."""
         here, unit = self.evidence, log(problem.square)
         logs = np.append(np.log(here.posterior.alpha), log(here.beta) - USUAL_LOG_BETA) + unit
         learned = np.append(np.ones(len(logs) - 1, np.bool_), len(set(problem.likelihood.start(problem.t))) > 1)
-        lent = zip(problem.candidates.dictionaries, problem.candidates.lent(self.state.active), strict=True)
-        paid = sum(log_choices(dictionary.size, chosen) for dictionary, chosen in lent)
+        counts = zip(problem.candidates.dictionaries, problem.candidates.counts(self.state.active), strict=True)
+        paid = sum(log_choices(dictionary.size, chosen) for dictionary, chosen in counts)
         peak = Peak(here.value - paid, *normal(logs[learned]), -here.hessian[np.ix_(learned, learned)])
         return Integral(peak.integral)
 
     @property
     def evidence_per_row(self) -> float | None:
-        """None: there is no estimate on the way."""
+        """None: there is no estimate before the end."""
         return None
 
 
@@ -196,12 +203,21 @@ def iterate_of(
     return EvidenceIterate(state, factors, found)
 
 
+def iterate_at(
+    price: Price, factors: Factors, found: Evidence, *, iteration: int, is_maximum: bool = False
+) -> EvidenceIterate:
+    """The state of some factors and evidence in a phase: its objective is L less the price."""
+    iterate = iterate_of(factors, found, iteration=iteration, is_maximum=is_maximum)
+    objective = found.value - price.of(len(factors.active))
+    return replace(iterate, state=replace(iterate.state, objective=objective, phase=price.phase))
+
+
 def with_evidence(problem: Problem, now: Iterate) -> EvidenceIterate:
     """Return the iterate itself, or one that is rebuilt from its state."""
     return now if isinstance(now, EvidenceIterate) else rebuild(problem, now.state)
 
 
 def rebuild(problem: Problem, state: State) -> EvidenceIterate:
-    """Factors and evidence of a state, made from nothing but the state."""
+    """The iterate of a state, with factors and evidence recomputed from it."""
     factors = build(problem, state.active, state.weights)
     return EvidenceIterate(state, factors, evidence(factors, state.alpha, state.beta, state.weights))

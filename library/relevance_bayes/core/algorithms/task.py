@@ -1,4 +1,4 @@
-"""A problem under a Gaussian process prior: its hyperparameters, its vectors, and the rows of each phase."""
+"""A problem under a Gaussian process prior: its hyperparameters, inducing points, and the rows of each phase."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,58 +22,58 @@ from relevance_bayes.core.process import Bound, Rows, Vectors, bound
 from relevance_bayes.core.process_sums import RowSums, row_sums
 from relevance_bayes.core.row_source import ArrayRows
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.core.variational import Settled
+from relevance_bayes.core.variational import Optimum
 
 RISE = 0.01
-"""An ascent ends where an iteration gains less than this share of the nats of a row."""
+"""An ascent ends where an iteration gains less than this share of the mean size of L per row."""
 
 IRRELEVANT = 30.0
-"""An input whose width is beyond so many of its sds is not seen by L."""
+"""An input whose width exceeds this multiple of its sd does not change L."""
 
 MAX_PIVOTS = 200
 """Functions through which scales are learned where the evidence has no closed form.
 
-Fewer can't tell a process of narrow width from none, and hold the widths up: log loss on rows not seen of one table by
-60, 100, 150 and 250 of them .477, .412, .400 and .399."""
+Fewer can't represent a process of narrow width, so that the widths learned are too large: the held-out log loss of one
+table is .477, .412, .400 and .399 with 60, 100, 150 and 250."""
 
 PIVOTS_FOR_STARTS = 100
-"""Starts are compared through so many: their order needs no more."""
+"""Functions through which starts are compared."""
 
 ROWS_FOR_SCALES = 1_000
 ROWS_FOR_STARTS = 250
 ROWS_FOR_SEVERAL_TARGETS = 500
 ROWS_FOR_FUNCTIONS = (1_000, 5_000)
-"""Rows of a phase at least, and at most where there are 20, and 4, times as many: cost grows with the cube, and with
-M N. A row of several classes says less of each: vehicle's log loss was .434 with scales from 250 rows, .373 with 750.
-The exact evidence is cheap to follow: learning from all of 600 rows instead of 250 lowered errors by 2 to 8 %.
+"""Rows of each phase; of functions a quarter of all rows between two bounds. Cost grows with the cube of the rows, and
+with M N. Several classes need more rows: vehicle's log loss was .434 with scales from 250 rows, .373 with 750. With the
+exact evidence, learning from all of 600 rows instead of 250 lowered errors by 2 to 8 %.
 """
 
 MAX_CANDIDATES = 1_000
 
 MIN_ROWS_TOGETHER = 1_000
 ROWS_PER_FUNCTION = 40
-"""Everything is learned together on so many rows, and on so many a function: on fewer, vectors that move fit the rows'
-noise (kin40k, 256 functions: RMSE .34 on 1,000 rows, .26 on 6,000, .23 on 10,000)."""
+"""Rows of the phase `together`, at least, and per function: on fewer, optimised inducing points fit the noise (kin40k,
+256 functions: RMSE .34 on 1,000 rows, .26 on 6,000, .23 on 10,000)."""
 
 MAX_FUNCTIONS = 512
-"""Functions at most where no other number is given, and that are chosen at once in any case."""
+"""The most functions by default, and the most that are chosen at once."""
 
 FEW_CELLS = 300_000
-"""On a tenth of all rows where that is more, up to so many rows times functions, before functions are chosen on all."""
+"""Rows times functions up to which `together` uses a tenth of all rows, before functions are chosen on all."""
 
 MAX_CELLS = 20_000_000
-"""Then on all rows, up to so many rows times functions: Friedman's first function with 100,000 rows, 54 functions: an
-error of .048 from 5,555 rows, .037 from all."""
+"""Rows times functions up to which it then uses all rows: Friedman's first function with 100,000 rows and 54 functions
+has an error of .048 from 5,555 rows, .037 from all."""
 
 MAX_PRODUCTS = 1e10
-"""Rows times pairs of columns for which candidates are measured on all rows at once: some seconds of a core."""
+"""Rows times pairs of columns up to which candidates are evaluated on all rows at once: some seconds of a core."""
 
 MIN_CANDIDATES = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A problem as this algorithm sees it: `first` is the number of the first candidate of the kernel `functions`."""
+    """A problem of this algorithm: `first` is the number of the first candidate of the kernel `functions`."""
 
     problem: Problem
     prior: GaussianProcess
@@ -83,12 +83,12 @@ class Task:
 
     @cached_property
     def space(self) -> HyperparameterSpace:
-        """Where its hyperparameters begin, and what of them may move."""
+        """The starts, bounds and prior of its hyperparameters."""
         return HyperparameterSpace(self.problem, self.functions, self.kernel)
 
     @classmethod
     def of(cls, problem: Problem) -> "Task":
-        """Raises SparseBayesError where `spec.check` would have refused."""
+        """The task of a problem; raises SparseBayesError for a spec that `spec.check` refuses."""
         for first, functions in zip(problem.candidates.starts, problem.candidates.dictionaries, strict=False):
             match functions, problem.prior:
                 case KernelFunctions(kernel=kernel), GaussianProcess() as prior if isinstance(kernel, Covariance):
@@ -96,12 +96,12 @@ class Task:
         raise SparseBayesError("expected a Gaussian process prior and a kernel that is positive definite")
 
     def fixed(self, state: State) -> tuple[Functions, ...]:
-        """The functions without kernel that are in."""
+        """The functions without kernel in the model."""
         functions, _ = self.problem.candidates.take(state.active[: len(state.alpha)])
         return functions
 
     def rows(self, state: State, some: Indices | None = None) -> Rows:
-        """All rows or some, with the columns without kernel that are in."""
+        """All rows or some, with the columns of the functions without kernel in the model."""
         if some is None:
             return self._rows(state, self.problem.X)
         return self._rows(state, self.problem.X[some], some)
@@ -119,19 +119,19 @@ class Task:
         return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]), precisions)
 
     def rows_for_starts(self, state: State) -> Rows:
-        """Those on which starts are compared."""
-        if self.problem.likelihood.latents > 1 and self.problem.likelihood.conjugate:
+        """The rows on which starts are compared."""
+        if self.problem.likelihood.latents > 1 and self.problem.likelihood.is_conjugate:
             return self.rows_for_scales(state)
         return self.sample(state, ROWS_FOR_STARTS)
 
     def rows_for_scales(self, state: State) -> Rows:
-        """Those that the process itself is learned on."""
-        if self.problem.likelihood.conjugate and self.problem.likelihood.latents == 1:
+        """The rows on which the full process is learned."""
+        if self.problem.likelihood.is_conjugate and self.problem.likelihood.latents == 1:
             return self.sample(state, self.problem.max_rows_for_scales or ROWS_FOR_SCALES)
-        return self.sample(state, ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.conjugate else ROWS_FOR_SCALES)
+        return self.sample(state, ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.is_conjugate else ROWS_FOR_SCALES)
 
     def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
-        """The places of candidates among `functions`, and rows, the first of which are theirs."""
+        """The indices of candidates among `functions`, and rows, the first of which are theirs."""
         functions, problem = self.functions, self.problem
         places = subset(functions.centres, problem.t[functions.rows], MAX_CANDIDATES, problem.seed)
         own = functions.rows[places]
@@ -142,16 +142,16 @@ class Task:
 
     @property
     def max_functions(self) -> int:
-        """Those that may have a kernel."""
+        """The most functions with a kernel."""
         return self.prior.max_functions or MAX_FUNCTIONS
 
     @property
     def grows(self) -> bool:
-        """True where functions were chosen on some of the rows alone, and what more would bring can be had of all."""
+        """True where functions were chosen on some of the rows, and the gains of others can be computed on all."""
         return self.has_sums and self.problem.t.ndim == 1 and self.problem.rows > ROWS_FOR_FUNCTIONS[0]
 
     def places_for_growth(self, state: State) -> Indices:
-        """The places among `functions` of candidates that are not in, drawn anew in each round."""
+        """The indices among `functions` of candidates outside the model, drawn anew in each round."""
         functions, problem, R = self.functions, self.problem, len(state.active)
         own = np.array(state.active[len(state.alpha) :], np.intp) - self.first
         others = np.setdiff1d(np.arange(functions.size), own)
@@ -161,45 +161,45 @@ class Task:
         return others[subset(functions.centres[others], problem.t[functions.rows[others]], size, seed)]
 
     def together(self, state: State) -> Rows | Problem:
-        """The rows that everything is learned on: a problem of their own where L is had by sums over their blocks."""
+        """The rows of the phase `together`; a problem of their own where L is computed by sums over their blocks."""
         size = self.n_rows_together(state)
         if size == self.problem.rows and self.has_sums:
             return self.problem
         rows = self.sample(state, size)
         return self.in_blocks(rows) or rows
 
-    def in_parts(self, state: State) -> bool:
-        """True where the columns at all rows are not to be had at once: they are more than those, or too many."""
+    def is_in_parts(self, state: State) -> bool:
+        """True where the columns at all rows are not computed at once."""
         return self.grows or self.problem.rows > self.n_rows_together(state)
 
     def n_rows_together(self, state: State) -> int:
-        """The number of rows that everything is learned on."""
+        """The number of rows of the phase `together`."""
         functions = max(1, len(state.active))
         affordable = min(self.problem.rows // 10, FEW_CELLS // functions)
         if self.grows and process_of(state).round:
             affordable = MAX_CELLS // functions
         return min(self.problem.rows, max(MIN_ROWS_TOGETHER, ROWS_PER_FUNCTION * functions, affordable))
 
-    def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters, near: Settled | None = None) -> Bound:
-        """The bound L of the process, through some vectors; `near` as `process.bound` has it."""
+    def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters, near: Optimum | None = None) -> Bound:
+        """The bound L of the process through some inducing points; `near` as in `process.bound`."""
         return bound(rows, vectors, self.kernel, self.problem.likelihood, h, self.prior.rho, near=near)
 
     def sums(self, state: State) -> RowSums:
-        """Over all rows; their origin is that of the sums before, else what the rows together know of the weights."""
+        """Sums over all rows; their origin is that of earlier sums, else the mean on the rows of `together`."""
         process = process_of(state)
         if process.origin is not None:
             return self.sums_over(self.problem, state, process.origin)
         h, some = process.hyperparameters, self.together(state)
         if isinstance(some, Rows):
-            near = self.bound(some, self.vectors(state), h).settled.posterior.mean
+            near = self.bound(some, self.vectors(state), h).optimum.posterior.mean
         else:
             near = self.near(some, state, h)
         return self.sums_over(self.problem, state, near)
 
     @property
     def has_sums(self) -> bool:
-        """True where L is had by sums over blocks of rows: for Gaussian noise and rho of 0."""
-        return self.problem.likelihood.conjugate and not self.prior.rho
+        """True where L is computed by sums over blocks of rows: for Gaussian noise and rho of 0."""
+        return self.problem.likelihood.is_conjugate and not self.prior.rho
 
     def in_blocks(self, rows: Rows) -> Problem | None:
         """The problem of these rows alone; None where the columns at all of the rows are needed at once."""
@@ -209,48 +209,48 @@ class Task:
         return replace(self.problem, source=source)
 
     def near(self, problem: Problem, state: State, h: Hyperparameters) -> Array:
-        """Weights near their mean at some rows, from which sums lose nothing to cancellation."""
+        """Weights near their mean at some rows, at which sums lose nothing to cancellation."""
         nowhere = problem.unweighted(len(state.active))
         return self.sums_over(problem, state, nowhere).at(h).posterior.mean
 
     def sums_over(self, problem: Problem, state: State, origin: Array) -> RowSums:
-        """Over all rows of a problem, from weights near the mean."""
+        """Sums over all rows of a problem, at weights near the mean."""
         h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
         return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 
     def posterior(self, state: State, sums: RowSums | None) -> tuple[Posterior, Likelihood]:
-        """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself.
+        """The posterior of the whitened weights on all rows, and the likelihood with its learned parameters.
 
-        `sums` are those of the state, where they are at hand.
+        `sums` are those of the state, where they are known.
         """
         h, likelihood = process_of(state).hyperparameters, self.problem.likelihood
-        if likelihood.conjugate and self.in_parts(state):
+        if likelihood.is_conjugate and self.is_in_parts(state):
             return (self.sums(state) if sums is None else sums).at(h).posterior, likelihood
-        settled = self.bound(self.rows(state), self.vectors(state), h).settled
-        return settled.posterior, settled.likelihood
+        optimum = self.bound(self.rows(state), self.vectors(state), h).optimum
+        return optimum.posterior, optimum.likelihood
 
     def origin(self, rows: Rows | Problem) -> float:
         """The shift of L with the targets' unit."""
         return -0.5 * len(rows.t) * log(self.problem.square)
 
     def spread(self, rows: Rows, max_vectors: int = MAX_PIVOTS) -> Vectors | None:
-        """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
-        if self.problem.likelihood.conjugate:
+        """Inducing points spread over some rows, for scales; None where the exact evidence is available."""
+        if self.problem.likelihood.is_conjugate:
             return None
         places = farthest_first(self.space.start(0).input_map(rows.X), max_vectors)
         return Vectors(places, rows.X[places])
 
     def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:
-        """g (N,) or (N, K) at latent 0 and lam (N,): Gaussian targets that stand for the likelihood."""
+        """g (N,) or (N, K) at latent 0 and lam (N,): Gaussian targets that approximate the likelihood."""
         vectors = self.spread(rows)
         if vectors is None:
             precision = rows.precision(h.beta)
             return (precision * rows.t.T).T, np.full(len(rows.t), precision)
-        found = self.bound(rows, vectors, h).settled
+        found = self.bound(rows, vectors, h).optimum
         return found.sites.gradient + (found.sites.precision * found.f.T).T, found.sites.precision
 
     def vectors(self, state: State) -> Vectors:
-        """Those in the model."""
+        """The inducing points of the model."""
         places = np.array(state.active[len(state.alpha) :], np.intp) - self.first
         return Vectors(self.functions.rows[places], self.functions.centres[places], process_of(state).moved)
 
@@ -268,7 +268,7 @@ def process_of(state: State) -> Process:
 
 
 def farthest_first(U: Array, max_rows: int) -> Indices:
-    """Rows of U (N, d), each the farthest from those before it, at most `max_rows`; rows at one place count once."""
+    """Rows of U (N, d), each the farthest from those before it, at most `max_rows`; equal rows count once."""
     nearest = squared_distances(U, U.mean(axis=0)[None])[:, 0]
     places = [int(nearest.argmin())]
     nearest = squared_distances(U, U[places])[:, 0]

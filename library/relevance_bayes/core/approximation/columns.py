@@ -11,7 +11,7 @@ from relevance_bayes.core.types import Array, Indices
 
 MAX_COORDINATES = 2_000
 COORDINATES_ERROR = 0.01
-"""Share of the error wanted that a term may lose in coordinates."""
+"""Share of the requested error by which coordinates of a term may be off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +49,11 @@ class Columns:
         return cls(G, G @ own / size, own / size, masses, whole.log_norms, top + float(np.log(size)))
 
     def nearest(self, chosen: Indices) -> Array:
-        """Weights (R,) of the chosen terms whose sum is nearest to f."""
+        """The weights (R,) of the chosen terms with the least error."""
         return np.asarray(np.linalg.lstsq(self.G[:, chosen], self.t, rcond=None)[0])
 
     def coefficients(self, weights: Array, chosen: Indices) -> Array:
-        """Of terms as they are, not of norm 1."""
+        """The coefficients of the terms themselves, not scaled to norm 1."""
         return np.asarray(weights * np.exp(self.log_size - self.log_norms[chosen]))
 
 
@@ -66,13 +66,13 @@ class Span:
 
     @classmethod
     def none(cls, k: int) -> "Span":
-        """Of no columns, each (k,)."""
+        """The empty span of columns (k,)."""
         return cls((), np.empty((k, 0)))
 
     def moved(self, G: Array, chosen: tuple[int, ...]) -> "Span":
-        """To other columns of G (k, J): what stands before the first that is another is kept.
+        """The span of other columns of G (k, J): the common prefix is reused.
 
-        Projected twice: a column that is nearly in the span has lost its digits after the first time.
+        Projected twice: one projection of a column that is nearly in the span leaves rounding.
         """
         same = next((n for n, (old, new) in enumerate(zip(self.chosen, chosen, strict=False)) if old != new), None)
         kept = min(len(self.chosen), len(chosen)) if same is None else same

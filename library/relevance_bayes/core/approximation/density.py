@@ -1,4 +1,4 @@
-"""Densities among the expansions: what of them is below 0, and the nearest one that is a density."""
+"""Densities among the expansions: the negative mass of an expansion, and its nearest density."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from relevance_bayes.core.errors import DataError, SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
 
 MASS_COUNTS = 1e4
-"""The weight of a density's total over that of its shape, before it is made exact."""
+"""The weight of the constraint on the mass in the least squares, before it is made exact."""
 
 MIN_FALL = 1e-6
-"""Of what is missed, that a term has to bring."""
+"""The least fall of the error by a term, as a share of the error."""
 
 
 def proper(whole: Expansion, found: Approximation, *, max_functions: int | None = None) -> Approximation:
@@ -33,10 +33,10 @@ def proper_steps(
 ) -> Iterator[int | Approximation]:
     """A sum that is a density where f is one: no coefficient below 0, and of the same mass as f.
 
-    It is the nearest of the terms found; while it misses more than they did others enter, that of the steepest fall of
-    the error first, until there are `max_functions` or none is nearer. What gets a coefficient of 0 leaves.
+    The nearest sum of the terms found. While its error exceeds theirs, others enter, that of the steepest fall of the
+    error first, until there are `max_functions` or the error stops to fall. Terms with a coefficient of 0 leave.
 
-    How many terms are tried next, from step to step, each of which is kept in the `fit_log`; then the sum.
+    Yields the number of terms of each step, which is recorded in the `fit_log`, then the sum.
 
     Raises DataError where f has a constant, or no mass above 0.
     """

@@ -11,14 +11,14 @@ from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.types import Array, Indices
 
 VALUES_AT_ONCE = 2**16
-"""Terms times points evaluated together: as many as stay in the cache."""
+"""Terms times points evaluated at once, which stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
     """f(x) = constant + sum_j c_j k_j(x), k_j(x) = exp(-sum_k ((x_k - z_jk) / r_jk)^2).
 
-    `centres` z (J, d), `coefficients` c (J,) and `widths` r (J, d), above 0. Raises DataError for what is none.
+    `centres` z (J, d), `coefficients` c (J,) and `widths` r (J, d), above 0. Raises DataError for invalid ones.
     """
 
     centres: Array

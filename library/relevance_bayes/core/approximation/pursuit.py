@@ -1,9 +1,8 @@
-"""Few columns whose sums come near one more: forward past the error wanted, back to it, and again while that helps.
+"""Sparse approximation of a column by few others: forward selection beyond the error, backward elimination, repeated.
 
-What the least-squares error gains by a column, (g'r)^2 / |g - its projection|^2, and loses without one, w_j^2 /
-(G'G)^-1_jj, is known for all of them at once. The way forward alone takes up to twice as many, since what enters first
-is needed no longer when the rest is there.
-"""
+The decrease of the squared error by a column, (g'r)^2 / |g - its projection|^2, and the increase without one, w_j^2 /
+(G'G)^-1_jj, are known for all columns. Forward selection alone takes up to twice as many, since the first columns
+become redundant."""
 
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
@@ -17,50 +16,49 @@ from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.types import Array
 
 FORWARD_SHARE = 0.5
-"""Share of the error wanted to which the ways forward lead."""
+"""Share of the requested error at which forward selection ends."""
 
-MAX_WAYS = 5
-"""Ways forward and back; each but the first begins with what the last one left."""
+MAX_PASSES = 5
+"""The most passes forward and backward, each from the columns that the last one kept."""
 
-MORE_COLUMNS = 16
-"""Where so many columns are allowed at most, they lead to twice as many and these."""
+EXTRA_COLUMNS = 16
+"""Forward selection ends at twice the allowed number of columns and this many."""
 
 MIN_OUTSIDE = 1e-8
 """Columns of which less than this share of the square is outside the span are not chosen."""
 
 REFACTORED = 16
-"""Columns that leave before the inverse is made anew."""
+"""Columns that leave before the inverse is recomputed."""
 
 REBUILT = 500
-"""Columns that enter before their basis is made anew: half a minute's work, and a tenth more of it."""
+"""Columns that enter before their basis is recomputed: half a minute, of which a tenth for that."""
 
 Chosen = tuple[int, ...]
 Visit = Callable[[Chosen, float], None]
 
 
 def pursue(G: Array, t: Array, *, error: float, max_functions: int, visit: Visit, fit_log: FitLog) -> Iterator[int]:
-    """Call `visit` with columns of G (k, J), of norm 1, and the error of the best of their sums to t (k,), on every
-    way.
+    """Call `visit` with sets of columns of G (k, J), of norm 1, and their least-squares error to t (k,).
 
-    As few as reach the `error`, or at most `max_functions`. Yields their number at checkpoints; what entered and left
-    up to there is in the `fit_log`.
+    As few as reach the `error`, or at most `max_functions`. Yields their number at checkpoints; the columns that
+    entered and left are recorded in the `fit_log`.
     """
     start: Chosen = ()
     best = (inf, 0)
-    for _ in range(MAX_WAYS):
+    for _ in range(MAX_PASSES):
         far = yield from _forward(
             G,
             t,
             start,
             error=FORWARD_SHARE * error,
-            max_functions=2 * max_functions + MORE_COLUMNS,
+            max_functions=2 * max_functions + EXTRA_COLUMNS,
             visit=visit,
             fit_log=fit_log,
         )
-        start, missed = yield from _back(
+        start, found_error = yield from _backward(
             G, t, far, error=error, max_functions=max_functions, visit=visit, fit_log=fit_log
         )
-        reached = (max(missed, error), len(start))
+        reached = (max(found_error, error), len(start))
         if reached >= best:
             return
         best = reached
@@ -69,20 +67,20 @@ def pursue(G: Array, t: Array, *, error: float, max_functions: int, visit: Visit
 def _forward(
     G: Array, t: Array, start: Chosen, *, error: float, max_functions: int, visit: Visit, fit_log: FitLog
 ) -> Generator[int, None, Chosen]:
-    """Each time the column that gains most, until the error is below this, or `max_functions` are in."""
+    """Add the column of the greatest gain, until the error is below `error`, or `max_functions` are selected."""
     chosen, more = start, True
     while more:
         entered = fit_log.once(partial(_entered, G, t, chosen, error=error, max_functions=min(max_functions, *G.shape)))
-        for number, missed in entered.tolist():
+        for number, found_error in entered.tolist():
             chosen = (*chosen, int(number))
-            visit(chosen, missed)
+            visit(chosen, found_error)
         yield len(chosen)
         more = len(entered) == REBUILT
     return chosen
 
 
 def _entered(G: Array, t: Array, start: Chosen, *, error: float, max_functions: int) -> Array:
-    """Up to `REBUILT` columns that enter, and what is missed with each and those before it: (n, 2)."""
+    """Up to `REBUILT` columns that enter, and the error with each and those before it: (n, 2)."""
     span = Span.none(len(t)).moved(G, start)
     Q = np.empty((len(t), max(min(max_functions, len(start) + REBUILT), len(start))))
     Q[:, : len(start)] = span.Q
@@ -110,30 +108,30 @@ def _entered(G: Array, t: Array, start: Chosen, *, error: float, max_functions: 
     return np.array(entered, np.float64).reshape(-1, 2)
 
 
-def _back(
+def _backward(
     G: Array, t: Array, start: Chosen, *, error: float, max_functions: int, visit: Visit, fit_log: FitLog
 ) -> Generator[int, None, tuple[Chosen, float]]:
-    """Each time without the column that is missed least.
+    """Remove the column of the least increase of the error, one after the other.
 
-    The fewest that are near enough, or `max_functions` where none of so many are, and what they miss.
+    Returns the fewest columns that reach the error, else `max_functions` of them, and their error.
     """
     chosen, found = start, (start, inf)
     while chosen:
-        for place, missed in fit_log.once(partial(_falling_out, G, t, chosen)).tolist():
+        for place, found_error in fit_log.once(partial(_removed, G, t, chosen)).tolist():
             if place >= 0:
                 chosen = (*chosen[: int(place)], *chosen[int(place) + 1 :])
-            visit(chosen, missed)
-            if len(chosen) <= max_functions and (missed <= error or found[1] == inf):
-                found = chosen, missed
+            visit(chosen, found_error)
+            if len(chosen) <= max_functions and (found_error <= error or found[1] == inf):
+                found = chosen, found_error
         yield len(chosen)
     return found
 
 
-def _falling_out(G: Array, t: Array, chosen: Chosen) -> Array:
-    """The places of columns that leave, that which is missed least first, and what is missed without it: (n, 2).
+def _removed(G: Array, t: Array, chosen: Chosen) -> Array:
+    """The positions of columns that leave, that of the least increase first, and the error without it: (n, 2).
 
-    The first row is -1 and what all `chosen` miss. Without column j the inverse P = (G'G)^-1 falls by P_:j P_j: / P_jj
-    and the weights by P_:j w_j / P_jj.
+    The first row is -1 and the error of all `chosen`. Without column j the inverse P = (G'G)^-1 falls by P_:j P_j: /
+    P_jj and the weights by P_:j w_j / P_jj.
     """
     orthogonal, upper = np.linalg.qr(G[:, list(chosen)])
     turned = scipy.linalg.solve_triangular(upper, np.column_stack([orthogonal.T @ t, np.eye(len(chosen))]))

@@ -1,10 +1,10 @@
-"""Few terms of an expansion that stand for all: sparse Bayesian learning with integrals in place of sums over rows.
+"""Approximation of an expansion by few of its terms: sparse Bayesian learning with integrals instead of sums over rows.
 
-The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; THEORY 19], in which integrals of
-products of two terms are all there is. In coordinates that have these as their inner products f is a column of numbers
-and each term another: a regression with noise that is given. There being no noise, the terms that it needs can also be
-pursued, forward and back, by their least-squares errors: that comes first, since it takes R^2 for each of R terms and
-not R^3, and where few are needed the regression is learned as well. The shortest sum found on any way is taken.
+The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; THEORY 19], which depends on
+integrals of products of two terms only. In coordinates with these inner products f and each term are columns of
+numbers: a regression with given noise. Without noise, terms can also be selected forward and backward by least-squares
+errors. This pursuit comes first, since it takes R^2 for each of R terms instead of R^3; where few terms are needed the
+regression is learned as well. The shortest sum of both is taken.
 """
 
 from collections import deque
@@ -26,27 +26,27 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Indices
 
 WIDER = (1.5, 2.0, 3.0)
-"""Multiples of its width that each centre may have as well: two heaps of rows are two wide bumps."""
+"""Multiples of its width that each centre may have as well: two clusters of rows are two wide bumps."""
 
 MAX_CANDIDATES = 8_000
-"""Terms above which there are none of these."""
+"""Terms above which no wider ones are added."""
 
 MIN_ERROR = 1e-5
-"""Of the coordinates' own 1e-6 nothing is left below it."""
+"""The least error: the coordinates have an error of 1e-6 themselves."""
 
 SHARE_OF_NOISE, MIN_NOISE = 0.25, 1e-9
-"""The noise falls so, until the error wanted is reached, or to there."""
+"""The factor by which the noise falls until the requested error is reached, and its least value."""
 
 MAX_LEARNED = 100
-"""Terms above which a fit takes long and finds no fewer than the pursuit."""
+"""Terms above which a fit is slow and finds no fewer than the pursuit."""
 
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """The `expansion`, on the centres of the terms `rows` (R,), and what it misses.
+    """The `expansion`, on the centres of the terms `rows` (R,), and its error.
 
     `error` is |f - f_R| over |f|, both without the constant, |f|^2 the integral of f^2 over R^d. `path` (number, error)
-    has the least error found with so many terms, from 0 on, for each number that misses less than fewer do.
+    has the least error found with each number of terms, from 0 on, where it is less than that with fewer.
     """
 
     expansion: Expansion
@@ -57,17 +57,17 @@ class Approximation:
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """For each number of columns the best that were found, and their error."""
+    """The best columns found for each number of columns, and their error."""
 
     best: dict[int, tuple[Chosen, float]]
 
     def visit(self, chosen: Chosen, error: float) -> None:
-        """Keep them if they are nearer than so many before."""
+        """Keep columns whose error is less than that of earlier ones of the same number."""
         if error < self.best.get(len(chosen), (chosen, inf))[1]:
             self.best[len(chosen)] = chosen, error
 
     def shortest(self, error: float, max_functions: int) -> Chosen:
-        """The fewest that reach the error, at most so many; where none do the nearest."""
+        """The fewest columns that reach the error, at most `max_functions`; else those of the least error."""
         possible = {number: one for number, one in self.best.items() if number <= max_functions}
         reached = [number for number, (_, missed) in possible.items() if missed <= error]
         number = min(reached) if reached else min(possible, key=lambda number: possible[number][1])
@@ -75,7 +75,7 @@ class Path:
 
     @property
     def falling(self) -> tuple[tuple[int, float], ...]:
-        """Numbers and errors, without numbers that miss no less than fewer do."""
+        """Numbers and errors, without numbers whose error is not less than with fewer columns."""
         falling: list[tuple[int, float]] = []
         for number in sorted(self.best):
             error = self.best[number][1]
@@ -97,9 +97,9 @@ def approximating(
 ) -> Iterator[int | Approximation]:
     """As few terms as reach the `error`, at most `max_functions`; their coefficients are those of least error.
 
-    They stand on the centres of the whole's terms, and have their widths or up to three times as much. How many are in
-    hand, from step to step of the pursuit, each of which is kept in the `fit_log`; then the end. What is learned after
-    it takes seconds, and is learned anew.
+    They have the centres of the whole's terms, and their widths or up to three times as much. Yields the number of
+    terms at each step of the pursuit, which is recorded in the `fit_log`, then the approximation. The fits after the
+    pursuit take seconds, and are repeated when it is resumed.
 
     Raises DataError for an error not in (0, 1), a `max_functions` below 1, and an f that is constant.
     """

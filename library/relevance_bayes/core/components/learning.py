@@ -1,8 +1,8 @@
-"""Components learned from rows: which of them carry the covariance of all their images, and how much of it is noise.
+"""Learning of components: the rows whose images span the covariance of all images, and its noise variance.
 
-The images phi_n of N rows in the kernel's space are taken for draws of N(0, C), C = sigma^2 I + sum_m w_m phi_m phi_m',
-with one weight w_m = 1/alpha_m a row, and C's likelihood is maximised: with s_m = phi_m'C_-m^-1 phi_m and q_mn =
-phi_m'C_-m^-1 phi_n by alpha_m = s_m^2/(mean_n q_mn^2 - s_m), where that is positive, else infinite. sigma is fixed.
+The images phi_n of N rows in the kernel's space are modelled as draws of N(0, C), C = sigma^2 I + sum_m w_m phi_m
+phi_m', with one weight w_m = 1/alpha_m a row, and C's likelihood is maximised: with s_m = phi_m'C_-m^-1 phi_m and q_mn
+= phi_m'C_-m^-1 phi_n by alpha_m = s_m^2/(mean_n q_mn^2 - s_m), where that is positive, else infinite. sigma is fixed.
 """
 
 from collections.abc import Iterator
@@ -20,15 +20,15 @@ from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array, Indices
 
 MAX_ROWS = 2_000
-"""Rows that are learned from, drawn by content: each is the target of all others."""
+"""The most training rows, drawn by content: each is the target of all others."""
 
 FOLDS = 5
 
 MAX_MEASURED = 10_000
-"""Rows that were not drawn whose log densities are reported, drawn by content."""
+"""The most held-out rows whose log densities are reported, drawn by content."""
 
 ROUNDING = 1e-12
-"""Variances below this share of the greatest are none."""
+"""Variances below this share of the greatest count as 0."""
 
 
 def components(
@@ -40,11 +40,12 @@ def components(
     seed: int = 0,
     fit_log: FitLog | None = None,
 ) -> Iterator[int | Components]:
-    """Yield the number of rows kept so far, step by step, then the end; X (N, d). Every step is kept in the `fit_log`.
+    """Yield the number of rows kept after each step, then the components; X (N, d). Every step is recorded in the
+    `fit_log`.
 
-    sigma^2 is the greatest variance along a principal axis that is left when those before it explain so large a share
-    of all. Raises DataError for another X, and for a share not in (0, 1), UnfitWidthError where by the width no row is
-    like another, or all are alike.
+    sigma^2 is the variance along the first principal axis that is not needed to explain the share `explained`. Raises
+    DataError for another X, and for a share not in (0, 1), UnfitWidthError where at the width all rows are independent,
+    or all equal.
     """
     if not 0.0 < explained < 1.0:
         raise DataError(f"expected a share above 0 and below 1 to be explained, got {explained:g}")
@@ -61,11 +62,11 @@ def components(
 def usual_densities(
     X: Array, found: Components, *, seed: int = 0, fit_log: FitLog | None = None
 ) -> Iterator[int | Array]:
-    """Yield the number of folds done, step by step, then the log densities that rows like X (N, d) have, rising.
+    """Yield the number of completed folds, then the sorted log densities of rows from the distribution of X (N, d).
 
-    Densities at the rows learned from are too high for others like them. So these are the densities of rows that
-    were not drawn, where they are as many, at most `MAX_MEASURED`; else those of drawn rows by components of the
-    other folds, under the noise that was found. `seed` is that of `found`; `fit_log` is gone on with where it stands.
+    Densities at training rows are too high. So these are the densities of at most `MAX_MEASURED` held-out rows, where
+    there are at least as many as training rows; else those of training rows by components of the other folds, at the
+    same noise variance. `seed` is that of `found`; `fit_log` is continued.
     """
     rows = drawn(X, seed)
     if len(X) >= 2 * len(rows):
@@ -90,7 +91,7 @@ def usual_densities(
 def _learned(
     X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float, fit_log: FitLog
 ) -> Iterator[Array | Components]:
-    """Weights (n,) of `rows` (n,) with inner products K (n, n), from step to step, then what they make."""
+    """Weights (n,) of `rows` (n,) with inner products K (n, n), step by step, then the components."""
     w, place = np.zeros(len(rows)), fit_log.place
     for now in weights(K, noise_variance, fit_log.recorded()):
         fit_log.record(place, now)
@@ -102,14 +103,14 @@ def _learned(
 
 
 def drawn(X: Array, seed: int = 0) -> Indices:
-    """The rows that are learned from; raises DataError for what is no table of numbers."""
+    """The training rows; raises DataError unless X is (N, d), finite and of at least two rows."""
     if X.ndim != 2 or len(X) < 2 or not np.isfinite(X).all():
         raise DataError(f"expected at least two rows (N, d) of finite numbers, got shape {X.shape}")
     return subset(X, np.zeros(len(X)), MAX_ROWS, seed)
 
 
 def typical_width(X: Array, seed: int = 0) -> float:
-    """The median distance between two rows of those learned from that differ: a width r of no target's making.
+    """The median distance between two training rows that differ: a width r that depends on no target.
 
     Raises DataError where none differ.
     """
@@ -122,7 +123,7 @@ def typical_width(X: Array, seed: int = 0) -> float:
 
 
 def _left(K: Array, explained: float) -> float:
-    """The variance along the first principal axis of the images that is not needed to explain enough."""
+    """The variance along the first principal axis of the images that is not needed to explain the share."""
     variances = np.maximum(np.linalg.eigvalsh(K)[::-1], 0.0) / len(K)
     needed = int(np.searchsorted(np.cumsum(variances), explained * variances.sum())) + 1
     if needed >= len(variances):

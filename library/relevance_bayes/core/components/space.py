@@ -15,7 +15,8 @@ from relevance_bayes.core.types import Array, Indices
 class Components:
     """C = `noise_variance` I + sum_m w_m phi_m phi_m' of the images of `centres` (R, d), the training rows `rows` (R,).
 
-    `weights` w (R,); `evidence` in nats, by which the images of all rows learned from are likelier than as noise alone.
+    `weights` w (R,); `evidence` is the log likelihood of the images of all training rows less that under noise alone,
+    in nats.
     """
 
     kernel: Covariance
@@ -57,7 +58,8 @@ class Components:
 
     @property
     def variances(self) -> Array:
-        """Of the principal components beyond the noise, in the kernel's space, falling: (Q,), Q at most R."""
+        """The variances of the principal components beyond the noise, in the kernel's space, falling: (Q,), Q at most
+        R."""
         return self._axes[1]
 
     def project(self, X: Array) -> Array:
@@ -65,7 +67,7 @@ class Components:
         return self.kernel(self.input_map(X), self.input_map(self.centres)) @ self.axes
 
     def missed(self, X: Array, components: int | None = None) -> Array:
-        """The share of each image that the first `components` don't reach, by default all: (N,), from 0 to 1.
+        """The residual share of each image outside the first `components`, by default all: (N,), from 0 to 1.
 
         |phi - projection|^2, where |phi|^2 = k(x, x) = 1.
         """
@@ -76,7 +78,7 @@ class Components:
         return _rest(projected)
 
     def log_density(self, X: Array) -> Array:
-        """log N(phi(x); 0, C) less log N(0; 0, sigma^2 I), (N,): the lower, the newer a row is.
+        """log N(phi(x); 0, C) less log N(0; 0, sigma^2 I), (N,): low for novel rows.
 
         -1/2 sum_j [p_j^2/(v_j + sigma^2) + log(1 + v_j/sigma^2)] - (1 - sum_j p_j^2)/(2 sigma^2).
         """

@@ -1,12 +1,12 @@
-"""The weights of most likelihood: each row is a target of all others and a candidate too [TIPPING2001b; THEORY 20].
+"""The weights of the greatest likelihood: each row is a candidate and a target [TIPPING2001b; THEORY 20].
 
 With H = Phi'C^-1 Phi, (N, N), S_m = H_mm and Q_m^2 = mean_n H_mn^2 belong to candidate m. Without m's own weight they
 are s = S/(1 - w S) and q^2 = Q^2/(1 - w S)^2, and l(w) = -N/2 [log(1 + w s) - w q^2/(1 + w s)] is greatest at w =
 (q^2 - s)/s^2, where that is positive, else at 0 [TIPPING2001b]. A weight that changes by d changes H by
 -d h h'/(1 + d h_m), h = H_m.
 
-The weights of the rows kept are maximised without the others: of K_A (R, N), which all they have is made of, only inner
-products count, so R numbers of each stand for N.
+The weights of the rows kept are optimised without the others: the likelihood depends on K_A (R, N) only by inner
+products, so that R numbers of each row replace N.
 """
 
 from collections.abc import Iterator
@@ -19,38 +19,38 @@ from relevance_bayes.core.linalg import cholesky, log_determinant, solve_lower
 from relevance_bayes.core.types import Array, Indices
 
 MIN_GAIN = 1e-2
-"""Nats that a row brings at least that enters."""
+"""The least gain in nats of a row that enters."""
 
 ASCENT_TOLERANCE = 1e-1
-"""Nats below which the rows kept are left as they are while others still enter."""
+"""Gain in nats below which the ascent of the rows kept ends while others still enter."""
 
 END_TOLERANCE = 1e-10
-"""Nats for each row below which the weights of the rows kept have converged."""
+"""Gain in nats per row below which the weights of the rows kept have converged."""
 
-AT_ONCE = 0.1
-"""Rows that enter before all weights are maximised, of those that are kept."""
+ENTRY_SHARE = 0.1
+"""Rows that enter between two ascents, as a share of those that are kept."""
 
 STEPS = 200
-"""Changes of one weight each before all change together; each leaves its rounding in H."""
+"""Updates of single weights before a joint one; each adds rounding to H."""
 
 MAX_ASCENTS = 100
-"""An ascent that has not converged then goes on at the next step, or is left where it is."""
+"""The most iterations of an ascent in one step."""
 
-FLAT = 1e-10
-"""Curvatures below this share of the greatest are taken for it."""
+MIN_CURVATURE = 1e-10
+"""Curvatures are at least this share of the greatest."""
 
-SILENT = 1e-5
-"""Rows of a lesser w S are let go: they bring N (w S)^2/4 nats at most, as one of two that are as good as one."""
+MIN_RELEVANCE = 1e-5
+"""Rows of a smaller w S are pruned: they gain at most N (w S)^2/4 nats, as one of two copies."""
 
 MAX_STEP, MIN_STEP = 2.0, 1e-6
-"""By how much the logarithm of a weight changes at a step in which all change, at most and at least."""
+"""The greatest and least change of the log weights in a joint step."""
 
 
 def weights(K: Array, noise_variance: float, start: Array | None = None) -> Iterator[Array]:
-    """w (N,) of inner products K (N, N), norms 1, from step to step; at the last, nothing gains any more.
+    """Yield w (N,) of inner products K (N, N), norms 1, after each step, until no row gains.
 
-    Behind w is a 1 where the weights have converged, else a 0. All that is beside it is made anew at each step, so that
-    an ascent is resumed from any of them, `start` (N + 1,), as if it had not been interrupted.
+    A last entry is 1 where the weights have converged, else 0. All else is recomputed in each step, so that an ascent
+    can be resumed from any of them, `start` (N + 1,), with the same result.
     """
     w, is_final = (np.zeros(len(K)), False) if start is None else (start[:-1].copy(), bool(start[-1]))
     while True:
@@ -64,8 +64,8 @@ def weights(K: Array, noise_variance: float, start: Array | None = None) -> Iter
 
 
 def likelihood_gain(inner: Array, products: Array, w: Array, noise_variance: float, rows: int) -> float:
-    """By how many nats N(0, C) is the likelier of `rows` images than N(0, sigma^2 I): -1/2 [N log|C/sigma^2| + tr H -
-    tr K/sigma^2], of the candidates' products with each other and with the images, as `_weighted_products` has them."""
+    """The log likelihood ratio of N(0, C) and N(0, sigma^2 I) for `rows` images: -1/2 [N log|C/sigma^2| + tr H -
+    tr K/sigma^2], from products as in `_weighted_products`."""
     kept = np.flatnonzero(w)
     lower, Z = _whitened(inner[np.ix_(kept, kept)], products[kept], w[kept], noise_variance)
     volume = log_determinant(lower) - len(kept) * np.log(noise_variance)
@@ -74,7 +74,7 @@ def likelihood_gain(inner: Array, products: Array, w: Array, noise_variance: flo
 
 @dataclass(frozen=True, eq=False)
 class _Gains:
-    """The best weight (M,) of each candidate, all others as they are, and the nats (M,) that it brings."""
+    """The best weight (M,) of each candidate with all others fixed, and its gain in nats (M,)."""
 
     best: Array
     nats: Array
@@ -94,8 +94,8 @@ class _Gains:
 
 
 def _enter(H: Array, w: Array) -> bool:
-    """Let in what gains most, one by one; changes both. Whether any came."""
-    max_entries = max(1, int(AT_ONCE * np.count_nonzero(w)))
+    """Add the rows of the greatest gain, one by one, and update H and w; return whether any entered."""
+    max_entries = max(1, int(ENTRY_SHARE * np.count_nonzero(w)))
     squares = np.einsum("mn,mn->m", H, H) / len(H)
     for number in range(max_entries):
         found = _Gains.of(H.diagonal(), squares, w, len(H))
@@ -110,8 +110,8 @@ def _enter(H: Array, w: Array) -> bool:
     return True
 
 
-def _maximise(K: Array, w: Array, noise_variance: float, enough: float) -> None:
-    """Change the weights above 0, one by one and then together, till that gains less than `enough` nats."""
+def _maximise(K: Array, w: Array, noise_variance: float, tolerance: float) -> None:
+    """Optimise the weights above 0, one by one and then together, until the gain is less than `tolerance` nats."""
     kept: Indices = np.flatnonzero(w)
     if not len(kept):
         return
@@ -120,13 +120,13 @@ def _maximise(K: Array, w: Array, noise_variance: float, enough: float) -> None:
     value = few.value(v)
     for _ in range(MAX_ASCENTS):
         own, products = few.weighted_products(v)
-        _steps(own, products, v, len(K), enough)
-        few.step(v, enough)
+        _steps(own, products, v, len(K), tolerance)
+        few.step(v, tolerance)
         before, value = value, few.value(v)
-        if value < before + enough:
+        if value < before + tolerance:
             break
     own, _ = few.weighted_products(v)
-    w[kept] = np.where(v * own.diagonal() < SILENT, 0.0, v)
+    w[kept] = np.where(v * own.diagonal() < MIN_RELEVANCE, 0.0, v)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Kept:
         )
 
     def value(self, v: Array) -> float:
-        """The objective."""
+        """The log likelihood ratio at weights v (R,)."""
         return likelihood_gain(self.inner, self.products, v, self.noise_variance, self.rows)
 
     def derivatives(self, v: Array) -> tuple[Array, Array]:
@@ -161,18 +161,18 @@ class Kept:
         curvature.flat[:: len(v) + 1] += slope
         return slope, curvature
 
-    def step(self, v: Array, enough: float) -> None:
-        """Change the weights by a step of Newton's in their logarithms, uphill whatever the curvature, if that promises
-        `enough` nats."""
+    def step(self, v: Array, tolerance: float) -> None:
+        """Take a Newton step in the log weights, with absolute curvatures, if its predicted rise is `tolerance`
+        nats."""
         free = np.flatnonzero(v)
         slope, curvature = self.derivatives(v)
         slope, curvature, there = slope[free], curvature[np.ix_(free, free)], v[free]
         values, axes = np.linalg.eigh(curvature)
         along = slope @ axes
-        way = along / np.maximum(np.abs(values), FLAT * np.abs(values).max())
-        if not 0.5 * float(along @ way) >= enough:
+        direction = along / np.maximum(np.abs(values), MIN_CURVATURE * np.abs(values).max())
+        if not 0.5 * float(along @ direction) >= tolerance:
             return
-        move, before = axes @ way, self.value(v)
+        move, before = axes @ direction, self.value(v)
         move *= min(1.0, MAX_STEP / np.abs(move).max())
         while np.abs(move).max() > MIN_STEP:
             tried = v.copy()
@@ -183,12 +183,12 @@ class Kept:
             move *= 0.5
 
 
-def _steps(own: Array, products: Array, v: Array, rows: int, enough: float) -> None:
-    """One weight after the other, what gains most first, with own (R, R) = H_AA and products (R, R) = H_A, rotated."""
+def _steps(own: Array, products: Array, v: Array, rows: int, tolerance: float) -> None:
+    """Update single weights, the greatest gain first, with own (R, R) = H_AA and products (R, R) = H_A, rotated."""
     for _ in range(STEPS):
         found = _Gains.of(own.diagonal(), np.einsum("mn,mn->m", products, products) / rows, v, rows)
         m = int(found.nats.argmax())
-        if found.nats[m] < enough:
+        if found.nats[m] < tolerance:
             return
         change, v[m] = found.best[m] - v[m], found.best[m]
         h = own[:, m] * (change / (1.0 + change * own[m, m]))

@@ -1,7 +1,7 @@
-"""Dictionaries of functions that stand on no row, one a file: what is asked for, and what it becomes on some rows.
+"""Dictionaries of functions that are not centred on rows, one a file: the choice, and its candidates for some rows.
 
-What is asked for is a frozen dataclass whose `functions(X)` makes the candidates for the rows X (N, d). These are
-`size` functions, called with X and the numbers of those wanted; `take` keeps some, `shape` says what one of them is.
+The choice is a frozen dataclass whose `functions(X)` makes the candidates for the rows X (N, d). These are `size`
+functions, called with X and the numbers of the requested ones; `take` keeps some, `shape` describes one.
 """
 
 from relevance_bayes.core.dictionaries.fourier import Fourier, FourierFunctions

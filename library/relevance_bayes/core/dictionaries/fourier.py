@@ -1,4 +1,4 @@
-"""Cosines and sines: signals that repeat."""
+"""Cosines and sines, for periodic signals."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,8 +17,8 @@ class Fourier:
     """cos(2 pi h u) and sin(2 pi h u) of each input, u = (x - least) / period, h = 1 ... `harmonics`.
 
     The period is the inputs' range and one mean distance between their values more, so that on a regular grid the
-    functions are those of the discrete Fourier transform. Where nothing is said there are as many harmonics as half of
-    the distinct values carry, 512 at most.
+    functions are those of the discrete Fourier transform. By default there are as many harmonics as half of
+    the distinct values determine, at most 512.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -27,7 +27,7 @@ class Fourier:
     type: Literal["fourier"] = "fourier"
 
     def functions(self, X: Array) -> "FourierFunctions":
-        """Those of each column of X (N, d) that is not constant."""
+        """The waves of each column of X (N, d) that is not constant."""
         inputs, origins, frequencies, phases = [np.empty(0, np.intp)], [NONE], [NONE], [NONE]
         for k, column in enumerate(X.T):
             values = np.unique(column)
@@ -61,7 +61,7 @@ class FourierFunctions:
     def __call__(self, X: Array, chosen: Indices) -> Array:
         """The chosen waves at X (N, d): (N, number chosen)."""
         turns = (X[:, self.inputs[chosen]] - self.origins[chosen]) * self.frequencies[chosen] - self.phases[chosen]
-        # Whole turns are taken off first, so that a high harmonic loses no digits in the cosine.
+        # Whole periods are subtracted first, so that the cosine of a high harmonic is accurate.
         return np.asarray(np.cos(2.0 * np.pi * (turns - np.round(turns))))
 
     def take(self, chosen: Indices) -> "FourierFunctions":
@@ -71,7 +71,7 @@ class FourierFunctions:
         )
 
     def shape(self, number: int) -> Shape:
-        """Frequency and phase of one wave; it stands where its phase counts from."""
+        """Frequency and phase of one wave, located at the origin of its phase."""
         return Shape(
             "wave",
             (int(self.inputs[number]),),

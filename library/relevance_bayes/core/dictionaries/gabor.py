@@ -22,8 +22,8 @@ STEP = 0.5
 class Gabor:
     """exp(-pi |x - c|^2 / s^2) cos(2 pi (f'(x - c) - phase)) over one input, or over two.
 
-    Spans s are 1/2, 1/4, ... of the range, `octaves` of them; centres c stand s/2 apart; |f| = h/s with h = 0 ...
-    `waves`, in `directions` of the plane where there are two inputs; phases are 0 and 1/4. Where nothing is said the
+    Spans s are 1/2, 1/4, ... of the range, `octaves` of them; centres c are s/2 apart; |f| = h/s with h = 0 ...
+    `waves`, in `directions` of the plane where there are two inputs; phases are 0 and 1/4. By default the
     narrowest span holds four of the distinct values, and there are 8 octaves at most.
     """
 

@@ -1,4 +1,4 @@
-"""The shapes of functions that are on no row, for people."""
+"""Descriptions of functions that are not centred on rows."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Shape:
     """A function of the columns `inputs` of X; lengths are in their units.
 
-    It stands at `location`, one number for each of them, and spreads over `scale`; `frequency` is in cycles per unit of
-    each, `phase` in cycles from 0 to 1. What a function does not have is empty or None.
+    It is centred at `location`, one number for each of them, with the width `scale`; `frequency` is in cycles per unit
+    of each, `phase` in cycles from 0 to 1. Members that a function does not have are empty or None.
     """
 
     kind: str

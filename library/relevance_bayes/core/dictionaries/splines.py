@@ -1,4 +1,4 @@
-"""B-splines, from wide to narrow: smooth bumps that are zero elsewhere."""
+"""B-splines from wide to narrow, of compact support."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,8 +17,8 @@ class BSplines:
     """B((x_k - c) / h), B the centred B-spline of a `degree`, for each input k.
 
     On level j = 0 ... `levels` - 1 the range of the input is cut into 2^j pieces of length h, and there is one function
-    for each that reaches into it: together they can be any spline of that degree with those knots. Where nothing is
-    said the narrowest pieces hold two of the distinct values, and there are 10 levels at most.
+    for each whose support overlaps it: together they span all splines of that degree with those knots. By
+    default the narrowest pieces hold two of the distinct values, and there are 10 levels at most.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -28,7 +28,7 @@ class BSplines:
     type: Literal["b_splines"] = "b_splines"
 
     def functions(self, X: Array) -> "SplineFunctions":
-        """Those of each column of X (N, d) that is not constant."""
+        """The splines of each column of X (N, d) that is not constant."""
         inputs, places, spans = [np.empty(0, np.intp)], [np.empty(0)], [np.empty(0)]
         for k, column in enumerate(X.T):
             values = np.unique(column)
@@ -37,7 +37,7 @@ class BSplines:
             levels = self.levels or min(max(int(np.log2(len(values))), 1), MAX_LEVELS)
             for pieces in (2**level for level in range(levels)):
                 h = (values[-1] - values[0]) / pieces
-                # Centres of all whose support, degree + 1 pieces wide, reaches into the range.
+                # Centres of all whose support, degree + 1 pieces wide, overlaps the range.
                 centres = values[0] + h * (np.arange(pieces + self.degree) - 0.5 * (self.degree - 1))
                 inputs.append(np.full(len(centres), k, np.intp))
                 places.append(centres)

@@ -1,4 +1,4 @@
-"""Heaviside steps: signals that jump."""
+"""Heaviside steps, for signals with jumps."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -11,16 +11,16 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
 
 SPAN = 1e-10
-"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
-for a copy. Candidates' statistics can't say so: where functions are nearly in each other's span already, S is rounding
-of the size of what it is a small difference of, and the more of them are let in the worse."""
+"""A candidate with less than this share of its squared norm outside the span of those in the model counts as a copy.
+The statistics can't show it: where functions are nearly in each other's span, S is a difference of large terms and
+consists of rounding, more so with each such function that enters."""
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateStatistics:
     """S (M,) = phi'C^-1 phi and Q (M,), or (M, K), = phi'C^-1 t of every candidate [THEORY 3].
 
-    `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
+    `alone` (M,) = phi'diag(lam)phi is S for an empty model.
     """
 
     S: Array
@@ -41,8 +41,9 @@ class Factors(Protocol):
     @property
     def P(self) -> Array: ...
 
-    def spanned(self, number: int) -> bool:
-        """True where candidate `number` is, but for a share SPAN of its square, a sum of functions in the model."""
+    def is_spanned(self, number: int) -> bool:
+        """True where candidate `number` is in the span of the functions in the model, up to a share SPAN of its
+        square."""
 
     @property
     def heights(self) -> Array:
@@ -55,29 +56,28 @@ class Factors(Protocol):
         """With only the functions at the positions `kept` (each 0 to R - 1); `weights` as before."""
 
     def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
-        """The posterior under alpha (R,) and beta, looked for from `start`, and what it makes of the data."""
+        """The posterior under alpha (R,) and beta, searched for from `start`, and its data term."""
 
     def tuned(self, posterior: Posterior, beta: float) -> Likelihood:
-        """The likelihood with what it learns itself at its best."""
+        """The likelihood with its own parameters at their maximum."""
 
     def skew(self, posterior: Posterior) -> Array:
-        """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean: how curvature turns as the mode moves; else 0."""
+        """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean: the change of the curvature with the mode; else 0."""
 
     def pull(self, posterior: Posterior, beta: float) -> Array:
-        """dL/dP (N, R) at the posterior, the precisions held, summed over the latents."""
+        """dL/dP (N, R) at the posterior, at fixed precisions, summed over the latents."""
 
     def candidate_statistics(self, posterior: Posterior, beta: float) -> CandidateStatistics:
         """The statistics of every candidate, given all functions in the model."""
 
 
-def in_span(p: Array, span: Array) -> bool:
-    """True where of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N,
-    R)."""
+def is_in_span(p: Array, span: Array) -> bool:
+    """True where p (N,) is in the span of orthonormal columns (N, R), up to a share SPAN of its square."""
     return _is_nothing(_residual(p, span), p)
 
 
 def extended(span: Array, p: Array) -> Array:
-    """Orthonormal columns (N, R) with one more, so that their span has p (N,) in it; as they were where it has."""
+    """Orthonormal columns (N, R) extended so that their span contains p (N,); unchanged where it does."""
     left = _residual(p, span)
     return span if _is_nothing(left, p) else np.column_stack([span, left / np.linalg.norm(left)])
 

@@ -6,7 +6,7 @@ from math import log, pi
 
 import numpy as np
 
-from relevance_bayes.core.factors.base import CandidateStatistics, extended, in_span, with_uncertainty
+from relevance_bayes.core.factors.base import CandidateStatistics, extended, is_in_span, with_uncertainty
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import orthonormal
 from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns, posterior, with_zero
@@ -16,13 +16,13 @@ from relevance_bayes.core.types import Array, Indices
 
 @dataclass(frozen=True, eq=False)
 class FixedFactors:
-    """Where sites have precisions beta w, whatever f: one pass for a function that enters, none for one that leaves.
+    """Factors where sites have precisions beta w for any f: one pass to add a function, none to remove one.
 
-    Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small
-    the noise: `gram` (R, R) = P'WP, `slope` (R,) = P'Wr, `square` = r'Wr, `candidate_slope` (M,) = Phi'Wr; `crosses`
+    Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation at low
+    noise: `gram` (R, R) = P'WP, `slope` (R,) = P'Wr, `square` = r'Wr, `candidate_slope` (M,) = Phi'Wr; `crosses`
     (M, R) = Phi'WP, `norms` (M,) = diag(Phi'WPhi). W = diag(w) is I where all rows have one precision. Where a row has
-    K latents, residuals are (N, K), what is made of them has K columns, and `square` is summed over all. `span` is an
-    orthonormal basis of that of P where the functions before the last had none left.
+    K latents, residuals are (N, K), their products have K columns, and `square` is summed over all. `span` is an
+    orthonormal basis of that of P, None where it has to be recomputed.
     """
 
     problem: Problem
@@ -39,7 +39,7 @@ class FixedFactors:
 
     @classmethod
     def build(cls, problem: Problem, active: tuple[int, ...], weights: Array) -> "FixedFactors":
-        """Everything in one pass over the candidates."""
+        """The factors, by one pass over the candidates."""
         P = problem.columns(active)
         r = problem.t - P @ weights
         weighted, left = problem.every.weighted(P), problem.every.weighted(r)
@@ -59,7 +59,7 @@ class FixedFactors:
 
     @classmethod
     def without_candidates(cls, problem: Problem, P: Array, weights: Array) -> "FixedFactors":
-        """Of columns P (N, R) that stand alone, no candidates beside them."""
+        """The factors of columns P (N, R) without candidates."""
         r = problem.t - P @ weights
         left, none = problem.every.weighted(r), np.empty(0)
         gram, active = P.T @ problem.every.weighted(P), tuple(range(P.shape[1]))
@@ -70,8 +70,8 @@ class FixedFactors:
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
-    def spanned(self, number: int) -> bool:
-        return in_span(self.problem.columns((number,))[:, 0], self._span)
+    def is_spanned(self, number: int) -> bool:
+        return is_in_span(self.problem.columns((number,))[:, 0], self._span)
 
     @cached_property
     def _span(self) -> Array:

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from relevance_bayes.core.coupled import settled
-from relevance_bayes.core.factors.base import CandidateStatistics, in_span, with_uncertainty
+from relevance_bayes.core.coupled import maximised
+from relevance_bayes.core.factors.base import CandidateStatistics, is_in_span, with_uncertainty
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import orthonormal
 from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns, newton_step, posterior
@@ -16,23 +16,23 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
 
 MAX_NEWTON_STEPS = 100
-"""A log-concave posterior's mode is reached in far fewer."""
+"""Far more than the mode of a log-concave posterior needs."""
 
 SHARES = tuple(0.5**k for k in range(20))
-"""The shares of a Newton step that are tried, in this order, until the log posterior rises as it should."""
+"""The shares of a Newton step that are tried, in this order, until the log posterior rises sufficiently."""
 
 MODE_TOLERANCE = 1e-10
 """Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
 
 
-CLOSE = 1e-13
-"""A bound that a Newton step of the precisions raises has to converge closer than one for L-BFGS: as `TOLERANCE` of
-`coupled`."""
+BOUND_TOLERANCE = 1e-13
+"""The tolerance of coupled sites where Newton's method optimises the precisions, which needs more digits than
+L-BFGS."""
 
 
 @dataclass(frozen=True, eq=False)
 class MovingFactors(ABC):
-    """Where the sites' precision depends on f.
+    """Factors where the sites' precision depends on f.
 
     Sums are passes over the columns in the model, statistics are passes over all candidates.
     """
@@ -45,8 +45,8 @@ class MovingFactors(ABC):
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
-    def spanned(self, number: int) -> bool:
-        return in_span(self.problem.columns((number,))[:, 0], self._span)
+    def is_spanned(self, number: int) -> bool:
+        return is_in_span(self.problem.columns((number,))[:, 0], self._span)
 
     @cached_property
     def _span(self) -> Array:
@@ -63,7 +63,7 @@ class MovingFactors(ABC):
         """Precision (N,) and gradient (N,), or (N, K), at the posterior."""
 
     def pull(self, posterior: Posterior, beta: float) -> Array:
-        """g mean' - K diag(lam) P Sigma: at rest the posterior itself need not be followed [THEORY 15]."""
+        """g mean' - K diag(lam) P Sigma: at the maximum the posterior is stationary [THEORY 15]."""
         precision, gradient = self.sites(posterior, beta)
         lam = posterior.latents * precision
         return as_columns(gradient) @ as_columns(posterior.mean).T - lam[:, None] * (self.P @ posterior.covariance)
@@ -92,7 +92,7 @@ class LaplaceFactors(MovingFactors):
     def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         """Newton's method, a step halved while the log posterior falls.
 
-        The last step is taken whole, which squares what is left of the error.
+        The last step is a full one, which squares the remaining error.
         """
         weights, sums = start, self.sums(start, beta)
         height = sums.value - 0.5 * float(alpha @ weights**2)
@@ -122,20 +122,21 @@ class LaplaceFactors(MovingFactors):
         return self.problem.likelihood.sites(self.problem.t, self.P @ posterior.mean, beta)
 
     def skew(self, posterior: Posterior) -> Array:
-        return np.asarray(self.P.T @ self._turning(posterior))
+        return np.asarray(self.P.T @ self._curvature_slope(posterior))
 
     def pull(self, posterior: Posterior, beta: float) -> Array:
-        """And what the curvature's turning adds as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [THEORY 14].
+        """The same plus the change of the curvature as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [THEORY
+        14].
 
         With u = -1/2 h o d lam/d f and w = Sigma P'u: g w' + (u - lam o P w) mean'.
         """
         precision, gradient = self.sites(posterior, beta)
-        u = -0.5 * self._turning(posterior)
+        u = -0.5 * self._curvature_slope(posterior)
         w = posterior.covariance @ (self.P.T @ u)
         moved = u - precision * (self.P @ w)
         return super().pull(posterior, beta) + gradient[:, None] * w + moved[:, None] * posterior.mean
 
-    def _turning(self, posterior: Posterior) -> Array:
+    def _curvature_slope(self, posterior: Posterior) -> Array:
         """h o d lam/d f, (N,), h = diag(P Sigma P')."""
         spread = np.einsum("nr,nr->n", self.P @ posterior.covariance, self.P)
         return np.asarray(spread * self.problem.likelihood.precision_slope(self.problem.t, self.P @ posterior.mean))
@@ -147,7 +148,7 @@ class BoundFactors(MovingFactors):
     def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         problem = self.problem
         certain, likelihood = np.zeros(problem.rows), problem.likelihood
-        found = settled(self.P, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=CLOSE)
+        found = maximised(self.P, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=BOUND_TOLERANCE)
         half = 0.5 * found.posterior.latents * float(found.posterior.determined.sum())
         sites = found.sites
         value = found.value + found.posterior.divergence

@@ -1,4 +1,4 @@
-"""The checkpoint of an encoding: small enough to be stored, complete enough to end with the same code."""
+"""The checkpoint of an encoding, from which it ends with the same code."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ class MosaicState:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A checkpoint of an encoding after so many `moves`, in its forward or backward way number `stage`, with the errors
-    met so far."""
+    """A checkpoint of an encoding after so many `moves`, in its forward or backward phase number `stage`, with the
+    errors so far."""
 
     stage: int
     moves: int
@@ -55,7 +55,7 @@ class Checkpoint:
 
     @property
     def numbers(self) -> Array:
-        """All of it in one row of numbers."""
+        """The checkpoint as one row of numbers."""
         now = self.state
         head = (self.stage, self.moves, now.beta, now.constant, len(now.counts), len(now.active))
         parts = (now.counts, now.active, now.alpha, now.mean, now.gains.ravel(), [*self.path], [*self.path.values()])

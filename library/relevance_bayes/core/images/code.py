@@ -13,7 +13,7 @@ from relevance_bayes.core.images.columns import SPANS_REACHED, Columns, Window
 from relevance_bayes.core.types import Array
 
 VALUES_AT_ONCE = 2**20
-"""Wavelets times points evaluated together: what bounds the memory of many points."""
+"""Wavelets times points evaluated at once, which bounds the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +21,10 @@ class ImageCode:
     """constant + sum_m w_m phi_m over an image (`height`, `width`), (row, column) = (0, 0) its first pixel.
 
     `wavelets` R functions whose centres are (row, column) and whose `weights` w are (R,), in the image's unit, with
-    their `sds` (R,), what stands far off held, and the precisions `alpha` (R,) of their priors. In that unit too is
-    `error`, the root mean square of what they miss. `noise_sd` is what they could leave: learned, told, or how fine the
-    search was. `candidates` is how many functions were there to choose from. `path` has the error with each number of
-    functions that was met on the way, the constant counted; its last is this code's.
+    their `sds` (R,) given distant functions, and the precisions `alpha` (R,) of their priors. `error` is the root mean
+    square of the residuals, in the same unit, and `noise_sd` the assumed sd of the noise: learned, given, or derived
+    from the goal. `candidates` is the number of candidate functions. `path` has the error with each number of functions
+    of the search, the constant counted; its last entry is this code's.
     """
 
     height: int
@@ -50,7 +50,7 @@ class ImageCode:
         return self.wavelets.shape(number)
 
     def at(self, X: Array) -> Array:
-        """The image between its pixels too: (N,) at places X (N, 2), rows and columns."""
+        """The image (N,) at points X (N, 2), rows and columns, also between pixels."""
         return np.concatenate([np.empty(0), *self._values(X)])
 
     def _values(self, X: Array) -> Iterator[Array]:
@@ -63,14 +63,14 @@ class ImageCode:
 
 
 def decode(code: ImageCode, window: Window | None = None) -> Array:
-    """All pixels (height, width), or those of a window of the image; raises DataError where it is none."""
+    """All pixels (height, width), or those of a window of the image; raises DataError for another window."""
     whole = Window(0, 0, code.height, code.width)
     seen = whole if window is None else window
     if seen.with_(whole) != seen or not seen.size:
         raise DataError(f"expected a window within {code.height} x {code.width} pixels, got {window}")
     reach = SPANS_REACHED * code.wavelets.spans[:, None]
     first, last = np.array([seen.top, seen.left]), np.array([seen.bottom - 1, seen.right - 1])
-    # Centres on whole pixels: what stands in the window or right beside it has a pixel in it.
+    # Centres are on whole pixels: a wavelet centred in the window or next to it has a pixel in it.
     distance = np.maximum(np.maximum(first - code.wavelets.centres, code.wavelets.centres - last), 0.0)
     some = np.flatnonzero(np.square(distance).sum(axis=1) < reach[:, 0] ** 2)
     columns = Columns.of(code.wavelets.take(some), seen, whole)

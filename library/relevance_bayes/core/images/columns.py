@@ -1,4 +1,4 @@
-"""Wavelets at the pixels of a window: each where it is not zero, which is a small part of it."""
+"""Wavelets at the pixels of a window, as sparse columns."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.types import Array, Indices
 
 SPANS_REACHED = 2
-"""A wavelet is zero from so many spans on: there it is 3.5e-6 of its greatest value."""
+"""The distance in spans beyond which a wavelet is 0: there it is 3.5e-6 of its greatest value."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """P (pixels, R), of which only what is not zero is kept.
+    """P (pixels, R) as sparse columns.
 
-    `values` and the `pixels` they are at, one column after the other, each from its place in `starts` (R,) on; pixels
+    `values` and their `pixels`, one column after the other, each from its index in `starts` (R,); pixels
     are counted along the rows of a window of `size` pixels. No column is empty.
     """
 
@@ -63,7 +63,8 @@ class Columns:
 
     @classmethod
     def of(cls, functions: GaborFunctions, window: Window, inside: Window) -> "Columns":
-        """Functions in units of pixels, each reaching into `inside`, counted in the `window`; zero but inside."""
+        """The columns of functions in units of pixels in the `window`, each not zero somewhere in `inside`, and zero
+        outside."""
         parts = [_column(functions, number, window, inside) for number in range(functions.size)]
         if not parts:
             return cls.none(window.size)
@@ -99,7 +100,7 @@ class Columns:
         return full
 
     def followed(self, other: "Columns") -> "Columns":
-        """With those of another behind them."""
+        """These columns followed by those of another."""
         return Columns(
             self.size,
             np.concatenate([self.values, other.values]),
@@ -108,7 +109,7 @@ class Columns:
         )
 
     def without(self, number: int) -> "Columns":
-        """All but one."""
+        """The columns except one."""
         first, stop = self._part(number)
         starts = np.delete(self.starts, number)
         starts[number:] -= stop - first

@@ -1,4 +1,5 @@
-"""From an image to its code: functions enter where they earn most, until it is good enough or none earns its price."""
+"""The encoding of an image: functions of the greatest gain enter until the goal is reached or none is worth its
+price."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -22,29 +23,30 @@ MIN_PIXELS = 8
 """The least height and width."""
 
 SHARE_OF_ERROR = 0.25
-"""The noise that a search for a code of some error assumes: what is still to be explained stands out from it."""
+"""The assumed noise sd as a share of the requested error, well below the residuals that are to be explained."""
 
-FINE = 0.005
-"""The same where the number of functions is given: this share of the image's sd."""
+SHARE_OF_SD = 0.005
+"""The assumed noise sd where the number of functions is given, as a share of the image's sd."""
 
 NORMAL_MAD = 0.6745
 """The median of |z|, z normal."""
 
 MAX_ROUNDS = 6
-"""Re-estimations of the noise, each with functions on the way forward and back ..."""
+"""The most re-estimations of the noise, each after a forward and a backward phase ..."""
 
 NOISE_TOLERANCE = 0.02
-"""... until its logarithm moves by less than this."""
+"""... until its logarithm changes by less than this."""
 
 MOVES_PER_STEP = 50
 MOVES_PER_CHECKPOINT = 500
-"""At least: about ten seconds' work."""
+"""The least number of moves between checkpoints, about ten seconds."""
 
 MAX_MOVES_PER_PIXEL = 2
 
 
 class Phase(StrEnum):
-    """The phase of an encoding: a code is made, or functions enter at half their price, or leave at the whole one."""
+    """The phase of an encoding: towards a goal without a price, or forward at half the price, or backward at the whole
+    one."""
 
     CODING = "coding"
     FORWARD = "forward"
@@ -56,9 +58,9 @@ PHASES = (Phase.FORWARD, Phase.BACKWARD)
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Where an encoding stands: how many functions, the constant counted, and what they miss.
+    """The progress of an encoding: the number of functions, the constant counted, and their error.
 
-    The last alone has a `code`. Where it can be resumed, `checkpoint` is all that it needs.
+    Only the last has a `code`. `checkpoint` is the state from which it can be resumed, where there is one.
     """
 
     functions: int
@@ -93,22 +95,21 @@ def steps(
     levels: tuple[Level, ...] = LEVELS,
     start: Array | None = None,
 ) -> Iterator[Step]:
-    """Up to so many `functions`, the constant counted, or until the root mean square of what they miss is at most
-    `error`, whichever is first.
+    """Encode with up to so many `functions`, the constant counted, or until the root mean square error is at most
+    `error`.
 
-    Where neither is given the image has noise, of a sd that is given or learned, and functions have to earn their
-    price. `start` is a checkpoint of an earlier encoding of the same: the code is the same to the last bit. Raises
-    DataError for an image that is not (H, W), smaller, not finite, or of one colour, and for numbers that can't be
-    reached.
+    Where neither is given the image has noise, of a sd that is given or learned, and functions have a price. `start` is
+    a checkpoint of an earlier encoding of the same, which ends with the same bits. Raises DataError for an image that
+    is not (H, W), too small, not finite or constant, and for goals that can't be reached.
     """
     _check(image, functions, error, noise_sd)
     resumed = None if start is None else Checkpoint.of(start)
     if functions is None and error is None:
-        return _cleaning(image, noise_sd, levels, resumed)
+        return _denoised(image, noise_sd, levels, resumed)
     if noise_sd is None:
-        noise_sd = max(FINE * float(image.std()) if error is None else SHARE_OF_ERROR * error, _min_noise(image))
+        noise_sd = max(SHARE_OF_SD * float(image.std()) if error is None else SHARE_OF_ERROR * error, _min_noise(image))
     goal = Goal(functions or image.size, 0.0 if error is None else error)
-    return _coding(image, goal, noise_sd, levels, resumed)
+    return _encoded(image, goal, noise_sd, levels, resumed)
 
 
 def _check(image: Array, functions: int | None, error: float | None, noise_sd: float | None) -> None:
@@ -127,16 +128,16 @@ def _check(image: Array, functions: int | None, error: float | None, noise_sd: f
 
 @dataclass(frozen=True)
 class Goal:
-    """At most `max_functions` functions, or an `error` that is no greater."""
+    """The goal of an encoding: at most `max_functions` functions, or an error of at most `error`."""
 
     max_functions: int
     error: float
 
 
-def _coding(
+def _encoded(
     image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...], start: Checkpoint | None
 ) -> Iterator[Step]:
-    """Nothing is paid; the goal is the caller's."""
+    """An encoding towards a goal, without a price."""
     mosaic, path, moves = _resumed(image, levels, noise_sd**-2, start)
     mosaic.begin(FREE)
     why = Termination.MAX_ITERATIONS
@@ -150,10 +151,11 @@ def _coding(
     yield _ended(image, mosaic, path, Phase.CODING, why)
 
 
-def _cleaning(
+def _denoised(
     image: Array, noise_sd: float | None, levels: tuple[Level, ...], start: Checkpoint | None
 ) -> Iterator[Step]:
-    """Forward at half the price, back at the whole one; where the noise is not given, again until it has converged.
+    """An encoding of a noisy image: forward at half the price, backward at the whole one; repeated until a learned
+    noise sd has converged.
 
     Its sd is sqrt(|t - P mean|^2/(N - sum gamma)) then [TIPPING2001, eq. 18].
     """
@@ -176,9 +178,7 @@ def _cleaning(
             why = Termination.CONVERGED if moves < max_moves else Termination.MAX_ITERATIONS
             break
         mosaic = mosaic.with_noise(image, beta)
-        checkpoint = Checkpoint(
-            stage + 1, moves, mosaic.checkpoint(image), path
-        ).numbers  # for nothing: it was made anew
+        checkpoint = Checkpoint(stage + 1, moves, mosaic.checkpoint(image), path).numbers  # exact: it was just rebuilt
         yield Step(mosaic.functions, mosaic.error, PHASES[0], mosaic.beta**-0.5, checkpoint=checkpoint)
     yield _ended(image, mosaic, path, Phase.BACKWARD, why)
 
@@ -186,7 +186,7 @@ def _cleaning(
 def _resumed(
     image: Array, levels: tuple[Level, ...], beta: float, start: Checkpoint | None
 ) -> tuple[Mosaic, dict[int, float], int]:
-    """The mosaic, the errors on the way, and the number of moves made."""
+    """The mosaic, the errors by number of functions, and the number of moves made."""
     if start is not None:
         return Mosaic.rebuilt(image, levels, start.state), dict(start.path), start.moves
     mosaic = Mosaic(image, levels, beta)
@@ -196,7 +196,7 @@ def _resumed(
 def _steps_due(
     image: Array, mosaic: Mosaic, phase: Phase, stage: int, moves: int, path: dict[int, float]
 ) -> Iterator[Step]:
-    """A step where one is due, and a checkpoint at some of them."""
+    """A step where one is due, with a checkpoint at some of them."""
     if moves % MOVES_PER_STEP == 0:
         is_due = mosaic.is_checkpoint_due(MOVES_PER_CHECKPOINT)
         checkpoint = Checkpoint(stage, moves, mosaic.checkpoint(image), path).numbers if is_due else None
@@ -206,7 +206,7 @@ def _steps_due(
 def _price(candidates: int, phase: Phase) -> Price:
     if phase is Phase.FORWARD:
         return Price(candidates, 0.5, FORWARD)
-    return Price(candidates, 1.0, BACKWARD, adding=False)
+    return Price(candidates, 1.0, BACKWARD, is_adding=False)
 
 
 def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, why: Termination) -> Step:

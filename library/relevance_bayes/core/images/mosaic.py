@@ -1,4 +1,4 @@
-"""All tiles of an image, and what is left of it: the next move is the one that gains most anywhere."""
+"""All tiles of an image, and its residual: the next move is that of the greatest gain in any tile."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -15,15 +15,15 @@ from relevance_bayes.core.images.tiles import Move, Tile
 from relevance_bayes.core.types import Array, Mask
 
 MIN_GAIN = 1e-2
-"""Nats that a move must bring."""
+"""The least gain of a move in nats."""
 
 STAY_SHARE = 0.8
-"""A tile goes on while what it gains is so near to what others, that are to be settled first, seem to, and more than
-those beside it: these may explain the same better. All settled wherever they seem to gain .7 of it takes three times
-as long, and 300 functions of a photograph miss as much."""
+"""The next move is in the last tile while its gain is at least this share of the greatest estimated gain of stale
+tiles, and more than that of adjacent tiles, which may explain the same better. To update all tiles of .7 of the
+greatest gain takes three times as long, with the same error of 300 functions of a photograph."""
 
 MIN_CHANGE = 0.02
-"""A tile is not evaluated again for changes below this share of the root mean square of what is left."""
+"""Changes below this share of the root mean square of the residual don't make a tile stale."""
 
 ENTERS_LEAVES_MOVES: tuple[Callable[[Tile], Move], ...] = (
     lambda tile: tile.strongest,
@@ -32,23 +32,23 @@ ENTERS_LEAVES_MOVES: tuple[Callable[[Tile], Move], ...] = (
 )
 
 ENTERS = 0
-"""The place of the first of them."""
+"""The index of the first of them."""
 
 UNKNOWN = float(np.finfo(np.float64).max)
-"""The gain of a tile before it has been evaluated."""
+"""The gain of a tile before it is evaluated."""
 
-MOVES_FOR_ONE_MADE_ANEW = 3
-"""To make a function of a tile anew costs a transform, and a move some four."""
+MOVES_PER_REBUILT_FUNCTION = 3
+"""The cost of a move over that of rebuilding one function of a tile, in Fourier transforms about 4 to 1."""
 
 JOINT_TOLERANCE = 1e-10
 MAX_JOINT_ITERATIONS = 200
 
 
 class Mosaic:
-    """Tiles over an image (H, W) less its mean, changed in place: a copy of all for each move would cost more than it.
+    """Tiles over an image (H, W) less its mean, changed in place, since a copy costs more than a move.
 
-    `left` is what is left of the image, with zeros around it for the margins of the tiles; `functions` the wavelets in
-    the model and the constant.
+    `left` is the residual of the image, padded with zeros for the margins of the tiles; `functions` the number of
+    wavelets in the model and the constant.
     """
 
     def __init__(self, image: Array, levels: tuple[Level, ...], beta: float) -> None:
@@ -84,18 +84,18 @@ class Mosaic:
         return made
 
     def is_checkpoint_due(self, moves: int) -> bool:
-        """True where so many moves were made since the last checkpoint, and enough to outweigh what one recomputes."""
-        anew = sum(len(self.tiles[number].active) for number in np.flatnonzero(self._mixed))
-        return self._moves >= max(moves, MOVES_FOR_ONE_MADE_ANEW * anew)
+        """True where so many moves were made since the last checkpoint, and more than a checkpoint costs."""
+        n_rebuilt = sum(len(self.tiles[number].active) for number in np.flatnonzero(self._mixed))
+        return self._moves >= max(moves, MOVES_PER_REBUILT_FUNCTION * n_rebuilt)
 
     def checkpoint(self, image: Array) -> MosaicState:
-        """The state of the mosaic; all else is recomputed from it, here too.
+        """The state of the mosaic, from which all else is recomputed, here too.
 
-        S is not, but where functions have done more than enter it would else be what it has become on its way.
+        Tiles with other moves than additions are rebuilt, so that the rounding of S is that of a resumed encoding.
         """
         for number in np.flatnonzero(self._mixed):
             tile = self.tiles[number]
-            self.tiles[number] = tile.anew(tile.active, tile.posterior.alpha, tile.posterior.mean)
+            self.tiles[number] = tile.rebuilt(tile.active, tile.posterior.alpha, tile.posterior.mean)
         self._mixed[:] = False
         self._moves = 0
         self._recompute_residual(image)
@@ -108,10 +108,10 @@ class Mosaic:
         return MosaicState(self.beta, self.constant, counts, active, self.alpha, self.weights, self._gains.copy())
 
     def _fill(self, state: MosaicState) -> None:
-        """Empty tiles with the functions of others."""
+        """Rebuild the tiles from a state."""
         for number, one in enumerate(state.tiles):
             if one.active:
-                self.tiles[number] = self.tiles[number].anew(one.active, one.alpha, one.mean)
+                self.tiles[number] = self.tiles[number].rebuilt(one.active, one.alpha, one.mean)
         self.functions = len(state.active) + 1
 
     def _recompute_residual(self, image: Array) -> None:
@@ -124,12 +124,12 @@ class Mosaic:
 
     @property
     def error(self) -> float:
-        """The root mean square of what is left."""
+        """The root mean square of the residual."""
         return sqrt(float(np.vdot(self.left, self.left)) / self.window.size)
 
     @property
     def wavelets(self) -> GaborFunctions:
-        """Those in the model, tile by tile."""
+        """The wavelets in the model, tile by tile."""
         every = [tile.functions for tile in self.tiles]
         return GaborFunctions(
             np.concatenate([one.centres for one in every]),
@@ -145,7 +145,7 @@ class Mosaic:
 
     @property
     def sds(self) -> Array:
-        """Their sds (R,), all other tiles' functions held."""
+        """Their sds (R,), given all other tiles' functions."""
         return np.asarray(np.sqrt(np.concatenate([tile.posterior.covariance.diagonal() for tile in self.tiles])))
 
     @property
@@ -155,18 +155,18 @@ class Mosaic:
 
     @property
     def determined(self) -> float:
-        """The sum of gamma, the constant's 1 counted."""
+        """The sum of gamma, including 1 for the constant."""
         return 1.0 + sum(float(tile.posterior.determined.sum()) for tile in self.tiles)
 
     def begin(self, price: Price) -> None:
-        """Set the price that functions pay from now on."""
+        """Set the price of functions."""
         self.price = price
 
     def move(self) -> bool:
-        """Make the move that gains most; whether there was one.
+        """Make the move of the greatest gain; return whether there was one.
 
-        A tile in whose margins others have moved since is settled first; what it gained before stands for it until it
-        seems to be the best.
+        A stale tile, in whose margins other tiles have changed, is updated first; until its estimated gain is the
+        greatest, the last one is used.
         """
         while True:
             gains = self._paid()
@@ -179,7 +179,7 @@ class Mosaic:
             number = self._next(best, number)
             tile = self.tiles[number]
             if self._stale[number]:
-                self._put(number, *tile.settled(self._seen(tile)))
+                self._put(number, *tile.updated(self._seen(tile)))
                 continue
             kind = int(gains[:, number].argmax())
             self._moves += 1
@@ -188,7 +188,7 @@ class Mosaic:
             return True
 
     def _next(self, best: Array, number: int) -> int:
-        """The tile to settle or to move in, where `number` seems to gain most."""
+        """The tile to update or to move in, where `number` has the greatest estimated gain."""
         last = self._last
         if not self._stale[number] or self._stale[last] or best[last] < max(STAY_SHARE * best[number], MIN_GAIN):
             return number
@@ -197,7 +197,7 @@ class Mosaic:
         return int(beside.argmax()) if beside.max() > -np.inf else last
 
     def _shifted(self, min_gain: float) -> bool:
-        """The constant becomes what is best for all else as it is, where that gains more than so many nats."""
+        """Set the constant to its best value given all else, where that gains more than `min_gain` nats."""
         offset = float(self.left.sum()) / self.window.size
         if 0.5 * self.beta * self.window.size * offset**2 <= min_gain:
             return False
@@ -207,9 +207,9 @@ class Mosaic:
         return True
 
     def _paid(self) -> Array:
-        """The gain of the best of each kind of move in each tile, the price taken and given back: (3, tiles)."""
+        """The gain of the best move of each kind in each tile, less its price or plus its refund: (3, tiles)."""
         chosen = self.functions - 1
-        entry = self.price.entry(chosen) if self.price.adding else np.inf
+        entry = self.price.entry(chosen) if self.price.is_adding else np.inf
         refund = self.price.refund(chosen) if chosen else 0.0
         return np.asarray(self._gains + np.array([[-entry], [refund], [0.0]]))
 
@@ -220,11 +220,11 @@ class Mosaic:
         self._gains[:, number] = [one(tile).gain for one in ENTERS_LEAVES_MOVES]
         moved = np.abs(rise) > MIN_CHANGE * self.error
         if moved.any():
-            self._alert(tile, moved)
+            self._mark_stale(tile, moved)
         self._stale[number] = False
 
-    def _alert(self, tile: Tile, moved: Mask) -> None:
-        """The tiles that see what has moved are stale."""
+    def _mark_stale(self, tile: Tile, moved: Mask) -> None:
+        """Mark the tiles stale that contain a changed pixel."""
         rows = np.flatnonzero(moved.any(axis=1)) + tile.window.top
         columns = np.flatnonzero(moved.any(axis=0)) + tile.window.left
         top, left, bottom, right = self._corners.T
@@ -235,7 +235,7 @@ class Mosaic:
         return self.left[top : top + tile.window.height, left : left + tile.window.width]
 
     def with_noise(self, image: Array, beta: float) -> "Mosaic":
-        """The same functions under another noise precision: S of each tile is made anew, then all means together."""
+        """The same functions under another noise precision: S of each tile is recomputed, then all means together."""
         other = Mosaic(image, self.levels, beta)
         other._fill(self._state)
         other.constant = self.constant
@@ -244,7 +244,7 @@ class Mosaic:
         return other
 
     def join(self) -> None:
-        """The means of all functions of all tiles together, and of the constant: (A + beta P'P) m = beta P't."""
+        """Solve for the means of all functions of all tiles and the constant together: (A + beta P'P) m = beta P't."""
         R, alpha = self.functions - 1, self.alpha
         if not R:
             return
@@ -255,8 +255,8 @@ class Mosaic:
             fit = P.sum(both[:R]) + both[R]
             return np.append(P.products(fit) + alpha / self.beta * both[:R], fit.sum())
 
-        was = np.append(self.weights, self.constant)
-        missing = np.append(P.products(y) - alpha / self.beta * was[:R], y.sum())
+        before = np.append(self.weights, self.constant)
+        missing = np.append(P.products(y) - alpha / self.beta * before[:R], y.sum())
         sizes = np.append(P.squares + alpha / self.beta, float(self.window.size))
         root = 1.0 / np.sqrt(sizes)
         operator = scipy.sparse.linalg.LinearOperator(

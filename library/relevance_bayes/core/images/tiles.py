@@ -1,8 +1,8 @@
-"""Sparse Bayesian learning in one tile, all else held: what its functions gain, and one of them enters or leaves.
+"""Sparse Bayesian learning in one tile, given all others: the gains of its functions, and its moves.
 
 S = phi'C^-1 phi and Q = phi'C^-1 t of all candidates are kept up to date [TIPPING2003]: one function changes
-them by what one image says, the function less what those in the tile explain of it. Functions of other tiles are held
-at their means: their weights are taken for independent of these, which are so only as far as no functions overlap.
+them by products with one image, its residual under the functions of the tile. Functions of other tiles are fixed at
+their means, as if their weights were independent, which is exact where no functions overlap.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.ascent import worth
+from relevance_bayes.core.algorithms.ascent import evidence_loss
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.evidence import TINY, gain, sparsity_and_quality
 from relevance_bayes.core.images.columns import Columns, Window
@@ -20,8 +20,8 @@ from relevance_bayes.core.posterior import Posterior, Sums, posterior
 from relevance_bayes.core.types import Array, Mask
 
 SPAN = 1e-4
-"""A candidate of which less than this share of its square lies outside the span of those in the tile is passed over:
-what S has lost to rounding is far less, and what such a pair says is the difference of two great weights."""
+"""A candidate with less than this share of its square outside the span of those in the tile is excluded, far above the
+rounding of S: such a pair has two large weights that cancel."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Move:
 
 
 NEVER = Move(-1, inf, -inf)
-"""The move where there is none to make."""
+"""The move where no other is possible."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tile:
     """The candidates of a `level` whose first inner pixel is (top, left), and those in the model.
 
-    `squares` (M,) of the candidates over the image's pixels, 0 for those that stand outside of it; `beta` the noise
+    `squares` (M,) of the candidates over the image's pixels, 0 for those centred outside of it; `beta` the noise
     precision; `active` R candidates' numbers, `columns` (pixels of the tile, R) and `gram` P'P; `posterior` their
     posterior; `S` and `Q` (M,).
     """
@@ -60,7 +60,7 @@ class Tile:
 
     @classmethod
     def empty(cls, level: Level, top: int, left: int, image: Window, beta: float) -> "Tile":
-        """Nothing in the model, and Q not yet known."""
+        """A tile without functions, before Q is computed."""
         side = level.side
         window = Window(top - level.margin, left - level.margin, side, side)
         inside = window.with_(image)
@@ -69,8 +69,8 @@ class Tile:
         seen = np.zeros((side, side))
         seen[rows, columns] = 1.0
         centres = level.functions.centres + np.array([top, left])
-        stands = np.asarray((centres < [image.bottom, image.right]).all(axis=1))
-        squares = np.where(stands, np.maximum(level.squares(seen), 0.0), 0.0)
+        is_inside = np.asarray((centres < [image.bottom, image.right]).all(axis=1))
+        squares = np.where(is_inside, np.maximum(level.squares(seen), 0.0), 0.0)
         none, nothing = Columns.none(side**2), np.empty(0)
         posterior = _posterior(np.empty((0, 0)), nothing, nothing, beta)
         return cls(
@@ -89,22 +89,23 @@ class Tile:
 
     @property
     def size(self) -> int:
-        """Candidates that stand in the image."""
+        """The number of candidates centred in the image."""
         return int(np.count_nonzero(self.squares))
 
     @property
     def functions(self) -> GaborFunctions:
-        """Those in the model, in the image's pixels."""
+        """The functions in the model, in the image's pixels."""
         return self._at(self.active)
 
     def _at(self, numbers: tuple[int, ...]) -> GaborFunctions:
         margin = self.level.margin
         return self.level.at(np.array(numbers, np.intp), self.window.top + margin, self.window.left + margin)
 
-    def anew(self, active: tuple[int, ...], alpha: Array, mean: Array) -> "Tile":
-        """Candidates and their precisions and means (R,), entered in their order into the tile with none, Q not known.
+    def rebuilt(self, active: tuple[int, ...], alpha: Array, mean: Array) -> "Tile":
+        """The tile rebuilt from candidates, precisions and means (R,), which enter in their order, before Q is
+        computed.
 
-        S is what it is where they had entered one by one, to the last bit.
+        S has the bits that it has where they entered one by one.
         """
         side, nothing = self.level.side, np.empty(0)
         tile = replace(
@@ -120,20 +121,20 @@ class Tile:
             tile, _ = tile._entered(Move(number, precision, 0.0), np.zeros((side, side)))
         return tile.with_means(mean)
 
-    def settled(self, left: Array) -> tuple["Tile", Array]:
-        """With the means and Q that follow from what is left of the image, (side, side), all functions taken from it;
-        and by how much what the functions say has risen, (side, side)."""
+    def updated(self, left: Array) -> tuple["Tile", Array]:
+        """The tile with the means and Q that follow from the residual image `left` (side, side); and the change of the
+        sum of its functions, (side, side)."""
         posterior = _posterior(self.gram, self.posterior.alpha, self._towards(self.columns, self.gram, left), self.beta)
         rise = self.columns.sum(posterior.mean - self.posterior.mean).reshape(left.shape)
         Q = self.beta * self.level.products(left - rise)
         return replace(self, posterior=posterior, Q=Q), rise
 
     def with_means(self, mean: Array) -> "Tile":
-        """With other means (R,), which Q does not know of yet."""
+        """The tile with other means (R,), before Q is updated."""
         return replace(self, posterior=replace(self.posterior, mean=mean))
 
     def made(self, move: Move, left: Array) -> tuple["Tile", Array]:
-        """A move, and by how much what the functions say rises; `left` (side, side) as for `settled`."""
+        """The tile after a move, and the change of the sum of its functions; `left` (side, side) as in `updated`."""
         if move.number not in self.active:
             return self._entered(move, left)
         place = self.active.index(move.number)
@@ -174,7 +175,7 @@ class Tile:
         return risen.reshape(side, side)
 
     def _towards(self, columns: Columns, gram: Array, left: Array) -> Array:
-        """P't (R,), t what these functions have to explain."""
+        """P't (R,), t the residual without these functions."""
         return np.asarray(columns.products(left.ravel()) + gram @ self.posterior.mean)
 
     def _seen(self, columns: Columns, weights: Array) -> Array:
@@ -184,7 +185,7 @@ class Tile:
 
     @cached_property
     def strongest(self) -> Move:
-        """The candidate outside that gains most, nothing paid."""
+        """The candidate outside the model of the greatest gain, without price."""
         gains = np.where(self._apart, gain(self.S, self.Q), 0.0)
         gains[list(self.active)] = 0.0
         number = int(gains.argmax())
@@ -199,12 +200,12 @@ class Tile:
 
     @cached_property
     def weakest(self) -> Move:
-        """The function that brings least leaves, nothing given back for it [FAUL2002, eq. 12]."""
+        """The removal of the function of the least loss, without refund [FAUL2002, eq. 12]."""
         if not self.active:
             return NEVER
-        brings = worth(self.posterior)
-        place = int(brings.argmin())
-        return Move(self.active[place], inf, -float(brings[place]))
+        losses = evidence_loss(self.posterior)
+        place = int(losses.argmin())
+        return Move(self.active[place], inf, -float(losses[place]))
 
     @cached_property
     def retuned(self) -> Move:
@@ -213,7 +214,7 @@ class Tile:
         is_relevant = (q**2 > s) & (s > 0.0)
         if not is_relevant.any():
             return NEVER
-        gains = np.where(is_relevant, gain(s, q) - worth(self.posterior), -inf)
+        gains = np.where(is_relevant, gain(s, q) - evidence_loss(self.posterior), -inf)
         place = int(gains.argmax())
         alpha = float(s[place] ** 2 / max(q[place] ** 2 - s[place], TINY))
         return Move(self.active[place], alpha, float(gains[place]))

@@ -1,4 +1,4 @@
-"""Kernels of unit width, one a file; the union is the registry.
+"""Kernels of unit width, a file for each family; the union is the registry.
 
 A kernel is a frozen dataclass of one of the families `Radial`, `InnerProduct` and `ByInput`: its formula, the formula's
 derivative, and flags. The API's schema, the command line's option, predictions, documents, ONNX and the generated
@@ -10,21 +10,19 @@ process.
 [RASMUSSEN2006] is Rasmussen & Williams, Gaussian Processes for Machine Learning, MIT Press.
 """
 
-from relevance_bayes.core.kernels.additive import Additive
-from relevance_bayes.core.kernels.cauchy import Cauchy
-from relevance_bayes.core.kernels.city_block import CityBlock
-from relevance_bayes.core.kernels.covariance import Covariance
-from relevance_bayes.core.kernels.cubic import Cubic
-from relevance_bayes.core.kernels.gaussian import Gaussian
-from relevance_bayes.core.kernels.laplacian import Laplacian
-from relevance_bayes.core.kernels.linear import Linear
-from relevance_bayes.core.kernels.linear_spline import LinearSpline
-from relevance_bayes.core.kernels.matern32 import Matern32
-from relevance_bayes.core.kernels.matern52 import Matern52
-from relevance_bayes.core.kernels.polynomial import Polynomial
-from relevance_bayes.core.kernels.rational_quadratic import RationalQuadratic
-from relevance_bayes.core.kernels.sigmoid import Sigmoid
-from relevance_bayes.core.kernels.thin_plate import ThinPlate
+from relevance_bayes.core.kernels.by_input import CityBlock, LinearSpline
+from relevance_bayes.core.kernels.covariance import Additive, Covariance
+from relevance_bayes.core.kernels.inner_product import Linear, Polynomial, Sigmoid
+from relevance_bayes.core.kernels.radial import (
+    Cauchy,
+    Cubic,
+    Gaussian,
+    Laplacian,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+    ThinPlate,
+)
 
 Kernel = Covariance | Linear | Polynomial | LinearSpline | Cubic | ThinPlate | Sigmoid
 

@@ -10,14 +10,14 @@ from relevance_bayes.core.tracing import Namespace
 from relevance_bayes.core.types import Array
 
 BLOCK = 2**13
-"""A formula is evaluated for so many pairs at a time, whose intermediate results stay in the cache of a core; ..."""
+"""Pairs for which a formula is evaluated at once, so that intermediate results stay in the cache of a core; ..."""
 
 BLOCK_OF_TERMS = 2**15
-"""... and for so many where there is a pass over them for each input."""
+"""... and where there is a pass over them for each input."""
 
 
 class KernelBase(ABC):
-    """k(u, z), u = x / width: maps U (N, d) and Z (M, d) to k (N, M), and has nothing to learn: widths are `scales`'.
+    """k(u, z), u = x / width: maps U (N, d) and Z (M, d) to k (N, M). Learned widths belong to `scales`.
 
     A member is a frozen dataclass that derives from one of the families, `Radial`, `InnerProduct` or `ByInput`, and
     gives its formula and that formula's derivative. Its docstring is its description in the API, `type` its name.
@@ -25,15 +25,14 @@ class KernelBase(ABC):
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    positive_definite: ClassVar[bool] = False
+    is_positive_definite: ClassVar[bool] = False
     """True where k(U, U) never has a negative eigenvalue."""
 
-    stationary: ClassVar[bool] = False
+    is_stationary: ClassVar[bool] = False
     """True where k depends on u - z alone."""
 
     sums_distances: ClassVar[bool] = False
-    """True where its distance is a sum over inputs: it grows as their number, and the Euclidean distance as its
-    root."""
+    """True where its distance is a sum over inputs, which grows as their number, and not as its root."""
 
     @property
     @abstractmethod
@@ -46,7 +45,7 @@ class KernelBase(ABC):
 
     @abstractmethod
     def pull(self, U: Array, Z: Array, D: Array, k: Array | None = None) -> tuple[Array, Array]:
-        """Gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M); k (N, M) where it is at hand.
+        """Gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M); k (N, M) where it is known.
 
         Where U is Z, the gradient is the sum of the two.
         """

@@ -1,6 +1,8 @@
 """Kernels that are a function of the sum, or of the product, of one term for each input."""
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
+from math import pi
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -16,7 +18,7 @@ class ByInput(KernelBase):
     combination: ClassVar[Literal["sum", "product"]] = "sum"
 
     slope_of_k: ClassVar[bool] = False
-    """True where the slope needs k alone, and no terms: it is handed k for both."""
+    """True where the slope needs k alone, and no terms: it is passed k for both."""
 
     @abstractmethod
     def term(self, xp: Namespace[A], u: A, z: A) -> A:
@@ -45,7 +47,7 @@ class ByInput(KernelBase):
     def pull(self, U: Array, Z: Array, D: Array, k: Array | None = None) -> tuple[Array, Array]:
         """dU_nj = sum_m W_nm dterm(u_nj, z_mj)/du with W = D o slope, times all other terms where they are multiplied.
 
-        dZ is the same from the other side, since a term is symmetric; of a stationary one it is the negative.
+        dZ is the same with u and z exchanged, since a term is symmetric; of a stationary kernel it is the negative.
         """
         dU, dZ = np.zeros_like(U), np.zeros_like(Z)
         for rows, columns in blocks(len(U), len(Z)):
@@ -56,7 +58,7 @@ class ByInput(KernelBase):
                 at_u, at_z = u[:, place, None], z[None, :, place]
                 own = weight * self.term_slope(np, at_u, at_z)
                 dU[rows, place] += own.sum(axis=1)
-                if self.stationary:
+                if self.is_stationary:
                     dZ[columns, place] -= own.sum(axis=0)
                 else:
                     dZ[columns, place] += (weight * self.term_slope(np, at_z, at_u)).sum(axis=0)
@@ -90,3 +92,95 @@ class ByInput(KernelBase):
             found.append(before * after.pop())
             before = before * term
         return found
+
+
+@dataclass(frozen=True)
+class CityBlock(ByInput):
+    """k(u, z) = exp(-sum_k |u_k - z_k|), u = x/r: a product over inputs of Matern kernels of order 1/2.
+
+    scikit-learn's `laplacian_kernel`, with gamma = 1/r where all inputs have one width. A sum of d distances grows as d
+    and the Euclidean distance as its root: for the same range widths have to be greater by the root of d.
+    """
+
+    type: Literal["city_block"] = "city_block"
+
+    is_positive_definite: ClassVar[bool] = True
+    is_stationary: ClassVar[bool] = True
+    sums_distances: ClassVar[bool] = True
+    slope_of_k: ClassVar[bool] = True
+
+    def term(self, xp: Namespace[A], u: A, z: A) -> A:
+        """|u - z|."""
+        return xp.abs(u - z)
+
+    def term_slope(self, xp: Namespace[A], u: A, z: A) -> A:
+        """sign(u - z); at the kink, where both are equal, 0: the mean of the slopes on both sides."""
+        return xp.sign(u - z)
+
+    def of_terms(self, xp: Namespace[A], terms: A) -> A:
+        """exp(-sum)."""
+        return xp.exp(-terms)
+
+    def slope(self, xp: Namespace[A], terms: A, k: A) -> A:
+        """-k."""
+        return -k
+
+
+@dataclass(frozen=True)
+class Periodic(ByInput):
+    """k(u, z) = exp(-2 sum_k sin^2(pi (u_k - z_k)) / length_scale^2), u = x/r: the width r is the period.
+
+    A width that is learned is a period that is learned, one for all inputs or one for each; a fixed width gives it. The
+    evidence has many maxima, among others near each multiple of a period: fix a period that is known. `length_scale`
+    is the roughness of functions within a period, and has no unit. With one input it is scikit-learn's `ExpSineSquared`
+    of `periodicity` r and the same `length_scale` [MACKAY1998]; with more it is the product over inputs, which is a
+    covariance where a function of the Euclidean distance is none.
+    """
+
+    length_scale: float = field(default=1.0, metadata={"ge": 1e-2, "le": 1e2, "allow_inf_nan": False})
+    type: Literal["periodic"] = "periodic"
+
+    is_positive_definite: ClassVar[bool] = True
+    is_stationary: ClassVar[bool] = True
+    slope_of_k: ClassVar[bool] = True
+
+    def term(self, xp: Namespace[A], u: A, z: A) -> A:
+        """sin^2(pi (u - z)), after whole periods are subtracted."""
+        periods = u - z
+        return xp.square(xp.sin(pi * (periods - xp.round(periods))))
+
+    def term_slope(self, xp: Namespace[A], u: A, z: A) -> A:
+        """pi sin(2 pi (u - z))."""
+        periods = u - z
+        return pi * xp.sin(2.0 * pi * (periods - xp.round(periods)))
+
+    def of_terms(self, xp: Namespace[A], terms: A) -> A:
+        """exp(-2 sum / length_scale^2)."""
+        return xp.exp(-2.0 / self.length_scale**2 * terms)
+
+    def slope(self, xp: Namespace[A], terms: A, k: A) -> A:
+        """-2 k / length_scale^2."""
+        return -2.0 / self.length_scale**2 * k
+
+
+@dataclass(frozen=True)
+class LinearSpline(ByInput):
+    """The product over inputs of 1 + uz + uz min(u, z) - (u + z)/2 min(u, z)^2 + min(u, z)^3/3 [TIPPING2001, 4.1].
+
+    It has no unit: a width other than 1 only divides the inputs. The covariance of an integrated random walk that
+    starts at 0, and so positive definite for inputs from there on; for negative ones k(u, u) itself can be negative.
+    """
+
+    type: Literal["linear_spline"] = "linear_spline"
+
+    combination: ClassVar[Literal["sum", "product"]] = "product"
+
+    def term(self, xp: Namespace[A], u: A, z: A) -> A:
+        """1 + uz + l (uz - l ((u + z)/2 - l/3)), l = min(u, z)."""
+        smaller, both = xp.minimum(u, z), u * z
+        return 1.0 + both + smaller * (both - smaller * (0.5 * (u + z) - smaller / 3.0))
+
+    def term_slope(self, xp: Namespace[A], u: A, z: A) -> A:
+        """z + uz - u^2/2 in u up to z, z + z^2/2 above."""
+        smaller = xp.minimum(u, z)
+        return z + smaller * (z - 0.5 * smaller)

@@ -1,11 +1,11 @@
 """Likelihoods, one a file; the union is the registry.
 
-A likelihood is a frozen dataclass that derives from `LikelihoodBase`, which says what it has to give and what follows
-from that: of counts `CountLikelihood`, of other numbers `NumberLikelihood`, of classes `ClassLikelihoodBase`. The API's
-schema, the command line's option, planning, predictions, documents, ONNX and the generated Python file follow from the
-class and its name in a union: in `OtherNumberTarget` or in `ClassTarget`.
+A likelihood is a frozen dataclass that derives from `LikelihoodBase`, which declares its methods and their defaults: of
+counts `CountLikelihood`, of other numbers `NumberLikelihood`, of classes `ClassLikelihoodBase`. The API's schema, the
+command line's option, planning, predictions, documents, ONNX and the generated Python file follow from the class and
+its name in a union: in `OtherNumberTarget` or in `ClassTarget`.
 
-Wherever a noise precision beta is asked for it is one number, or one for each row.
+A noise precision beta is one number, or one for each row.
 """
 
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
@@ -20,7 +20,7 @@ from relevance_bayes.core.likelihoods.poisson import Poisson
 from relevance_bayes.core.likelihoods.student_t import StudentT
 
 OtherNumberTarget = StudentT | LogGaussian | Poisson | NegativeBinomial
-"""Those of numbers but Gaussian noise, whose noise may stand in a column."""
+"""Those of numbers except Gaussian noise, whose noise may be given by a column."""
 
 NumberTarget = GaussianNoise | OtherNumberTarget
 """Those of targets that are numbers."""

@@ -4,14 +4,15 @@ from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from math import inf, log
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.likelihoods.predictive import Latent, Prediction
-from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction, Prediction
+from relevance_bayes.core.numpy_namespace import NUMPY
+from relevance_bayes.core.tracing import A, ExtendedNamespace, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 NODES = 40
@@ -34,15 +35,29 @@ class ShapeParameter:
     max_value: float
 
     def of(self, likelihood: object) -> float | None:
-        """The number that is given or has been learned; None before."""
+        """The value that is given or learned; None before."""
         value: object = getattr(likelihood, self.name)
         return float(value) if isinstance(value, int | float) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """At latents N(f, v), each (N,): `value` ell = E log p(t | f), `gradient` d ell/df and `precision` -2 d ell/dv.
+
+    `noise_slope` and `noise_curvature` are the sums over rows of the first and second derivative of ell in log beta.
+    """
+
+    value: Array
+    gradient: Array
+    precision: Array
+    noise_slope: float = 0.0
+    noise_curvature: float = 0.0
 
 
 class LikelihoodBase(ABC):
     """p(t | f): a frozen dataclass whose field `type` has its name as the default.
 
-    A likelihood has to give `log_density`, `sites` and `predictive`; all else has a default, which closed forms and
+    A likelihood defines `log_density`, `sites` and `predictive`; all else has a default, which closed forms and
     other flags override. Its docstring is its description in the API.
     """
 
@@ -50,20 +65,20 @@ class LikelihoodBase(ABC):
 
     targets: ClassVar[Targets]
 
-    conjugate: ClassVar[bool] = False
+    is_conjugate: ClassVar[bool] = False
     """True where the sites don't depend on f, so that the evidence has a closed form."""
 
-    constant_precision: ClassVar[bool] = False
-    """True where the precisions are known up to the factor beta, so that sums over rows need to be made only once."""
+    has_constant_precision: ClassVar[bool] = False
+    """True where the precisions are known up to the factor beta, so that sums over rows are computed only once."""
 
-    log_concave: ClassVar[bool] = False
+    is_log_concave: ClassVar[bool] = False
     """True where there is one mode, and Laplace's approximation about it; else the evidence is a lower bound."""
 
-    in_target_units: ClassVar[bool] = False
-    """True where the latent is measured as the targets are, which have noise then, and a row says much of it."""
+    has_target_units: ClassVar[bool] = False
+    """True where the latent has the targets' units, with noise, so that a row determines it well."""
 
     max_latent_sd: ClassVar[float] = inf
-    """Of the prior of one function, where the data can't bound it."""
+    """The largest prior sd of one function, where the data can't bound it."""
 
     min_gain: ClassVar[float] = 1.0
     """The least gain of a function, in nats, where the prior has none."""
@@ -100,7 +115,8 @@ class LikelihoodBase(ABC):
             raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
 
     def working(self, t: Array) -> tuple[Array, float]:
-        """The targets that all other methods are of, and what the evidence of t has beside theirs: t itself, and 0."""
+        """The targets that all other methods take, and the log Jacobian that the evidence of t adds: t itself, and
+        0."""
         return t, 0.0
 
     def start(self, t: Array) -> tuple[float, float]:
@@ -108,16 +124,16 @@ class LikelihoodBase(ABC):
         return 1.0, 1.0
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
-        """Latents (N,) and variances (N,) that an iteration over sites begins at: nothing explained yet.
+        """The initial latents (N,) and variances (N,) of an iteration over sites.
 
-        Of counts their own logarithms: from 0 the first step would lead far beyond them.
+        Of counts their logarithms: from 0 the first step would be far too long.
         """
         if self.targets == "count":
             return np.log(t + 0.5), np.zeros(len(t))
         return np.zeros(len(t)), v
 
     def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """With the `shape` that is learned at the greatest sum of ell at latents N(f, v)."""
+        """The likelihood with the `shape` that maximises the sum of ell at latents N(f, v)."""
         shape = self.shape
         if shape is None or shape.of(self) is not None:
             return self
@@ -131,20 +147,20 @@ class LikelihoodBase(ABC):
 
     @property
     def shape_or_first(self) -> float:
-        """The `shape` that is given or has been learned; until then, what its learning begins with."""
+        """The `shape` that is given or learned; before that, its initial value."""
         assert self.shape is not None, f"expected {self.type} to have a shape"
         value = self.shape.of(self)
         return self.shape.first if value is None else value
 
     def with_shape(self, value: float) -> Self:
-        """With this value of the `shape`."""
+        """The likelihood with this value of the `shape`."""
         made = copy(self)
         if self.shape is not None:
             object.__setattr__(made, self.shape.name, float(value))  # as `replace` does
         return made
 
     def noise(self, beta: ForRows) -> float | None:
-        """The noise sd that belongs to a precision; None where there is no noise."""
+        """The noise sd of a precision; None where there is no noise."""
         return None
 
     @abstractmethod
@@ -163,7 +179,7 @@ class LikelihoodBase(ABC):
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f of `sites` at beta = 1, (N,), by central differences of the fourth order."""
-        if self.conjugate:
+        if self.is_conjugate:
             return np.zeros(len(t))
         step = 1e-3
         near, far = (self.sites(t, f + k * step, 1.0)[0] - self.sites(t, f - k * step, 1.0)[0] for k in (1.0, 2.0))
@@ -172,3 +188,55 @@ class LikelihoodBase(ABC):
     @abstractmethod
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> Prediction:
         """The distribution of a new observation where the latent is N(mean, variance)."""
+
+
+class NumberLikelihood(LikelihoodBase):
+    """A likelihood of numbers; it defines the moments of its predictions as a formula, beside `predictive`."""
+
+    @abstractmethod
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """E t, E Var(t | f) and Var E(t | f) where the latent is N(mean, variance) and the noise has this variance."""
+
+    def ends(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A] | None:
+        """The quantiles of t at -z and z standard normal sds, where they have a formula."""
+        return None
+
+    @abstractmethod
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> NumberPrediction: ...
+
+
+class PredictsClasses(Protocol):
+    """The base of the likelihoods of classes: `probabilities`."""
+
+    def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
+        """The probabilities (N, K) of the K classes where the latents are N(mean, variance).
+
+        `mean` is (N, 1) where a row has one latent, else (N, K); `variance` (N, 1), or (N, K) where each latent has its
+        own; `noise` (N, 1), the noise's variance, 0 where there is none.
+        """
+        ...
+
+
+class ClassLikelihoodBase(LikelihoodBase):
+    """A likelihood of classes; it defines the probabilities as a formula, in place of `predictive`."""
+
+    @abstractmethod
+    def probabilities(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> A:
+        """See `PredictsClasses`."""
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+        """The probabilities, the latent's variance integrated."""
+        return predicted(self, latent, noise_sd)
+
+
+def predicted(likelihood: PredictsClasses, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+    """The prediction of a likelihood of classes at N latents."""
+    variance = latent.variance
+    noise = np.empty((len(latent.mean), 1))
+    noise[:, 0] = np.square(0.0 if noise_sd is None else noise_sd)
+    probabilities = likelihood.probabilities(NUMPY, _columns(latent.mean), _columns(variance), noise)
+    return ClassPrediction(probabilities, latent.mean, variance)
+
+
+def _columns(values: Array) -> Array:
+    return values[:, None] if values.ndim == 1 else values

@@ -11,9 +11,7 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.likelihoods.base import Targets
-from relevance_bayes.core.likelihoods.classes import ClassLikelihoodBase
-from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.likelihoods.base import ClassLikelihoodBase, Sites, Targets
 from relevance_bayes.core.likelihoods.temperature import Temperature, temperature_of, tempered
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.tracing import A, ExtendedNamespace
@@ -29,12 +27,12 @@ class Bernoulli(ClassLikelihoodBase):
     type: Literal["bernoulli"] = "bernoulli"
 
     targets: ClassVar[Targets] = "class"
-    log_concave: ClassVar[bool] = True
+    is_log_concave: ClassVar[bool] = True
     max_latent_sd: ClassVar[float] = 100.0
     min_gain: ClassVar[float] = 0.1
 
     def check(self, t: Array) -> None:
-        """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both are there."""
+        """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both occur."""
         if not np.isin(t, (0.0, 1.0)).all():
             raise DataError("expected classes 0.0 and 1.0 as targets")
         if np.all(t == t[0]):
@@ -66,19 +64,19 @@ class Bernoulli(ClassLikelihoodBase):
         """The sigmoid integrated over the Gaussian of the latent, at its temperature."""
         if temperature_of(self.temperature) == 1.0:
             return sigmoid_integral(xp, mean, variance) * BOTH_SIGNS + OF_FIRST
-        # What is left of 1 has lost its digits where a temperature would bring them back.
+        # 1 - p has lost digits that a temperature needs.
         return tempered(xp, sigmoid_integral(xp, mean * BOTH_SIGNS, variance), self.temperature)
 
 
 NARROW = 3.0
-"""Latent sd up to which the Gaussian is integrated by its own variable, above by the sigmoid's."""
+"""Latent sd up to which the integral is in the Gaussian's variable; above it is in the sigmoid's."""
 
 Z: Array = np.linspace(-8.5, 8.5, 69)
 Z_WEIGHTS: Array = np.exp(-0.5 * Z**2) / np.exp(-0.5 * Z**2).sum()
-"""Of the trapezoidal rule in the Gaussian's variable, ..."""
+"""Points of the trapezoidal rule in the Gaussian's variable, ..."""
 
 Y: Array = np.linspace(-36.0, 36.0, 97)
-_slopes = np.cosh(0.5 * Y) ** -2  # of the sigmoid, times 4: nothing of scipy is loaded with this file
+_slopes = np.cosh(0.5 * Y) ** -2  # of the sigmoid, times 4, without importing scipy
 Y_WEIGHTS: Array = _slopes / _slopes.sum()
 """... and in the sigmoid's."""
 
@@ -87,7 +85,7 @@ CELLS = 2**15
 
 BOTH_SIGNS: Array = np.array([-1.0, 1.0])
 OF_FIRST: Array = np.array([1.0, 0.0])
-"""Turn what is of the second of two classes into what is of both."""
+"""The columns of both classes from that of the second."""
 
 MIXTURE_SHARES = np.array(
     [

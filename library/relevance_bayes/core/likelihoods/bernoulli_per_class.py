@@ -1,12 +1,11 @@
-"""K classes, each of which has a model of its own that tells it from all others."""
+"""K classes, each with a model of its own against all others."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.base import Targets, predicted
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli, sigmoid_integral
 from relevance_bayes.core.likelihoods.categorical import check_classes
-from relevance_bayes.core.likelihoods.classes import predicted
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
 from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, tempered
 from relevance_bayes.core.tracing import A, ExtendedNamespace
@@ -18,7 +17,7 @@ class BernoulliPerClass:
     """p(t = k) = p_k / sum_j p_j at temperature 1, p_k = E sigma(f_k) of the Bernoulli model of class k against all
     others, whose functions, scales and weights are its own [RASMUSSEN2006, section 6.5].
 
-    `classes` is K, 3 at least, found from the target where it is not said; `temperature` that of the probabilities: see
+    `classes` is K, 3 at least, inferred from the target by default; `temperature` that of the probabilities: see
     `tempered`. The likelihood of the whole: each of the models has `member`.
     """
 
@@ -30,8 +29,8 @@ class BernoulliPerClass:
 
     targets: ClassVar[Targets] = "class"
     noise_by_row: ClassVar[bool] = False
-    conjugate: ClassVar[bool] = False
-    in_target_units: ClassVar[bool] = False
+    is_conjugate: ClassVar[bool] = False
+    has_target_units: ClassVar[bool] = False
     min_gain: ClassVar[float] = Bernoulli.min_gain
     member: ClassVar[Bernoulli] = Bernoulli()
 

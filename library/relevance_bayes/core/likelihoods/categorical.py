@@ -6,30 +6,28 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.errors import DataError, OneClassError
-from relevance_bayes.core.likelihoods.base import Targets
-from relevance_bayes.core.likelihoods.classes import ClassLikelihoodBase
+from relevance_bayes.core.likelihoods.base import ClassLikelihoodBase, Sites, Targets
 from relevance_bayes.core.likelihoods.integrated_softmax import softmax_integral
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.likelihoods.temperature import Temperature, tempered
 from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_STEPS = 60
 SETTLED = 1e-12
-"""Newton's steps for the bound's own parameters, and the change of a probability below which they rest."""
+"""Newton steps for the bound's own parameters, and the change of a probability at which they have converged."""
 
 SHARES = tuple(0.5**k for k in range(20))
-"""The shares of such a step that are tried, in this order, until the bound falls as it should."""
+"""The shares of such a step that are tried, in this order, until the bound falls sufficiently."""
 
 
 @dataclass(frozen=True)
 class Categorical(ClassLikelihoodBase):
     """p(t = k | f) = softmax(f)_k, t in {0, ..., K - 1}: one latent a class, all with the same functions.
 
-    The bound is the tilted one, E log sum exp f <= 1/2 v sum a_k^2 + log sum exp(m + (1 - 2a) v/2), the latents
-    N(m_k, v) of a row having one variance, with a at its best, where a = softmax(m + (1 - 2a) v/2) [KNOWLES2011:
-    Knowles & Minka, Non-conjugate variational message passing, NIPS 24]. `classes` is K, found from the target where it
-    is not said; `temperature` that of the probabilities: see `tempered`.
+    The bound is the tilted one, E log sum exp f <= 1/2 v sum a_k^2 + log sum exp(m + (1 - 2a) v/2), the latents N(m_k,
+    v) of a row having one variance, with a at its best, where a = softmax(m + (1 - 2a) v/2) [KNOWLES2011: Knowles &
+    Minka, Non-conjugate variational message passing, NIPS 24]. `classes` is K, inferred from the target by default;
+    `temperature` that of the probabilities: see `tempered`.
     """
 
     classes: int | None = None
@@ -50,7 +48,7 @@ class Categorical(ClassLikelihoodBase):
         check_classes(t, self.latents)
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
-        """Nothing explained yet: (N, K) and (N,)."""
+        """The initial latents (N, K) and variances (N,)."""
         return np.zeros((len(t), self.latents)), v
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
@@ -72,7 +70,7 @@ class Categorical(ClassLikelihoodBase):
         """a (N, K), the probabilities at the best bound of E log sum exp, and that bound (N,).
 
         Newton's method, (I + v C) da = p - a with C = diag(p) - p p' solved by Sherman and Morrison, each row's step
-        halved while its bound rises. Sums over few classes are fastest where each class's numbers lie together.
+        halved while its bound rises. Sums over few classes are fastest in arrays that are contiguous by class.
         """
         f, v = np.asfortranarray(f), v[:, None]
         a, _ = softmax(f / np.sqrt(1.0 + 0.4 * v))
@@ -130,7 +128,7 @@ def indicators(t: Array, classes: int) -> Array:
 def implicit(p: Array, v: Array, right: Array) -> Array:
     """(I + v C)^-1 right, (N, K), C = diag(p) - p p' of each row's p (N, K), v (N, 1)."""
     d = 1.0 / (1.0 + p * v)
-    # 1 - v p'D^-1 p = sum p d, in which nothing cancels.
+    # 1 - v p'D^-1 p = sum p d, without cancellation.
     share = (p * v * d * right).sum(axis=1) / (p * d).sum(axis=1)
     return np.asarray(d * (right + p * share[:, None]))
 

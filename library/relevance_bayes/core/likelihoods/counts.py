@@ -1,4 +1,4 @@
-"""Likelihoods of counts, and what they predict by quadrature."""
+"""Likelihoods of counts, and their predictions by quadrature."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -6,35 +6,34 @@ from typing import ClassVar, Self
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, Targets
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, NumberLikelihood, Targets
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_LOG_RATE = 300.0
-"""No rate is computed beyond its exponential, so that nothing overflows."""
+"""The largest log rate, so that nothing overflows."""
 
 MAX_COUNT = 2.0**53
-"""Up to here every whole number is a float64."""
+"""The largest count up to which every whole number is a float64."""
 
 MAX_NEWTON_STEPS = 100
 LOG_WEIGHTS = np.log(WEIGHTS) + 0.5 * np.log(2.0 * np.pi) + 0.5 * POINTS**2
 
 CELLS = 2**22
-"""Probabilities of single counts are summed so many at a time."""
+"""Probabilities of single counts that are summed at once."""
 
 NARROW = 1.0
 """A Gaussian of a greater sd is too wide for Gauss-Hermite quadrature, as one that is wider than the step."""
 
 REACH = 9.0
-"""Counts so many sds from a mean have no weight."""
+"""The distance in sds from a mean beyond which counts have no weight."""
 
 PLACES, SHARES = np.polynomial.legendre.leggauss(200)
 
 
 @dataclass(frozen=True, eq=False)
 class CountPrediction(NumberPrediction):
-    """Counts of a likelihood whose latent is uncertain."""
+    """Predictions of counts with an uncertain latent."""
 
     likelihood: "CountLikelihood"
     latent: Latent
@@ -132,5 +131,5 @@ class CountLikelihood(NumberLikelihood):
         return found.reshape(t.shape)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> CountPrediction:
-        """Counts whose rate is uncertain."""
+        """Predictions of counts with an uncertain rate."""
         return CountPrediction.of(self, latent)

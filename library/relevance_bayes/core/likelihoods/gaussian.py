@@ -10,28 +10,26 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import ConstantTargetError
-from relevance_bayes.core.likelihoods.base import Targets
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 MIN_NOISE = 1e-6
-"""The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has
-no greatest evidence."""
+"""The least noise sd as a share of the targets' root mean square: the evidence of noise-free data has no maximum
+without a bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class RealPrediction(NumberPrediction):
-    """Gaussian: N(mean, noise + weights + beyond)."""
+    """Gaussian: N(mean, noise + weights + residual)."""
 
     def quantile(self, probability: float) -> Array:
         """mean + z sd."""
         return self.mean + NormalDist().inv_cdf(probability) * np.sqrt(self.variance)
 
     def interval(self, probability: float) -> tuple[Array, Array]:
-        """The same of both, whose sd is computed once."""
+        """mean -+ z sd, with one computation of the sd."""
         (below, above), sd = standard_ends(probability), np.sqrt(self.variance)
         return self.mean + below * sd, self.mean + above * sd
 
@@ -50,24 +48,23 @@ class RealPrediction(NumberPrediction):
 class GaussianNoise(NumberLikelihood):
     """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1].
 
-    "rows": each row has its own, which is known and comes with the row; beta, the factor of all precisions, is 1 then.
-    "heteroscedastic": a second function of the inputs is its log variance; both are learned by fits in turn, with noise
-    by row where the noise is what the second has made it.
+    "rows": the noise of each row is known and given with the row; beta, the factor of all precisions, is 1 then.
+    "heteroscedastic": a second function of the inputs is its log variance; both are learned by alternating fits.
     """
 
     noise_sd: Literal["learned", "rows", "heteroscedastic"] | float = "learned"
     type: Literal["gaussian"] = "gaussian"
 
     targets: ClassVar[Targets] = "real"
-    conjugate: ClassVar[bool] = True
-    constant_precision: ClassVar[bool] = True
-    log_concave: ClassVar[bool] = True
-    in_target_units: ClassVar[bool] = True
+    is_conjugate: ClassVar[bool] = True
+    has_constant_precision: ClassVar[bool] = True
+    is_log_concave: ClassVar[bool] = True
+    has_target_units: ClassVar[bool] = True
     min_gain: ClassVar[float] = 2.0
 
     @property
     def noise_by_row(self) -> bool:
-        """True where each row brings its own."""
+        """True where each row has its own."""
         return self.noise_sd == "rows"
 
     def check(self, t: Array) -> None:
@@ -94,7 +91,7 @@ class GaussianNoise(NumberLikelihood):
         return 0.5 * (np.log(beta / (2.0 * pi)) - beta * (t - f) ** 2)
 
     def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
-        """Precision lam = beta and gradient g = beta (t - f), each (N,): exact, whatever f."""
+        """Precision lam = beta and gradient g = beta (t - f), each (N,): exact for any f."""
         return np.full(len(t), beta), beta * (t - f)
 
     def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:

@@ -1,7 +1,7 @@
 """The softmax integrated over independent Gaussians of equal variance.
 
-The softmax of f is which of f_k + G_k is greatest, G_k independent and of Gumbel's distribution. So with F and p the
-distribution and density of N(0, v) + G, the integral is one over x,
+The softmax of f is the distribution of the argmax of f_k + G_k, G_k independent and of Gumbel's distribution. So with F
+and p the distribution and density of N(0, v) + G, the integral is one over x,
 
     E softmax(f)_k = int p(x - m_k) prod_(j != k) F(x - m_j) dx,
 
@@ -26,13 +26,13 @@ GAUSSIAN_NODES, GUMBEL_NODES = 7, 7
 GUMBEL_VARIANCE = pi**2 / 6.0
 
 PLACES: Array = np.arange(-4.0, 7.01, 0.6)
-"""Where the integrand is evaluated, in sds of N(0, v) + G, from the greatest mean on."""
+"""The points of the integrand, in sds of N(0, v) + G from the greatest mean."""
 
 CELLS = 2**17
-"""Numbers of one array at most: rows are integrated so many at a time."""
+"""The most numbers of one array, which bounds the rows integrated at once."""
 
 MAX_EXPONENT = 700.0
-"""e to this is still a number."""
+"""The largest exponent of exp without overflow."""
 
 TINY = float(np.finfo(float).tiny)
 

@@ -7,16 +7,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction, noise_range, noise_sd_of
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_LOG = 700.0
-"""The greatest exponent of exp in float64, with room for a factor."""
+"""The greatest exponent of exp in float64, less a margin for a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +25,10 @@ class PositivePrediction(NumberPrediction):
 
     @classmethod
     def of(cls, log: RealPrediction) -> "PositivePrediction":
-        """With V = weights + beyond and n = noise of the logarithm m:
+        """With V = weights + residual and n = noise of the logarithm m:
 
-        E = exp(m + (n + V)/2), E Var(t | f) = E^2 e^V (e^n - 1) and Var E(t | f) = E^2 (e^V - 1), the latter shared
-        between weights and beyond as V is.
+        E = exp(m + (n + V)/2), E Var(t | f) = E^2 e^V (e^n - 1) and Var E(t | f) = E^2 (e^V - 1), the latter divided
+        between weights and residual in the same shares as V.
         """
         V = log.weights + log.residual
         mean = _exp(log.mean + 0.5 * (log.noise + V))
@@ -50,7 +48,7 @@ class PositivePrediction(NumberPrediction):
         return np.where(positive, self.log.log_density(logs) - logs, -inf)
 
     def distribution(self, t: Array) -> tuple[Array, Array]:
-        """That of the logarithm; nothing is below 0."""
+        """The distribution of the logarithm; 0 below t = 0."""
         positive = t > 0.0
         _, upto = self.log.distribution(np.log(np.where(positive, t, 1.0)))
         upto = np.where(positive, upto, 0.0)
@@ -58,7 +56,7 @@ class PositivePrediction(NumberPrediction):
 
 
 def bounded_exp(xp: Namespace[A], values: A) -> A:
-    """e^values, neither 0 nor more than float64 can carry."""
+    """e^values, bounded away from 0 and from overflow."""
     return xp.exp(xp.minimum(xp.maximum(values, -MAX_LOG), MAX_LOG))
 
 
@@ -67,7 +65,7 @@ def _exp(values: Array) -> Array:
 
 
 def _product(one: Array, other: Array, *, power: int = 2) -> Array:
-    """one^power other, at most what float64 can carry."""
+    """one^power other, bounded below overflow."""
     with np.errstate(over="ignore"):
         return np.minimum(one**power * other, np.finfo(float).max / 8.0)
 
@@ -82,10 +80,10 @@ class LogGaussian(NumberLikelihood):
     type: Literal["log_gaussian"] = "log_gaussian"
 
     targets: ClassVar[Targets] = "positive"
-    conjugate: ClassVar[bool] = True
-    constant_precision: ClassVar[bool] = True
-    log_concave: ClassVar[bool] = True
-    in_target_units: ClassVar[bool] = True
+    is_conjugate: ClassVar[bool] = True
+    has_constant_precision: ClassVar[bool] = True
+    is_log_concave: ClassVar[bool] = True
+    has_target_units: ClassVar[bool] = True
     min_gain: ClassVar[float] = 2.0
 
     def working(self, t: Array) -> tuple[Array, float]:
@@ -130,5 +128,5 @@ class LogGaussian(NumberLikelihood):
         return bounded_exp(xp, mean - reach), bounded_exp(xp, mean + reach)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
-        """The exponential of what Gaussian noise predicts."""
+        """The exponential of the prediction under Gaussian noise."""
         return PositivePrediction.of(GaussianNoise().predictive(latent, noise_sd))

@@ -1,4 +1,4 @@
-"""Squares whose expectation is e^f: what is learned from of a noise variance that depends on the inputs."""
+"""Squared residuals whose expectation is e^f: the targets of a noise variance that depends on the inputs."""
 
 from dataclasses import dataclass
 from math import log, pi
@@ -7,21 +7,19 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
 from relevance_bayes.core.likelihoods.log_gaussian import MAX_LOG, PositivePrediction, bounded_exp
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
-STRAIGHT = 30.0
-"""e^x is continued as a straight line from here: a search that steps too far still finds numbers to come back from, and
-a noise sd of 3e-7 times the mean one lies on this side."""
+MIN_BEND = 30.0
+"""e^x is continued linearly from here, so that a too long step of a search has finite values; a noise sd of 3e-7 times
+the mean one is below it."""
 
 MIN_SHARE = 0.01
-"""Squares below this share of their mean are raised to it where a search begins."""
+"""The initial squares are at least this share of their mean."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class LogVariance(NumberLikelihood):
     type: Literal["log_variance"] = "log_variance"
 
     targets: ClassVar[Targets] = "square"
-    log_concave: ClassVar[bool] = True
+    is_log_concave: ClassVar[bool] = True
     max_latent_sd: ClassVar[float] = 10.0
 
     def check(self, t: Array) -> None:
@@ -67,7 +65,7 @@ class LogVariance(NumberLikelihood):
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f = -t e^-f / 2, (N,)."""
-        return np.where(-f < STRAIGHT, -0.5 * t * _slope(-f), 0.0)
+        return np.where(-f < MIN_BEND, -0.5 * t * _slope(-f), 0.0)
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """Those of the variance e^f itself, which has no noise."""
@@ -80,8 +78,8 @@ class LogVariance(NumberLikelihood):
 
 
 def _exp(x: Array) -> Array:
-    return _slope(x) * (1.0 + np.maximum(x - STRAIGHT, 0.0))
+    return _slope(x) * (1.0 + np.maximum(x - MIN_BEND, 0.0))
 
 
 def _slope(x: Array) -> Array:
-    return np.exp(np.minimum(x, STRAIGHT))
+    return np.exp(np.minimum(x, MIN_BEND))

@@ -1,4 +1,4 @@
-"""Counts that scatter more than Poisson's."""
+"""Overdispersed counts."""
 
 from dataclasses import dataclass
 from math import exp, log
@@ -7,20 +7,19 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import ShapeParameter
+from relevance_bayes.core.likelihoods.base import ShapeParameter, Sites
 from relevance_bayes.core.likelihoods.bernoulli import expected_softplus
 from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
-# Below, nearly all counts are 0; above, counts of a mean of 100 scatter by .5 % more than Poisson's.
+# Below, nearly all counts are 0; above, the sd of counts of mean 100 exceeds Poisson's by .5 %.
 DISPERSION = ShapeParameter("dispersion", first=1.0, min_value=1e-2, max_value=1e4)
 
 
 @dataclass(frozen=True)
 class NegativeBinomial(CountLikelihood):
-    """t has the mean mu = e^f and the variance mu + mu^2 / dispersion: counts that scatter more than Poisson's.
+    """t has the mean mu = e^f and the variance mu + mu^2 / dispersion: overdispersed counts.
 
     A Poisson distribution whose rate is mu times a Gamma variable of mean 1 and variance 1/dispersion, to which it
     tends as the dispersion grows. `dispersion` is learned by the evidence or given: theta in R's MASS, 1/alpha in
@@ -55,7 +54,7 @@ class NegativeBinomial(CountLikelihood):
         return Sites(constant + t * odds - (t + k) * softplus, t - (t + k) * share, (t + k) * slope)
 
     def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """Where the slope in k of the sum of ell is 0: digits that the greatest of a sum does not have."""
+        """The likelihood with the dispersion at the root of the slope, which is more accurate than a maximum."""
         if self.dispersion != "learned":
             return self
 

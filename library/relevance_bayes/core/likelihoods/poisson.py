@@ -7,14 +7,14 @@ from typing import ClassVar, Literal
 import numpy as np
 import scipy
 
+from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood, CountPrediction
 from relevance_bayes.core.likelihoods.predictive import Latent
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 NEGLIGIBLE = 40.0
-"""Nats below the greatest density of log g, g a gamma variable, beyond which nothing is left of it."""
+"""Nats below the greatest density of log g, g a gamma variable, beyond which it is neglected."""
 
 STEPS = np.linspace(0.0, 1.0, 161)
 
@@ -24,13 +24,13 @@ SHARES = np.exp(-0.5 * Z**2) / np.exp(-0.5 * Z**2).sum()
 
 @dataclass(frozen=True, eq=False)
 class PoissonPrediction(CountPrediction):
-    """Poisson with a log-normal rate."""
+    """Predictions of Poisson counts with a log-normal rate."""
 
     def not_above(self, count: Array) -> Array:
         """P(t <= count), (N,).
 
-        P(t <= k | f) = P(g >= e^f), g ~ Gamma(k + 1): integrated over f where f is known better than log g, else over
-        log g, so that what is integrated is always wider than the step.
+        P(t <= k | f) = P(g >= e^f), g ~ Gamma(k + 1): integrated over f where its sd is less than that of log g, else
+        over log g, so that the step is always wider than the quadrature needs.
         """
         m, sd, shape = self.latent.mean, np.sqrt(self.latent.variance), count + 1.0
         answer = np.empty(len(m))
@@ -50,14 +50,14 @@ class PoissonPrediction(CountPrediction):
 
 @dataclass(frozen=True)
 class Poisson(CountLikelihood):
-    """t ~ Poisson(e^f): counts, of whose rate the latent is the logarithm.
+    """t ~ Poisson(e^f): counts, with the logarithm of the rate as the latent.
 
-    E e^f under N(f, v) is e^(f + v/2), so that all that is expected has a closed form.
+    E e^f under N(f, v) is e^(f + v/2), so that all expectations have a closed form.
     """
 
     type: Literal["poisson"] = "poisson"
 
-    log_concave: ClassVar[bool] = True
+    is_log_concave: ClassVar[bool] = True
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""
@@ -88,7 +88,7 @@ class Poisson(CountLikelihood):
         return np.asarray(scipy.special.gammaincc(t + 1.0, _rate(f)))
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PoissonPrediction:
-        """Counts whose rate is log-normal."""
+        """Predictions of counts with a log-normal rate."""
         return PoissonPrediction.of(self, latent)
 
 

@@ -10,12 +10,11 @@ from relevance_bayes.core.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Latent:
-    """The latent at N points, N(mean, weights + beyond), each (N,): what is not known of the weights of the functions
-    in the model, and what these don't reach of the process that they are part of, or of a function that a new point
-    brings under an independent prior.
+    """The latent at N points, N(mean, weights + residual), each (N,).
 
-    `support` (N,), in [0, 1], is the share of the prior variance at a point that the data speak for; None where that is
-    not known.
+    `weights` is the variance by the uncertainty of the weights, `residual` that of the process outside the functions in
+    the model, or of the augmenting function under an independent prior. `support` (N,), in [0, 1], is the share of the
+    prior variance at a point that the data explain; None where that is not known.
     """
 
     mean: Array
@@ -25,7 +24,7 @@ class Latent:
 
     @property
     def variance(self) -> Array:
-        """Both parts, (N,)."""
+        """The sum of both parts, (N,)."""
         return self.weights + self.residual
 
 
@@ -33,8 +32,8 @@ class Latent:
 class NumberPrediction(ABC):
     """Predictions of N numbers, each (N,): the mean, and the variance's three parts.
 
-    `noise`, how far a new observation scatters about the function; `weights` and `residual`, what the two parts of the
-    latent's variance make of it.
+    `noise` is the variance of a new observation about the function; `weights` and `residual` follow from the two parts
+    of the latent's variance.
     """
 
     mean: Array
@@ -44,7 +43,7 @@ class NumberPrediction(ABC):
 
     @property
     def variance(self) -> Array:
-        """All of it, (N,)."""
+        """The total variance, (N,)."""
         return self.noise + self.weights + self.residual
 
     @abstractmethod
@@ -52,8 +51,7 @@ class NumberPrediction(ABC):
         """The quantile of a new observation at this probability, in (0, 1): (N,)."""
 
     def interval(self, probability: float) -> tuple[Array, Array]:
-        """Two quantiles, each (N,), between which a new observation is with this probability, and as often on either
-        side of them."""
+        """The central interval of this probability: two quantiles, each (N,)."""
         below = (1.0 - probability) / 2.0
         return self.quantile(below), self.quantile(1.0 - below)
 
@@ -65,7 +63,7 @@ class NumberPrediction(ABC):
     def distribution(self, t: Array) -> tuple[Array, Array]:
         """The probabilities that a new observation is below t, and that it is not above t (N,): each (N,).
 
-        They differ where observations are counts alone.
+        They differ for counts only.
         """
 
 
@@ -82,7 +80,7 @@ class ClassPrediction:
 
     @property
     def probability(self) -> Array:
-        """Of the last class, which of two is class 1: (N,)."""
+        """The probability of the last class, which of two is class 1: (N,)."""
         return self.probabilities[:, -1]
 
     def log_density(self, t: Array) -> Array:

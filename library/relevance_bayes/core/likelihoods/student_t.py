@@ -8,26 +8,24 @@ from typing import ClassVar, Literal, Self, TypeAlias
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
 from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
-from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
-from relevance_bayes.core.likelihoods.sites import Sites
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.tracing import A, ExtendedNamespace, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 FIRST_DOF = 4.0
-"""Degrees of freedom to begin with, and ..."""
+"""The initial degrees of freedom, and ..."""
 
 MIN_DOF, MAX_DOF = 2.1, 200.0
-"""... their bounds where they are learned: below, the variance is not worth its name; above, noise is Gaussian."""
+"""... their bounds where they are learned: below, the variance is nearly infinite; above, noise is nearly Gaussian."""
 
 NEGLIGIBLE = 40.0
-"""Nats below the greatest density of log tau beyond which nothing is left of it, ..."""
+"""Nats below the greatest density of log tau beyond which it is neglected, ..."""
 
 REACH = 12.0
-"""... and by how much further log tau goes down, for observations that lie so far out."""
+"""... and the extension of log tau downwards, for outliers."""
 
 ONE_OVER_ROOT_2_PI: float = (2.0 * pi) ** -0.5
 
@@ -41,15 +39,15 @@ Dof: TypeAlias = Literal["learned"] | float
 class HeavyTailedPrediction(NumberPrediction):
     """The Gaussian of the latent and a Student t of scale `scale` and `dof` degrees of freedom, added.
 
-    As a mixture of Gaussians N(mean, V + scale^2/tau), tau ~ Gamma(dof/2, dof/2), V = weights + beyond: smooth in tau
-    whichever of the two is wider.
+    As a mixture of Gaussians N(mean, V + scale^2/tau), tau ~ Gamma(dof/2, dof/2), V = weights + residual: smooth in tau
+    for any ratio of the two widths.
     """
 
     scale: ForRows
     dof: float
 
     def quantile(self, probability: float) -> Array:
-        """The same distance from the mean on either side."""
+        """A symmetric interval about the mean."""
         above, side = max(probability, 1.0 - probability), np.sign(probability - 0.5)
         scales = np.broadcast_to(np.square(self.scale), self.mean.shape)
         return np.asarray(self.mean + side * _reach(NUMPY, self.weights + self.residual, scales, self.dof, above))
@@ -64,7 +62,7 @@ class HeavyTailedPrediction(NumberPrediction):
         return np.asarray(largest + np.log(total) - 0.5 * log(2.0 * pi))
 
     def distribution(self, t: Array) -> tuple[Array, Array]:
-        """Each of the mixture's Gaussians by its share."""
+        """The sum over the mixture's Gaussians by their shares."""
         sds, log_shares = self._mixture()
         upto = np.asarray(scipy.special.ndtr((t - self.mean)[:, None] / sds) @ np.exp(log_shares))
         return upto, upto
@@ -110,15 +108,15 @@ def _reach(xp: ExtendedNamespace[A], variance: A, scales: A, dof: float, probabi
 class StudentT(NumberLikelihood):
     """t_n = f_n + noise of Student's t: N(0, 1/(beta tau_n)), tau_n ~ Gamma(dof/2, dof/2), dof learned or given.
 
-    The bound is that of the scale mixture, with q(tau_n) at its best: ell = log T(sqrt(E r^2)), E r^2 = (t - f)^2 + v,
-    and sites that stay positive: lam = (dof + 1) beta / (dof + beta E r^2), so that a row far off has little to say.
+    The bound is that of the scale mixture, with the best q(tau_n): ell = log T(sqrt(E r^2)), E r^2 = (t - f)^2 + v,
+    and sites that stay positive: lam = (dof + 1) beta / (dof + beta E r^2), so that outliers have little weight.
     """
 
     degrees_of_freedom: Dof = "learned"
     type: Literal["student_t"] = "student_t"
 
     targets: ClassVar[Targets] = "real"
-    in_target_units: ClassVar[bool] = True
+    has_target_units: ClassVar[bool] = True
     min_gain: ClassVar[float] = 2.0
 
     def start(self, t: Array) -> tuple[float, float]:
@@ -191,7 +189,7 @@ class StudentT(NumberLikelihood):
 
     @property
     def dof_or_first(self) -> float:
-        """The degrees of freedom that are given or have been learned; until then, what their learning begins with."""
+        """The degrees of freedom that are given or learned; before that, their initial value."""
         return FIRST_DOF if self.degrees_of_freedom == "learned" else float(self.degrees_of_freedom)
 
 

@@ -11,7 +11,7 @@ from relevance_bayes.core.types import Array
 
 Temperature: TypeAlias = Literal["learned"] | float
 """T > 0 of p_k^(1/T) / sum_j p_j^(1/T): above 1 probabilities are less certain. Where it is "learned" it is 1 until
-rows that were not learned from have decided it."""
+it is fitted to held-out rows."""
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.05, 20.0
 """Bounds of a temperature, given or learned."""
@@ -20,18 +20,18 @@ LOG_TEMPERATURE_SD = 0.25
 """The sd of the Gaussian prior of log T."""
 
 GRID = 61
-"""Temperatures that are compared before the best is refined: the prior is not concave in 1/T, the score is."""
+"""Temperatures on the grid before the best is refined: the log prior is not concave in 1/T."""
 
 TINY = float(np.finfo(float).tiny)
 
 
 def temperature_of(temperature: Temperature) -> float:
-    """The number that probabilities are computed with."""
+    """The value of a temperature, 1 before it is learned."""
     return 1.0 if temperature == "learned" else float(temperature)
 
 
 def tempered(xp: ExtendedNamespace[A], probabilities: A, temperature: Temperature) -> A:
-    """p_k^(1/T) / sum_j p_j^(1/T) of each row's probabilities (N, K); as they are at T = 1."""
+    """p_k^(1/T) / sum_j p_j^(1/T) of each row's probabilities (N, K); unchanged at T = 1."""
     t = temperature_of(temperature)
     return probabilities if t == 1.0 else softmax(xp, xp.log(xp.maximum(probabilities, TINY)) / t)
 
@@ -45,10 +45,10 @@ def softmax(xp: ExtendedNamespace[A], f: A) -> A:
 def fitted_temperature(probabilities: Array, t: Array) -> float:
     """argmax_T sum_n log [p_n^(1/T) / sum_k p_nk^(1/T)]_(t_n) - 1/2 (log T / .25)^2, within the bounds.
 
-    `probabilities` (N, K) at T = 1 of rows that were not learned from, t (N,) their classes, 0.0 to K - 1.
+    `probabilities` (N, K) at T = 1 of held-out rows, t (N,) their classes, 0.0 to K - 1.
     """
     logs = np.log(np.maximum(probabilities, TINY))
-    # Of the chosen class 0, so that the sum of exp is at least 1.
+    # Relative to the true class, so that the sum of exp is at least 1.
     logs = logs - np.take_along_axis(logs, t.astype(np.intp)[:, None], axis=1)
 
     def loss(log_t: float) -> float:

@@ -1,4 +1,4 @@
-"""One value of a Gaussian process given its neighbours, many of them at a time [THEORY 21]."""
+"""Conditioning of values of a Gaussian process on their neighbours, many at a time [THEORY 21]."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.types import Array, Mask
 
 BLOCK_BYTES = 2 * 2**20
-"""Neighbourhoods are computed so many bytes of covariances at a time: few enough to stay in a processor's cache."""
+"""Bytes of covariances computed at once, which stay in a processor's cache."""
 
 
 def slices(n: int, m: int) -> "Iterator[slice[int, int, None]]":
@@ -26,7 +26,7 @@ class Stack:
     """B neighbourhoods of m rows each, the neighbours and last their target.
 
     U (B, m, d) scaled and warped, F (B, m, F) the columns without kernel, `noise` (B, m) the variance of the noise of
-    each row, `present` (B, m) where a row is not there, and None where all are.
+    each row, `present` (B, m) False where a row is absent, None where all are present.
     """
 
     U: Array
@@ -35,7 +35,7 @@ class Stack:
     present: Mask | None = None
 
     def squares(self) -> Array:
-        """Squared distances (B, m, m), from points centred on the target, which keeps what cancels small."""
+        """Squared distances (B, m, m), from points centred on the target, which reduces cancellation."""
         U = self.U - self.U[:, -1:]
         products = U @ U.transpose(0, 2, 1)
         own = np.einsum("bij,bij->bi", U, U)
@@ -47,7 +47,7 @@ class Stack:
         return products
 
     def covariance(self, K: Array, h: Hyperparameters) -> Array:
-        """s K + F diag(1/alpha) F' + diag(noise), (B, m, m); rows that are not there are independent of all."""
+        """s K + F diag(1/alpha) F' + diag(noise), (B, m, m); absent rows are independent of all."""
         C = h.signal_variance * K
         if self.F.shape[2]:
             C += (self.F / h.alpha) @ self.F.transpose(0, 2, 1)
@@ -66,8 +66,8 @@ def correlations(kernel: Radial, squares: Array) -> Array:
 def solved(C: Array, right: Array) -> Array:
     """C_cc^-1 right, for right (B, m - 1, k): C_cc are the neighbours' covariances in C (B, m, m).
 
-    numpy's solution by LU factors of many at once, 7 microseconds each for 32 neighbours; Cholesky's without the
-    triangular solutions, which numpy has not, takes 5, and scipy's over a stack 12.
+    By numpy's batched LU solution, 7 microseconds each for 32 neighbours; a Cholesky factorisation without the
+    triangular solutions, which numpy lacks, takes 5, and scipy's over a stack 12.
     """
     try:
         return np.asarray(np.linalg.solve(C[:, :-1, :-1], right), np.float64)

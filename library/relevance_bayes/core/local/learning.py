@@ -1,7 +1,8 @@
 """Learning the scales of a nearest-neighbour process, kernel by kernel, in steps from state to state [THEORY 22].
 
-For each kernel every start for a while on few targets, the best on more of them; the kernel of the greatest log score
-on rows kept apart goes on with more neighbours. Neighbours are found anew at the scales that each step begins with.
+For each kernel a few iterations from every start on few targets, then more from the best on more targets; the kernel of
+the greatest log score on held-out rows continues with more neighbours. Each step searches for neighbours at its initial
+scales.
 """
 
 from collections.abc import Iterator
@@ -31,11 +32,11 @@ from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
 
 HELD_OUT_SHARE, MAX_HELD_OUT = 0.2, 1_000
-"""Of the rows this share, and at most so many, are kept apart to score by."""
+"""The share of the rows that is held out for scores, and the most rows."""
 
 
 def n_apart(rows: int) -> int:
-    """The number of rows, of so many, that are kept apart."""
+    """The number of held-out rows of so many."""
     return min(int(HELD_OUT_SHARE * rows), MAX_HELD_OUT)
 
 
@@ -50,10 +51,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Stages:
-    """Of each `start`, of the best start of each kernel (`kernel`), and of the `best` kernel.
+    """The stages of each `start`, of the best start of each kernel (`kernel`), and of the `best` kernel.
 
-    On kin40k 64 neighbours in the last stage in place of 32 lowered the negative log density by .13 nats a row, and 32
-    before it lost nothing.
+    On kin40k 64 neighbours instead of 32 in the last stage lowered the negative log density by .13 nats a row, and 64
+    in the earlier ones changed nothing.
     """
 
     start: Stage = Stage(500, 32, 15)
@@ -63,7 +64,7 @@ class Stages:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A kernel with hyperparameters, and the mean log density of rows kept apart, in nats a row."""
+    """A kernel with hyperparameters, and the mean log density of held-out rows, in nats a row."""
 
     kernel: LocalKernel
     hyperparameters: Hyperparameters
@@ -74,8 +75,8 @@ class Scored:
 class LocalState:
     """The state of learning after `completed` steps, from which it can be resumed.
 
-    `start` is the best start of the kernel in hand and `reached` its objective; `scored` has each kernel that is done,
-    and `found` is the best of them after the last stage, None before.
+    `start` is the best start of the current kernel and `reached` its objective; `scored` has each completed kernel, and
+    `found` is the best of them after the last stage, None before.
     """
 
     completed: int = 0
@@ -87,10 +88,10 @@ class LocalState:
 
 @dataclass(frozen=True, eq=False)
 class LocalTask:
-    """A problem of Gaussian noise under a Gaussian process prior, as neighbours see it.
+    """A problem of Gaussian noise under a Gaussian process prior, for nearest-neighbour processes.
 
-    `neighbours` are those that a prediction has; a step has its stage's. `apart` are the rows to keep apart, None for
-    some of all, drawn by content. `threads` share the targets of a step, to the same bits.
+    `neighbours` is the number for predictions; each stage has its own. `apart` are the held-out rows, None for a sample
+    by content. `threads` share the targets of a step, without changing a bit.
     """
 
     problem: Problem
@@ -101,7 +102,7 @@ class LocalTask:
     apart: Indices | None = None
 
     def __post_init__(self) -> None:
-        if not self.problem.likelihood.conjugate or self.problem.t.ndim != 1:
+        if not self.problem.likelihood.is_conjugate or self.problem.t.ndim != 1:
             raise IllegalCombinationError("local", "expected one target a row with Gaussian noise")
         if self.problem.learning.additive:
             raise IllegalCombinationError("local", "expected no terms of single inputs beside neighbours")
@@ -112,9 +113,9 @@ class LocalTask:
 
     @cached_property
     def order(self) -> Indices:
-        """All rows in the order of the approximation, which what stands in them decides; the last are kept apart.
+        """All rows in the order of the approximation, which depends on their content; the held-out rows are last.
 
-        Rows of equal inputs follow one another by their targets, whose unit decides nothing else.
+        Rows of equal inputs are in the order of their targets, which does not depend on the targets' unit.
         """
         keys = self.problem.t, content_keys(self.problem.X, self.problem.seed)
         if self.apart is None:
@@ -125,7 +126,7 @@ class LocalTask:
 
     @cached_property
     def fixed(self) -> tuple[int, ...]:
-        """Candidates without kernel, all of which are in."""
+        """Candidates without kernel, all in the model."""
         return self.space(self.kernels[0]).fixed_numbers()
 
     @cached_property
@@ -137,17 +138,17 @@ class LocalTask:
 
     @property
     def learned(self) -> int:
-        """The number of rows, the first in order, that are learned from; the others are kept apart."""
+        """The number of training rows, the first in order; the others are held out."""
         apart = n_apart(self.problem.rows) if self.apart is None else len(self.apart)
         return self.problem.rows - apart
 
     @property
     def kept_apart(self) -> Indices:
-        """The rows kept apart, by their numbers in order."""
+        """The held-out rows, by their numbers in order."""
         return np.arange(self.learned, self.problem.rows)
 
     def space(self, kernel: LocalKernel) -> HyperparameterSpace:
-        """Where hyperparameters begin under a kernel, what of them moves, and their priors."""
+        """The starts, bounds and priors of the hyperparameters under a kernel."""
         return HyperparameterSpace(self.problem, Task.of(self.problem).functions, kernel)
 
     @property
@@ -157,16 +158,17 @@ class LocalTask:
 
     @property
     def steps(self) -> int:
-        """Of learning."""
+        """The number of steps of learning."""
         return len(self.kernels) * (self.starts + 1) + 1
 
     def maximise(
         self, kernel: LocalKernel, h: Hyperparameters, stage: Stage, cap: float
     ) -> tuple[Hyperparameters, float]:
-        """The best hyperparameters near some, and the likelihood of the stage's targets with the priors there."""
+        """The best hyperparameters near some, and the log likelihood of the stage's targets plus the log prior
+        there."""
         targets = np.unique(np.linspace(0, self.learned - 1, stage.targets).astype(np.intp))
-        hoods = earlier(h.input_map(self.rows.X[: self.learned]), targets, stage.neighbours)
-        likelihood = NeighbourLikelihood.of(self.rows, kernel, hoods, self.threads)
+        neighbourhoods = earlier(h.input_map(self.rows.X[: self.learned]), targets, stage.neighbours)
+        likelihood = NeighbourLikelihood.of(self.rows, kernel, neighbourhoods, self.threads)
         space = self.space(kernel)
 
         def objective(theta: Array) -> tuple[float, Array]:
@@ -191,8 +193,8 @@ class LocalTask:
         """Of the rows kept apart, each by its nearest rows of other inputs among those learned from."""
         U = h.input_map(self.rows.X)
         found = NeighbourSearch(U[: self.learned]).elsewhere(U[self.learned :], neighbours)
-        hoods = Neighbourhoods(self.kept_apart, found)
-        return NeighbourLikelihood.of(self.rows, kernel, hoods, self.threads).conditionals(h)
+        neighbourhoods = Neighbourhoods(self.kept_apart, found)
+        return NeighbourLikelihood.of(self.rows, kernel, neighbourhoods, self.threads).conditionals(h)
 
     def score(self, kernel: LocalKernel, h: Hyperparameters) -> Scored:
         """By the rows kept apart; the score is -inf where covariances are not positive definite."""

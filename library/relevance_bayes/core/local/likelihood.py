@@ -40,8 +40,8 @@ class Conditionals:
 
 @dataclass(frozen=True, eq=False)
 class _Slopes:
-    """The likelihood of a piece of the neighbourhoods: the sum of log densities, and its gradient but through the input
-    map."""
+    """The likelihood of a piece of the neighbourhoods: the sum of log densities, and its gradient, except that through
+    the input map."""
 
     value: float
     log_beta: float
@@ -61,22 +61,23 @@ class _Slopes:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourLikelihood:
-    """sum_i log p(t_i | its neighbours' t) of a Gaussian process, by the targets of `hoods` among `rows` [VECCHIA1988].
+    """sum_i log p(t_i | its neighbours' t) of a Gaussian process, by the targets of `neighbourhoods` among `rows`
+    [VECCHIA1988].
 
-    Where the neighbours come earlier in an order, and all rows are targets, it is the log density of all t under a
-    process of its own, [DATTA2016]'s; with all earlier rows as neighbours the exact one. Targets may be a sample of the
-    rows. `threads` share the targets, to the same bits.
+    Where the neighbours come earlier in an order, and all rows are targets, it is the log density of all t under the
+    process of [DATTA2016]; with all earlier rows as neighbours the exact one. Targets may be a sample of the rows.
+    `threads` share the targets, without changing a bit.
     """
 
     rows: Rows
     kernel: Radial
-    hoods: Neighbourhoods
+    neighbourhoods: Neighbourhoods
     threads: int = 1
 
     @classmethod
-    def of(cls, rows: Rows, kernel: Radial, hoods: Neighbourhoods, threads: int = 1) -> "NeighbourLikelihood":
-        """Of the rows in the neighbourhoods alone, the others being of no account."""
-        used, own = hoods.compact()
+    def of(cls, rows: Rows, kernel: Radial, neighbourhoods: Neighbourhoods, threads: int = 1) -> "NeighbourLikelihood":
+        """The likelihood with only the rows in the neighbourhoods."""
+        used, own = neighbourhoods.compact()
         precisions = None if rows.precisions is None else rows.precisions[used]
         return cls(Rows(rows.X[used], rows.t[used], rows.F[used], precisions), kernel, own, threads)
 
@@ -95,11 +96,11 @@ class NeighbourLikelihood:
         return total.value, theta
 
     def conditionals(self, h: Hyperparameters) -> Conditionals:
-        """Of each target, as if it were new."""
+        """The distribution of each target given its neighbours."""
         U, noise = self._mapped(h)
         found = self._by_pieces(partial(self._conditionals, h, U, noise))
         mean, variance = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Conditionals(self.rows.t[self.hoods.targets], mean, variance)
+        return Conditionals(self.rows.t[self.neighbourhoods.targets], mean, variance)
 
     def _mapped(self, h: Hyperparameters) -> tuple[Array, Array]:
         """U (N, d), and the noise variance of each row, (N,)."""
@@ -107,7 +108,7 @@ class NeighbourLikelihood:
 
     def _by_pieces(self, of: "Callable[[slice[int, int, None]], T]") -> Iterator[T]:
         """The results of `of` for each piece of the neighbourhoods, in their order."""
-        pieces = slices(len(self.hoods.targets), self.hoods.neighbours.shape[1] + 1)
+        pieces = slices(len(self.neighbourhoods.targets), self.neighbourhoods.neighbours.shape[1] + 1)
         if self.threads == 1:
             yield from map(of, pieces)
             return
@@ -115,8 +116,8 @@ class NeighbourLikelihood:
             yield from pool.map(of, pieces)
 
     def _stack(self, U: Array, noise: Array, piece: "slice[int, int, None]") -> tuple[Indices, Stack, Array]:
-        """The rows (B, m) of a piece, what is known of them, and the neighbours' targets (B, m - 1), 0 of none."""
-        targets, neighbours = self.hoods.targets[piece], self.hoods.neighbours[piece]
+        """The rows (B, m) of a piece, their stack, and the neighbours' targets (B, m - 1), 0 where absent."""
+        targets, neighbours = self.neighbourhoods.targets[piece], self.neighbourhoods.neighbours[piece]
         present = np.column_stack([neighbours != ABSENT, np.ones(len(targets), np.bool_)])
         numbers = np.column_stack([np.where(neighbours == ABSENT, targets[:, None], neighbours), targets])
         stack = Stack(U[numbers], self.rows.F[numbers], noise[numbers], None if present.all() else present)

@@ -1,10 +1,9 @@
-"""Nearest neighbours among rows, of all and of those that come earlier in an order [THEORY 21].
+"""Nearest neighbours among all rows, and among those earlier in an order [THEORY 21].
 
-By scipy's k-d tree, which is here already. One core, 50,000 standard normal rows: a tree takes .02 s, and the 32 / 256
-nearest of a row 14 / 75 microseconds with 4 inputs, .18 / .54 ms with 8, 4.2 / 4.5 ms with 20, where all distances by
-one product of matrices take 2 ms. Inputs that a learned map makes narrow count for little there. It is exact, holds no
-interpreter lock, and needs no randomness, as graphs do (hnswlib), nor 30 MB more (faiss).
-"""
+By scipy's k-d tree. On one core with 50,000 standard normal rows: a tree takes .02 s, and the 32 / 256 nearest of a row
+14 / 75 microseconds with 4 inputs, .18 / .54 ms with 8, 4.2 / 4.5 ms with 20, where all distances by one product of
+matrices take 2 ms. Inputs of large learned widths hardly count. It is exact, releases the interpreter lock, and needs
+no randomness, as graphs do (hnswlib), nor 30 MB more (faiss)."""
 
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ import scipy
 from relevance_bayes.core.types import Array, Indices, Mask
 
 ABSENT = -1
-"""Stands for a neighbour that is not there."""
+"""The number in place of a missing neighbour."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +32,9 @@ class Neighbourhoods:
 
 
 class NeighbourSearch:
-    """The nearest of the rows U (N, d), scaled and warped; equally near ones as they come.
+    """The search for the nearest of the rows U (N, d), scaled and warped; equally near ones in their order.
 
-    Which of those at the greatest distance are found is the tree's choice, the same for the same rows in one order.
+    Of several at the greatest distance the tree returns some, the same for the same rows in one order.
     """
 
     def __init__(self, U: Array) -> None:
@@ -44,8 +43,8 @@ class NeighbourSearch:
     def nearest(self, Z: Array, k: int) -> tuple[Array, Indices]:
         """Distances and numbers (n, k) of the k nearest rows of each of Z (n, d), of all of them where k is greater."""
         k = min(k, self._tree.n)
-        answer = self._tree.query(Z, np.arange(1, k + 1))
-        distances, numbers = np.asarray(answer[0], np.float64), np.asarray(answer[1], np.intp)
+        result = self._tree.query(Z, np.arange(1, k + 1))
+        distances, numbers = np.asarray(result[0], np.float64), np.asarray(result[1], np.intp)
         order = np.lexsort((numbers, distances), axis=-1)
         return distances, np.take_along_axis(numbers, order, axis=-1)
 
@@ -58,8 +57,8 @@ class NeighbourSearch:
 def earlier(U: Array, targets: Indices, m: int) -> Neighbourhoods:
     """The m nearest of each target among the rows before it, U (N, d) being in the order of a Vecchia approximation.
 
-    From trees of the first 2, 4, 8, ... rows: in the least that holds a target at least half come before it. What a
-    query finds of later rows is dropped, and more is asked for where too few are left.
+    From trees of the first 2, 4, 8, ... rows: in the smallest that contains a target at least half are before it. Later
+    rows in the result of a query are dropped, and the query is repeated for more where too few are left.
     """
     neighbours = np.full((len(targets), min(m, max(len(U) - 1, 1))), ABSENT, np.intp)
     sizes = np.minimum(2 ** np.ceil(np.log2(targets + 1.0)).astype(np.intp), len(U))
@@ -77,7 +76,7 @@ def earlier(U: Array, targets: Indices, m: int) -> Neighbourhoods:
 
 
 def _first(numbers: Indices, is_allowed: Mask, k: int) -> Indices:
-    """The first k of each row's numbers (n, l) that are wanted, (n, k); ABSENT where there are fewer."""
+    """The first k allowed ones of each row's numbers (n, l), (n, k); ABSENT where there are fewer."""
     order = np.argsort(~is_allowed, axis=-1, kind="stable")[:, :k]
     found = np.full((len(numbers), k), ABSENT, np.intp)
     taken = np.where(

@@ -1,4 +1,4 @@
-"""Predictions of a nearest-neighbour process: each new row given its nearest rows of those kept [THEORY 22]."""
+"""Predictions of a nearest-neighbour process: each new row given its nearest training rows [THEORY 22]."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,10 +18,10 @@ from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
 
 MAX_MAPPED = 1e75
-"""A mapped input is at most so far from 0."""
+"""The bound of mapped inputs."""
 
 ROWS_AT_ONCE = 1_024
-"""Neighbours are searched for so many new rows at a time, which bounds what is held of them."""
+"""New rows whose neighbours are searched for at once, which bounds the memory."""
 
 MeanFunction = Callable[[Array], Array]
 """The mean (n,) of another model at X (n, d), in the targets' units."""
@@ -48,7 +48,7 @@ class LocalProcess:
 
     @property
     def bytes(self) -> int:
-        """Memory of the rows, as they are and as the kernel sees them, and of the search tree, about twice that."""
+        """Memory of the rows, raw and mapped, and of the search tree, about twice that."""
         return 4 * self.rows.X.nbytes + self.rows.F.nbytes + 2 * self.rows.t.nbytes
 
     def latent(self, X: Array) -> Latent:
@@ -65,7 +65,7 @@ class LocalProcess:
         return Latent(mean + self.centre, variance, np.zeros(len(X)), np.clip(1.0 - variance / prior, 0.0, 1.0))
 
     def _of(self, X: Array) -> tuple[Array, Array, Array]:
-        """Of the latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""
+        """The latent at few rows X (n, d): mean, variance and prior variance, each (n,)."""
         U, F = self._mapped(X), evaluate(self.functions, X)
         _, numbers = self._search.nearest(U, self.neighbours)
         parts = [self._given(U[piece], F[piece], numbers[piece]) for piece in slices(len(X), numbers.shape[1] + 1)]
@@ -73,7 +73,7 @@ class LocalProcess:
         return mean, variance, prior
 
     def _given(self, U: Array, F: Array, numbers: Indices) -> tuple[Array, Array, Array]:
-        """Of the latent at U (B, d) and F (B, F), by the rows `numbers` (B, k): mean, variance, prior variance."""
+        """The latent at U (B, d) and F (B, F) given the rows `numbers` (B, k): mean, variance, prior variance."""
         stack = Stack(
             np.concatenate([self._U[numbers], U[:, None]], axis=1),
             np.concatenate([self.rows.F[numbers], F[:, None]], axis=1),
@@ -85,7 +85,7 @@ class LocalProcess:
         return np.vecdot(w, self.rows.t[numbers]), np.maximum(prior - np.vecdot(C[:, :-1, -1], w), 0.0), prior
 
     def _mapped(self, X: Array) -> Array:
-        """U of rows X (n, d), within MAX_MAPPED: squared distances are numbers however far a row is."""
+        """U of rows X (n, d), within MAX_MAPPED: so that squared distances are finite."""
         with np.errstate(over="ignore"):
             return np.clip(self.hyperparameters.input_map(X), -MAX_MAPPED, MAX_MAPPED)
 
@@ -103,7 +103,7 @@ class LocalProcess:
 
 
 def residuals(problem: Problem, mean: MeanFunction) -> Problem:
-    """The problem of what another model's mean leaves of the targets, for a process that is added to it."""
+    """The problem of the residuals of another model's mean, for a process that is added to it."""
     left = problem.t + problem.centre - mean(problem.X)
     source = problem.source.with_targets(left, problem.precisions)
     return replace(problem, source=source, centre=np.zeros(()))

@@ -1,4 +1,4 @@
-"""A nearest-neighbour process held against simpler models on rows kept apart, before it is believed [THEORY 22]."""
+"""The validation of a nearest-neighbour process against simpler models on held-out rows [THEORY 22]."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,8 +13,8 @@ from relevance_bayes.core.types import Array
 Refusal = Literal["no better than a linear model", "no better than noise", "predicted variances do not hold"]
 
 MAX_FACTOR = 3.0
-"""Squared errors may be so many times, or one so-manieth of, the variances predicted; beyond that the scales are not to
-be believed, and one factor mends nothing."""
+"""The largest ratio of mean squared error and predicted variance, either way: beyond it the scales are wrong, and one
+factor does not correct them."""
 
 NORMAL_95 = 1.959963984540054
 """Standard deviations on either side that hold 95 % of a normal distribution."""
@@ -22,11 +22,12 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """A process measured on rows kept apart: `predicted` of these, in the task's order, with the `hyperparameters`.
+    """A process measured on held-out rows: their predictions `predicted` in the task's order, and the
+    `hyperparameters`.
 
     `linear` and `noise` are the mean log densities, in nats a row, of a linear model and of noise alone.
-    `variance_factor` is the mean of squared errors over the variances predicted, which these were multiplied by where
-    the noise is learned. `refusal` is None where the process may be used: it scores better than both by more than the
+    `variance_factor` is the mean of squared errors over predicted variances, by which these were multiplied where the
+    noise is learned. `refusal` is None where the process may be used: it scores better than both by more than the
     standard error of the difference, and the factor is near 1.
     """
 
@@ -39,7 +40,7 @@ class Validation:
 
     @property
     def rows(self) -> int:
-        """The number of rows kept apart."""
+        """The number of held-out rows."""
         return len(self.predicted.t)
 
     @property
@@ -54,10 +55,10 @@ class Validation:
 
 
 def validated(task: LocalTask, found: Scored) -> Validation:
-    """Measure a process on the rows kept apart, with its variances multiplied by the factor that scores best there.
+    """Measure a process on the held-out rows, with its variances multiplied by the factor of the best score there.
 
     The factor is the same for signal, columns and noise, so that means do not change; where the noise is known, it is
-    reported alone.
+    reported but not applied.
     """
     h = found.hyperparameters
     held_out = task.held_out(found.kernel, h, task.neighbours)
@@ -67,16 +68,16 @@ def validated(task: LocalTask, found: Scored) -> Validation:
     h = replace(h, beta=h.beta / applied, signal_variance=h.signal_variance * applied, alpha=h.alpha / applied)
     own, linear, noise = held_out.log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
     refusal: Refusal | None = None
-    if not _better(own, noise):
+    if not _is_better(own, noise):
         refusal = "no better than noise"
-    elif not _better(own, linear):
+    elif not _is_better(own, linear):
         refusal = "no better than a linear model"
     elif not 1.0 / MAX_FACTOR <= factor <= MAX_FACTOR:
         refusal = "predicted variances do not hold"
     return Validation(held_out, h, float(linear.mean()), float(noise.mean()), factor, refusal)
 
 
-def _better(own: Array, other: Array) -> bool:
+def _is_better(own: Array, other: Array) -> bool:
     """True where the mean of log densities (n,) is above that of others by more than the difference's standard
     error."""
     gain = own - other
@@ -84,7 +85,7 @@ def _better(own: Array, other: Array) -> bool:
 
 
 def _linear(task: LocalTask, X: Array) -> Array:
-    """Log densities of the rows kept apart, by least squares in X (N, k) and a constant, of normal errors."""
+    """Log densities of the held-out rows, by least squares in X (N, k) and a constant, of normal errors."""
     n, t = task.learned, task.rows.t
     P = np.column_stack([np.ones(len(X)), X])
     w, _, _, _ = np.linalg.lstsq(P[:n], t[:n], rcond=None)

@@ -34,8 +34,8 @@ class Densities:
     def product(self, weights: Array) -> tuple[Array, Array]:
         """Mean and variance (N,) of the product of the densities to the powers `weights` (K,), normalised.
 
-        1/v = sum_k w_k / v_k and m = v sum_k w_k m_k / v_k [CAO2014, eq. 4]. With weights that add to 1, members that
-        agree are not made surer by their number.
+        1/v = sum_k w_k / v_k and m = v sum_k w_k m_k / v_k [CAO2014, eq. 4]. With weights that add to 1, the
+        number of members that agree does not reduce the variance.
         """
         variance = 1.0 / (weights / self.variances).sum(axis=1)
         return np.vecdot(self.shares(weights), self.means), variance
@@ -62,7 +62,7 @@ class Densities:
         return np.asarray(scipy.special.softmax(best.x))
 
     def taken(self, members: Indices) -> "Densities":
-        """Those of some members."""
+        """The densities of some members."""
         return Densities(self.means[:, members], self.variances[:, members])
 
     def of_members(self, t: Array) -> Array:
@@ -70,7 +70,7 @@ class Densities:
         return log_normal(t[:, None], self.means, self.variances)
 
     def rows(self, chosen: Indices) -> "Densities":
-        """Those of some rows."""
+        """The densities of some rows."""
         return Densities(self.means[chosen], self.variances[chosen])
 
     def _loss(self, theta: Array, t: Array) -> tuple[float, Array]:

@@ -13,9 +13,9 @@ from relevance_bayes.core.choice import Chosen, choose
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import iterates, learned
 from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods.predictive import Latent, Prediction
 from relevance_bayes.core.linalg import cholesky, solve_lower
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.priors.gaussian_process import JITTER
@@ -25,18 +25,18 @@ from relevance_bayes.core.types import Array
 
 MIN_JITTER = 1e-8
 JITTER_OF_NOISE = 0.01
-"""The jitter is at most this share of the noise variance over the process's: more would be noise of its own."""
+"""The largest jitter as a share of the noise variance over the signal variance: more would act as noise."""
 
 MIN_GAIN = 0.03
-"""Nats that the last function of a member brings before any is left out to save cost."""
+"""The least gain in nats of a member's last function, before functions are left out to save cost."""
 
-CUT = 10.0
-"""An order whose last function gains so many times MIN_GAIN did not end for want of gain."""
+CUT_RATIO = 10.0
+"""An ordering whose last function gains more than this multiple of MIN_GAIN was cut."""
 
 MAX_FUNCTIONS = 512
 
 MAX_ROWS_FOR_EXACT = 5_000
-"""Up to so many rows a process predicts through as many functions."""
+"""The most rows of an exact process."""
 
 FIRST_WITH_FUNCTIONS = "functions"
 """The phase of a fit in which its scales are learned, and no function is chosen yet."""
@@ -52,24 +52,24 @@ class Whole:
 
     @property
     def task(self) -> Task:
-        """The problem as the algorithm of a process sees it."""
+        """The problem as a task of the process algorithm."""
         return Task.of(self.problem)
 
     @property
     def hyperparameters(self) -> Hyperparameters:
-        """Those that were learned."""
+        """The learned hyperparameters."""
         return process_of(self.state).hyperparameters
 
     @property
     def evidence(self) -> LogEvidence:
-        """That of the process itself."""
+        """The evidence of the full process."""
         return ProcessIterate(self.state).log_evidence(self.problem)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
         """The predictive distribution of the process at X (n, d), given all rows; O(N^3 + N^2 n).
 
         Exact [RASMUSSEN2006, eqs 2.25 and 2.26] up to MAX_ROWS_FOR_EXACT of them, above through MAX_FUNCTIONS.
-        `noise_sd` (n,) where each row brings its own. Raises NotPositiveDefiniteError.
+        `noise_sd` (n,) where each row has its own. Raises NotPositiveDefiniteError.
         """
         if self.problem.rows > MAX_ROWS_FOR_EXACT:
             ordered = Ordered.of(self)
@@ -103,7 +103,7 @@ def jitter(h: Hyperparameters) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A member's functions in the order in which they gain most, on so many `rows`."""
+    """A member's functions in the order of their gains, on so many `rows`."""
 
     whole: Whole
     chosen: Chosen
@@ -111,7 +111,7 @@ class Ordered:
 
     @classmethod
     def of(cls, member: Whole) -> "Ordered":
-        """All functions that gain MIN_GAIN, MAX_FUNCTIONS at most."""
+        """The ordering of all functions that gain MIN_GAIN, at most MAX_FUNCTIONS."""
         task, h = member.task, member.hyperparameters
         places, rows = task.rows_for_functions(member.state)
         U = h.input_map(rows.X)
@@ -132,7 +132,7 @@ class Ordered:
     def is_cut(self) -> bool:
         """True where MAX_FUNCTIONS or rounding ended the order while functions gained much more than MIN_GAIN."""
         gains = self.chosen.gains
-        return 0 < len(gains) < self.rows and bool(gains[-1] > CUT * MIN_GAIN)
+        return 0 < len(gains) < self.rows and bool(gains[-1] > CUT_RATIO * MIN_GAIN)
 
     def worth(self, gain: float) -> int:
         """The number of functions before the first that gains less than `gain` nats."""
@@ -140,7 +140,8 @@ class Ordered:
         return int(below[0]) if len(below) else len(self.chosen.places)
 
     def through(self, functions: int, jitter: float) -> State:
-        """The state from which a fit through the first functions goes on: its noise, then all, are learned again."""
+        """The state from which a fit through the first functions continues with its noise, then with all
+        hyperparameters."""
         process = process_of(self.whole.state)
         gains = self.chosen.gains
         found = replace(
@@ -155,7 +156,7 @@ class Ordered:
         return replace(self.whole.state, active=(*self.whole.state.active, *numbers), process=found)
 
     def at_scales(self, functions: int) -> Model:
-        """The model through the first functions at the member's scales: noise and precisions alone are learned anew.
+        """The model through the first functions at the member's scales: only noise and precisions are learned again.
 
         Raises NotPositiveDefiniteError.
         """

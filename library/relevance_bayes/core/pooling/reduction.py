@@ -1,4 +1,4 @@
-"""Which members of a pool stay, and through how many functions: what loses least among predictions of bounded cost."""
+"""The reduction of a pool: the members kept and their numbers of functions, of least loss at a bounded cost."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ NEGLIGIBLE_LOSS = 0.002
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """The places (K,) of the members that stay in a pool, their weights (K,) and numbers of functions (K,).
+    """The indices (K,) of the members kept in a pool, their weights (K,) and numbers of functions (K,).
 
-    `loss` is what the pool's fold score is estimated to lose by it, in nats a row; `cost` that of a row's prediction in
+    `loss` is the estimated loss of the pool's fold score, in nats a row; `cost` that of a row's prediction in
     multiply-adds.
     """
 
@@ -39,12 +39,12 @@ def prediction_cost(functions: int, inputs: int) -> float:
 
 
 def widening(member: Ordered) -> Array:
-    """By what a member's variance grows through its first 0, 1, ... functions, (M + 1,).
+    """The factors (M + 1,) by which a member's variance grows through its first 0, 1, ... functions.
 
-    With g the nats a row that the functions left out would bring: the variance that they explain goes to the noise,
-    whose precision they raise by the factor 1 + 2 g at most, and the mean makes up for some of it. On five public
-    tables, from 30 to 500 functions, new rows lost at most half of what such a variance costs: here it grows by the
-    root of 1 + 2 g, which costs 1/4 log(1 + 2 g).
+    With g the gain in nats a row of the functions left out: the variance that they explain becomes noise, whose
+    precision they raise at most by the factor 1 + 2 g, and the mean compensates part of it. On five public tables, from
+    30 to 500 functions, new rows lost at most half of that: here the variance grows by the root of 1 + 2 g, a loss of
+    1/4 log(1 + 2 g).
     """
     gains = member.chosen.gains
     left = np.append(np.cumsum(gains[::-1])[::-1], 0.0) / member.rows
@@ -52,11 +52,11 @@ def widening(member: Ordered) -> Array:
 
 
 def expected_log_density(folds: Densities, t: Array, weights: Array, wider: Array) -> float:
-    """Nats a row that a pool is expected to reach where its members' variances grow by the factors `wider` (K,).
+    """The expected score of a pool in nats a row where its members' variances grow by the factors `wider` (K,).
 
-    What a member k no longer explains, of variance (wider_k - 1) v_k, is in its mean too, and members miss the same:
-    with the shares r_k of the wider densities, E log N(t; m, v) = log N(t; m, v) - (sum_k r_k sd_k)^2 / 2v. A member
-    that is less sure of itself counts less, so that the pool loses less than its members.
+    The variance (wider_k - 1) v_k that member k no longer explains is an error of its mean too, the same for all
+    members: with the shares r_k of the wider densities, E log N(t; m, v) = log N(t; m, v) - (sum_k r_k sd_k)^2 / 2v. A
+    wider member has a smaller share, so that the pool loses less than its members.
     """
     here = Densities(folds.means, folds.variances * wider)
     mean, variance = here.product(weights)
@@ -67,11 +67,10 @@ def expected_log_density(folds: Densities, t: Array, weights: Array, wider: Arra
 def reduced(
     members: Sequence[Ordered], folds: Densities, t: Array, *, max_score_loss: float, max_cost: float
 ) -> Reduction:
-    """The set of members, each through few functions, that loses least for a cost of at most `max_cost`.
+    """The set of members, each through few functions, of the least loss for a cost of at most `max_cost`.
 
-    Each set has as few functions as lose `max_score_loss` nats a row together with what the members left out would have
-    brought, or what `max_cost` allows. `folds` (n, K) are predictions of rows with targets t (n,) by what was learned
-    without them.
+    Each set has as few functions as lose `max_score_loss` nats a row, the loss by members left out included, or as
+    `max_cost` allows. `folds` (n, K) are predictions of held-out rows with targets t (n,).
     """
     best = float(folds.log_density(t, folds.best_weights(t)).mean())
     tried = []

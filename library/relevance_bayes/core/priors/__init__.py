@@ -1,7 +1,7 @@
 """Priors over the weights, one a file; the union is the registry.
 
-`centred`: that of the constant's weight has the targets' mean, so that adding a number to them all changes nothing
-else; 0 where the papers have it."""
+`centred`: the prior mean of the constant's weight is the targets' mean, so that a shift of the targets changes only
+that weight; else it is 0, as in the papers."""
 
 from relevance_bayes.core.priors.gaussian_process import GaussianProcess
 from relevance_bayes.core.priors.independent import Independent

@@ -1,4 +1,4 @@
-"""A Gaussian process seen through few functions: the prior under which evidence can be trusted."""
+"""A sparse Gaussian process: the prior under which the evidence does not over-fit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,18 +11,18 @@ from relevance_bayes.core.linalg import cholesky, inverse_of_lower, times_lower,
 from relevance_bayes.core.types import Array
 
 JITTER = 1e-5
-"""Added to the diagonal of the kernel matrix of the vectors; less converges badly at low noise, more costs accuracy."""
+"""Added to the diagonal of the inducing points' kernel matrix; less converges badly at low noise, more costs
+accuracy."""
 
 
 @dataclass(frozen=True)
 class GaussianProcess:
-    """w ~ N(0, s E_mm^-1) on the functions k(., z_m): the process they are part of, and c what they leave of it.
+    """w ~ N(0, s E_mm^-1) on the functions k(., z_m): inducing functions of the process, and c its residual variance.
 
-    `inducing_points`: the z stay on training rows, or are optimised from there. A function enters while it brings
-    `min_gain` nats (None: the likelihood's), at most `max_functions` of them (None: 512). With the price of what is
-    left out in L this is the variational sparse process [TITSIAS2009; THEORY 9]. The share `rho` of what is left out
-    is taken for noise of each row instead, for Gaussian noise alone: power EP [BUI2017]; the functions are chosen as
-    without it.
+    `inducing_points`: the z are training rows, or are optimised from there. A function enters while it gains
+    `min_gain` nats (None: the likelihood's), at most `max_functions` of them (None: 512). With the trace term
+    in L this is the variational sparse process [TITSIAS2009; THEORY 9]. The share `rho` of the residual variance is
+    noise of each row instead, for Gaussian noise only: power EP [BUI2017]; the functions are chosen as with rho of 0.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -41,11 +41,10 @@ class Whitening:
     """From the columns E (N, m) of the functions to columns B = E L^-T whose weights are independent, L L' = E_mm.
 
     E_mm (m, m) is the kernel of the vectors, with JITTER. Under N(0, s E_mm^-1) the weights of B have the one
-    precision 1/s, and row n leaves c_n = s (1 - |b_n|^2) of the process unexplained.
+    precision 1/s, and the residual variance of row n is c_n = s (1 - |b_n|^2).
 
     Rows are multiplied by L^-1. With JITTER, L has a condition of at most sqrt(m / JITTER), some 7,000 for 512 vectors,
-    and B differs from its exact value by as little as a triangular solution does: 1e-13, less than the rounding of L
-    itself is worth.
+    and B is as accurate as by a triangular solution: to 1e-13, less than the effect of the rounding of L.
     """
 
     lower: Array
@@ -59,7 +58,7 @@ class Whitening:
     def of(
         cls, kernel: Array, factorise: Callable[[Array], Array] = cholesky, *, jitter: float | None = None
     ) -> "Whitening":
-        """From the kernel matrix (m, m) of the vectors; raises NotPositiveDefiniteError."""
+        """The whitening of the kernel matrix (m, m) of the inducing points; raises NotPositiveDefiniteError."""
         return cls(factorise(kernel + (JITTER if jitter is None else jitter) * np.eye(len(kernel))))
 
     def columns(self, E: Array, out: Array | None = None) -> Array:
@@ -71,7 +70,7 @@ class Whitening:
         return self.inverse.T @ whitened
 
     def left(self, B: Array) -> Array:
-        """1 - |b_n|^2, (N,): the share of the prior variance that the vectors don't explain."""
+        """1 - |b_n|^2, (N,): the residual share of the prior variance."""
         return np.asarray(np.maximum(1.0 - np.vecdot(B, B), 0.0))
 
     def pull_columns(self, D: Array) -> Array:

@@ -11,10 +11,11 @@ from relevance_bayes.core.types import Array
 
 @dataclass(frozen=True)
 class Independent:
-    """w_m ~ N(0, 1/alpha_m), each alpha_m learned: A = diag(alpha) and nothing left out, c = 0 [TIPPING2001, eq. 5].
+    """w_m ~ N(0, 1/alpha_m), each alpha_m learned: A = diag(alpha) and no residual variance, c = 0 [TIPPING2001, eq.
+    5].
 
-    `price`: the R functions in the model were chosen among M candidates, p(S | R) = 1/C(M, R), and each has to earn
-    that [THEORY 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
+    `price`: the R functions in the model were chosen among M candidates, p(S | R) = 1/C(M, R), the price of choice
+    [THEORY 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
     all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7]. The rates b and d have the unit of the
     target's square, the inverse of a precision's.
     """
@@ -30,7 +31,7 @@ class Independent:
 
     rho: ClassVar[float] = 0.0
     centred: ClassVar[bool] = False
-    """Nothing is left out."""
+    """The weights' priors are centred at 0."""
 
     def log_hyperprior(self, alpha: Array, beta: float) -> float:
         """sum_m (a log alpha_m - b alpha_m) + c log beta - d beta, over log scales and without normalisers, in nats.
@@ -43,8 +44,8 @@ class Independent:
     def log_density(self, alpha: Array, beta: float) -> float:
         """The same with the normalisers a log b - log Gamma(a) of each alpha and c log d - log Gamma(c), in nats.
 
-        The log densities of log alpha and log beta, which no unit changes; of an improper hyperprior, whose shape or
-        rate is 0, there is no normaliser.
+        The log densities of log alpha and log beta, which don't depend on units; of an improper hyperprior, whose shape
+        or rate is 0, there is no normaliser.
         """
         normalisers = len(alpha) * _log_normaliser(self.a, self.b) + _log_normaliser(self.c, self.d)
         return self.log_hyperprior(alpha, beta) + normalisers

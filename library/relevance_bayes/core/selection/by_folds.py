@@ -1,7 +1,7 @@
-"""One model of classes among several alternatives, chosen by the log loss of rows that were not learned from.
+"""The choice among alternative models of classes by the log loss of held-out rows.
 
-Every choice is made anew on each fold's other rows: scales, functions and weights. The alternative of least mean log
-loss is taken, at the temperature that the same rows ask for, and fitted once more to all rows.
+All choices are repeated on each fold's training rows: scales, functions and weights. The alternative of the smallest
+mean log loss is taken, at the temperature fitted to the same rows, and fitted once more to all rows.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -31,19 +31,20 @@ Learn = Callable[[Rows, Spec], Generator[Step, None, FittedClasses]]
 """The fit of an alternative to some rows, at temperature 1."""
 
 MIN_FOLDS = 3
-"""Of so many of five folds all alternatives are compared, where all are beyond the budget."""
+"""The folds by which all alternatives are compared where five are beyond the budget."""
 
 MIN_ROWS_TO_DROP = 1_000
 """With fewer rows no alternative is dropped before all folds are measured."""
 
 MIN_STANDARD_ERRORS = 2.0
-"""Standard errors of the paired differences by which an alternative must be behind to be dropped."""
+"""Standard errors of the paired differences by which an alternative is worse than the best when it is dropped."""
 
 EVALUATIONS, EVALUATIONS_PER_INPUT = 75, 105
-"""Of the evidence at most while scales are learned: of one width, and of one for each input from three starts."""
+"""The most evaluations of the evidence while scales are learned: of one width, and of one per input from three
+starts."""
 
 DROPPED = np.inf
-"""Stands for the probabilities of an alternative that was dropped; NaN for those of one that could not be fitted."""
+"""The value in place of the probabilities of a dropped alternative; NaN is that of one that could not be fitted."""
 
 NOT_FITTED = "Its matrices were not positive definite in floating point in a fold."
 BEHIND = "After {0} of {1} folds it was behind by more than two standard errors."
@@ -53,10 +54,10 @@ NOT_FITTED_TO_ALL = "Its matrices were not positive definite in floating point o
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The fit that was taken to all rows, its spec, and what decided.
+    """The chosen fit to all rows, its spec, and the comparison.
 
-    `temperature` is None where folds could not determine it. `validation` are the figures of the rows left out, in
-    `folds` of `total` folds, by what was learned without them; empty without.
+    `temperature` is None where folds could not determine it. `validation` are the figures of the held-out rows of
+    `folds` of `total` folds; empty without.
     """
 
     fitted: FittedClasses
@@ -73,13 +74,15 @@ def chosen(
 ) -> Generator[Step, None, Chosen]:
     """Choose one of the alternatives `specs` by the folds `splits` and fit it to rows with classes t (N,).
 
-    What is beyond `budget`, in work as `Bounds` has it, is left out: folds first, then all alternatives but the first.
-    An alternative that can't be fitted is named with the reason. Raises NotPositiveDefiniteError where none can.
+    Beyond `budget`, in the work of `Bounds`, folds are left out first, then all alternatives but the first. An
+    alternative that can't be fitted is reported with the reason. Raises NotPositiveDefiniteError where none can.
     """
     splits = [(others, fold) for others, fold in splits if len(np.unique(rows.t[others])) > 1]
     plan = Comparison(len(specs), len(splits)) if budget is None else affordable(rows, specs, splits, budget)
     table = yield from _tables(rows, specs[: plan.alternatives], splits[: plan.folds], learn, fit_log)
-    evaluation = FoldEvaluation(rows.t, tuple(splits[: plan.folds]), table, learned=learns_temperature(specs[0]))
+    evaluation = FoldEvaluation(
+        rows.t, tuple(splits[: plan.folds]), table, learns_temperature=learns_temperature(specs[0])
+    )
     reasons: dict[int, str] = dict.fromkeys(range(plan.alternatives, len(specs)), UNAFFORDABLE)
     reasons |= {place: reason for place in range(plan.alternatives) if (reason := evaluation.reason(place)) is not None}
     for place in evaluation.ranked(len(specs)):
@@ -104,7 +107,7 @@ def _compared(spec: Spec, score: float | None, reason: str | None) -> Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The numbers of alternatives, the first of them, that are compared, and of folds."""
+    """The numbers of alternatives (the first ones) and of folds that are compared."""
 
     alternatives: int
     folds: int
@@ -122,12 +125,12 @@ def affordable(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], budge
 
 
 def work(spec: Spec, rows: int) -> float:
-    """Evaluations times rows and functions of a fit while its scales are learned, at most: decided before it begins."""
+    """An upper bound of the evaluations times rows and functions of a fit while its scales are learned."""
     several = any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
     evaluations = EVALUATIONS_PER_INPUT if several else EVALUATIONS
     some = min(rows, ROWS_FOR_SCALES)
-    functions = some if spec.likelihood.conjugate else min(some, MAX_PIVOTS)
-    times = 1 if spec.likelihood.conjugate else spec.likelihood.latents
+    functions = some if spec.likelihood.is_conjugate else min(some, MAX_PIVOTS)
+    times = 1 if spec.likelihood.is_conjugate else spec.likelihood.latents
     return float(times * evaluations * some * functions)
 
 
@@ -153,7 +156,7 @@ def _tables(
 def _table(
     others: Rows, fold: Rows, specs: Sequence[Spec], kept: Sequence[bool], learn: Learn, step: Step
 ) -> Generator[Step, None, Array]:
-    """(A K, n): probabilities of a fold's rows by what each alternative learns of the other rows."""
+    """(A K, n): probabilities of a fold's rows by each alternative fitted to the other rows."""
     parts: list[Array] = []
     for spec, is_kept in zip(specs, kept, strict=True):
         found = np.full((max(spec.likelihood.latents, 2), len(fold.t)), DROPPED if not is_kept else np.nan)
@@ -181,7 +184,7 @@ def _within(steps: Generator[Step, None, FittedClasses], step: Step) -> Generato
 
 
 def _kept(table: Array, t: Array, splits: Sequence[Split]) -> list[bool]:
-    """Which alternatives (A,) go on after some folds (A, K, n): those not lost, dropped or clearly behind."""
+    """The alternatives (A,) that are kept after some folds (A, K, n): not failed, dropped or clearly worse."""
     if not splits:
         return [True] * len(table)
     measured = np.concatenate([fold for _, fold in splits])
@@ -204,7 +207,7 @@ def _is_behind(differences: Array) -> bool:
 
 
 def _log_probability(probabilities: Array, t: Array) -> Array:
-    """log p of the classes t (n,), by probabilities (K, n): NaN where lost, infinite where dropped."""
+    """log p of the classes t (n,), by probabilities (K, n): NaN where the fit failed, infinite where dropped."""
     if not np.isfinite(probabilities).all():
         return np.where(np.isnan(probabilities[0]), np.nan, -probabilities[0])
     return _prediction(probabilities.T).log_density(t)
@@ -220,13 +223,13 @@ def _prediction(probabilities: Array) -> ClassPrediction:
 class FoldEvaluation:
     """Probabilities `table` (A, K, n) of the rows of some folds, one fold after the other, by each alternative.
 
-    t (N,) are the classes of all rows. A temperature is `learned`, each fold's from the other folds', or as it is.
+    t (N,) are the classes of all rows. `learns_temperature`: each fold's temperature is that of the other folds.
     """
 
     t: Array
     splits: tuple[Split, ...]
     table: Array
-    learned: bool
+    learns_temperature: bool
 
     @property
     def n_rows(self) -> int:
@@ -238,7 +241,7 @@ class FoldEvaluation:
         return bool(self.n_rows) and place < len(self.table) and bool(np.isfinite(self.table[place]).all())
 
     def reason(self, place: int) -> str | None:
-        """Why an alternative was not measured on all rows, None where it was."""
+        """The reason why an alternative was not measured on all rows, None where it was."""
         if not self.n_rows or self.is_measured(place):
             return None
         dropped = self.table[place, 0] == DROPPED
@@ -248,7 +251,7 @@ class FoldEvaluation:
         return BEHIND.format(int(np.searchsorted(edges, int(dropped.argmax()), side="right")) - 1, len(self.splits))
 
     def ranked(self, specs: int) -> list[int]:
-        """The alternatives in the order of their scores, those without one last; of equal ones the earlier first."""
+        """The alternatives in the order of their scores, those without one last; the earlier of equal ones first."""
         scores = [self.score(place) for place in range(specs)]
         return sorted(range(specs), key=lambda place: (scores[place] is None, -(scores[place] or 0.0)))
 
@@ -261,8 +264,8 @@ class FoldEvaluation:
         return figures(self._measured(place)) if self.is_measured(place) else {}
 
     def temperature(self, place: int) -> float | None:
-        """That of all rows that were measured; None where it is not learned, or none were."""
-        if not self.learned or not self.is_measured(place):
+        """The temperature of all measured rows; None where it is not learned, or no row was measured."""
+        if not self.learns_temperature or not self.is_measured(place):
             return None
         return fitted_temperature(self.table[place].T, self._t)
 
@@ -280,6 +283,6 @@ class FoldEvaluation:
             here = np.arange(stop, stop := stop + len(fold))
             others = np.setdiff1d(np.arange(len(t)), here)
             found = probabilities[here]
-            if self.learned and len(others):
+            if self.learns_temperature and len(others):
                 found = tempered(NUMPY, found, fitted_temperature(probabilities[others], t[others]))
             yield Measured.of(_prediction(found), t[here])

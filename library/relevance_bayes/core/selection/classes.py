@@ -1,4 +1,4 @@
-"""The training of one model of classes, or one for each class, and its temperature by folds of the weights alone."""
+"""The training of one model of classes, or one for each class, and its temperature by folds of the weights."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 
 MAX_ROWS = 2_000
-"""Rows, drawn by content, whose classes decide a temperature."""
+"""The most rows, drawn by content, to which a temperature is fitted."""
 
 FOLDS = 5
 
@@ -50,8 +50,7 @@ FitOne = Callable[[Rows, Spec], Generator[Step, None, Fit]]
 class FittedClasses:
     """A model of classes before its temperature is learned, with the fits (1,) or (K,) of its members.
 
-    `specs` are those that the members were fitted with, no width searched for any more. A fit is None where a class is
-    as probable everywhere as it is frequent.
+    `specs` are those of the members, with the widths found. A fit is None where a class has a constant probability.
     """
 
     model: LearnedModel
@@ -60,7 +59,7 @@ class FittedClasses:
 
 
 def fitted_classes(rows: Rows, spec: Spec, fit: FitOne) -> Generator[Step, None, FittedClasses]:
-    """Fit classes t (N,) by one model, or by one for each class where the likelihood says so."""
+    """Fit classes t (N,) by one model, or by one for each class under `BernoulliPerClass`."""
     fits: list[Fit | None] = []
 
     def one(some: Rows, single: Spec) -> Generator[Step, None, tuple[Model, Spec]]:
@@ -78,15 +77,15 @@ def fitted_classes(rows: Rows, spec: Spec, fit: FitOne) -> Generator[Step, None,
 
 
 def learns_temperature(spec: Spec) -> bool:
-    """True where a spec is of classes whose temperature is left open."""
+    """True where a spec is of classes whose temperature is learned."""
     return isinstance(spec.likelihood, ClassLikelihood) and spec.likelihood.temperature == "learned"
 
 
 def with_fold_temperature(found: FittedClasses, rows: Rows, folding: Folding, seed: int) -> LearnedModel:
-    """The model at the temperature of folds whose rows the weights alone have not seen.
+    """The model at the temperature of folds whose rows are held out from the weights alone.
 
-    Functions and scales are those of all rows, so that the probabilities say a few percent too much: the temperature is
-    within 5 % of that by whole folds where all inputs have one width. The model as it is where it has no process.
+    Functions and scales are those of all rows, so that the probabilities are a few percent too certain: the temperature
+    is within 5 % of that of whole folds where all inputs have one width. The model is unchanged without a process.
     """
     some = subset(rows.X, rows.t, MAX_ROWS, seed)
     splits = [
@@ -132,7 +131,7 @@ def _latent_without(fit: Fit, splits: Sequence[Split]) -> Latent:
         found = task.bound(task.rows(state, others), vectors, h)
         rows = task.rows(state, fold)
         B = found.whitening.columns(kernel(h.input_map(rows.X), V))
-        P, known = np.hstack([rows.F, B]), found.settled.posterior
+        P, known = np.hstack([rows.F, B]), found.optimum.posterior
         means.append(P @ known.mean)
         weights.append(np.vecdot(P @ known.covariance, P))
         residual.append(h.signal_variance * found.whitening.left(B))
@@ -140,6 +139,6 @@ def _latent_without(fit: Fit, splits: Sequence[Split]) -> Latent:
 
 
 def _constant(model: Model, splits: Sequence[Split]) -> Latent:
-    """That of a class that is as probable everywhere as it is frequent."""
+    """The latent of a class of constant probability."""
     rows: Indices = np.concatenate([fold for _, fold in splits])
     return Latent(np.full(len(rows), model.mean[0]), np.full(len(rows), model.covariance[0, 0]), np.zeros(len(rows)))

@@ -1,4 +1,4 @@
-"""Noise that depends on the inputs: a function and its log noise variance, learned in turn under one bound.
+"""Heteroscedastic noise: a function and its log noise variance, learned in turn under one bound.
 
 t = f(x) + N(0, e^g(x)), both f and g Gaussian processes seen through few functions. With q(f) q(g) the bound on the log
 marginal likelihood has a closed form [LAZARO2011]:
@@ -7,8 +7,8 @@ marginal likelihood has a closed form [LAZARO2011]:
 
 where q(f_n) = N(f_n, v_n) and q(g_n) = N(m_n, u_n). Given q(g), the best q(f) is that of Gaussian noise of the
 precisions lam by row; given q(f), the best q(g) is that of the squares y_n = (t_n - f_n)^2 + v_n under `LogVariance`.
-Each is a fit of the process prior as any other, with its hyperparameters and functions, and neither lowers L. What f is
-not known by is part of y: a function that bends to its rows leaves no less noise there.
+Each is an ordinary fit of the process prior, with its hyperparameters and functions, and neither lowers L. y includes
+the posterior variance of f, so that overfitting f does not reduce the noise.
 
 [LAZARO2011] is Lazaro-Gredilla & Titsias, Variational heteroscedastic Gaussian process regression, ICML 28.
 """
@@ -27,9 +27,9 @@ from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import learned, pose
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
 from relevance_bayes.core.likelihoods.predictive import Latent
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.prediction import latent
 from relevance_bayes.core.priors import GaussianProcess
@@ -43,12 +43,12 @@ from relevance_bayes.core.types import Array
 MAX_ROUNDS = 5
 
 MIN_GAIN = 1e-3
-"""Nats a row by which a round raises the bound, or it is the last."""
+"""The least rise of the bound in nats a row of a round that is not the last."""
 
 MAX_CENTRES = 4_000
 
 CEILING = 10.0
-"""The noise variance at any x is at most so many times the greatest at the rows learned from."""
+"""The upper bound of the noise variance at any x, over the greatest at the training rows."""
 
 MAX_LOG = 300.0
 
@@ -64,7 +64,7 @@ class TwoFunctions:
 
     @property
     def model(self) -> Model:
-        """Both as one: the noise that its mean's sites had becomes its second function."""
+        """Both as one model, with g as its log noise."""
         logs = self.latent.mean + 0.5 * self.latent.variance
         both = self.mean.evidence.log_hyperprior, self.noise.evidence.log_hyperprior
         hyperprior = sum(one or 0.0 for one in both)
@@ -81,7 +81,7 @@ class TwoFunctions:
 def with_log_noise(
     rows: Rows, spec: Spec, folding: Folding, fit_log: FitLog, threads: int = 1
 ) -> Generator[Step, None, tuple[Model, Spec]]:
-    """Both functions as one model, and the spec as run: a width that is searched for is that of noise of one size."""
+    """Both functions as one model, and the spec as run: a searched width is that found under homoscedastic noise."""
     check_rows(rows.X, rows.t)
     spec.likelihood.check(rows.t)
     resolved = yield from with_width(rows, replace(spec, likelihood=GaussianNoise()), folding, fit_log)
@@ -93,9 +93,9 @@ def with_log_noise(
 def heteroscedastic(
     rows: Rows, spec: Spec, fit_log: FitLog, *, threads: int = 1, step: Step | None = None
 ) -> Generator[Step, None, TwoFunctions]:
-    """Learn both functions from N rows, in rounds until the bound hardly rises; the best of the rounds.
+    """Learn both functions from N rows, in rounds until the bound converges; return the best round.
 
-    It begins with the function under noise that is the same everywhere, and yields `step` where there is one. Raises
+    The first fit has homoscedastic noise. Yields `step` where there is one. Raises
     DataError, NotPositiveDefiniteError.
     """
     fits = _Fits(rows, spec, fit_log, threads, step)
@@ -140,14 +140,14 @@ def expected_log_density(squares: Array, g: Latent) -> float:
 
 
 def _raised(noise: Model, by: float) -> Model:
-    """The same function, with `by` added."""
+    """The same model with `by` added to the constant's weight."""
     constant = [isinstance(one, ConstantFunction) for one in noise.functions for _ in range(one.size)]
     return replace(noise, mean=noise.mean + by * np.array(constant, np.float64))
 
 
 @dataclass(frozen=True)
 class _Fits:
-    """The fits of one training; the function's candidates are the same in each."""
+    """The fits of one training, with the same candidates."""
 
     rows: Rows
     spec: Spec
@@ -158,7 +158,7 @@ class _Fits:
     def run(
         self, rows: Rows, spec: Spec, begin: Hyperparameters | None
     ) -> Generator[Step, None, tuple[Model, Hyperparameters]]:
-        """A fit to its end, from the scales of an earlier one where there is any."""
+        """A fit to its end, started at the hyperparameters `begin` where there are any."""
         centres = subset(self.rows.X, self.rows.t, MAX_CENTRES, self.spec.seed)
         problem = pose(rows.X, rows.t, spec, centres=centres, noise_sd=rows.noise_sd, threads=self.threads)
         problem = replace(problem, begin=begin)

@@ -1,11 +1,12 @@
-"""A width for each input of one dictionary, by evidence: a process's, or in turns with the choice of functions.
+"""A width for each input of one dictionary, by evidence: that of a process, or alternating with the choice of
+functions.
 
-What is called eta-RVM in [TIPPING2001, appendix C]. The evidence of independent weights over-fits the more freely the
-more is learned by it [THEORY 5], and widths by it are too narrow: on Friedman 1, 2 and 3 (24 draws of 240 rows, mean
+The eta-RVM of [TIPPING2001, appendix C]. The evidence of independent weights over-fits the more, the more is learned
+by it [THEORY 5], and its widths are too narrow: on Friedman 1, 2 and 3 (24 draws of 240 rows, mean
 squared error and functions) they come to .44 with 15, 5,250 with 4 and .0191 with 14, where the widths of the Gaussian
 process with the same kernel come to .34 with 12, 1,890 with 4 and .0130 with 8 at less evidence; by re-estimation to
-.28 with 13, as the paper to .27 with 11.5. So where the evidence of the process has a closed form its widths are taken;
-else functions are chosen and widths are optimised in turn.
+.28 with 13, as the paper to .27 with 11.5. So the widths are those of the process where its evidence has a closed
+form; else functions are chosen and widths are optimised in turn.
 """
 
 from collections.abc import Callable, Generator
@@ -20,15 +21,16 @@ from relevance_bayes.core.algorithms.lbfgs import maximise
 from relevance_bayes.core.algorithms.state import EvidenceIterate, State, with_evidence
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
+from relevance_bayes.core.evidence import Evidence, evidence
+from relevance_bayes.core.factors import without_candidates
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.fixed_basis import FixedBasis
 from relevance_bayes.core.integrated import log_choices
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.pooling.learning import whole
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import EvidencePerInputWidth
+from relevance_bayes.core.scales import EvidencePerInputWidth, InputMap
 from relevance_bayes.core.selection.rows import Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
@@ -38,17 +40,17 @@ STARTS = (0.5, 0.75, 1.0)
 narrower ones (2) Friedman 3 ended 20 nats higher with twice the functions, and fitted worse."""
 
 MAX_FUNCTIONS = 30
-"""A fit on the way to the widths stops to grow at so many: at widths that are not found yet more take noise for
-structure, which the widths then follow."""
+"""The most functions of a fit during the search: before the widths have converged more functions fit noise, which the
+widths then follow."""
 
 ITERATIONS = 30
-"""Of the ascent between two choices of functions."""
+"""Iterations of the ascent between two choices of functions."""
 
 MIN_RISE = 1.0
-"""Nats by which a round has to raise the objective for another one to follow, ..."""
+"""The least rise of the objective in nats in a round that another one follows, ..."""
 
 MAX_ROUNDS = 12
-"""... and how many there are."""
+"""... and the most rounds."""
 
 NARROWER, WIDER = 4.5, 12.0
 """The greatest distance of the logarithm of a width from its start, and ..."""
@@ -59,7 +61,7 @@ MAX_CHANGE = 12.0
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Functions chosen at `widths` (d,), and the objective there: what the fit reports when it is at its end."""
+    """Functions chosen at `widths` (d,), and the objective of the fit there."""
 
     widths: Array
     problem: Problem
@@ -70,9 +72,10 @@ class Round:
 def input_widths(
     rows: Rows, place: int, at: Callable[[tuple[float, ...]], Spec], fit_log: FitLog
 ) -> Generator[Step, None, tuple[float, ...]]:
-    """The widths (d,) of the dictionary at `place` of the spec; `at` gives the spec with some fixed.
+    """The widths (d,) of the dictionary at `place` of the spec; `at` is the spec as a function of its widths.
 
-    From each start rounds of a choice and an ascent, until one raises the objective by less than MIN_RISE; the best.
+    The best of several starts; from each, rounds of a choice of functions and an ascent until one raises the objective
+    by less than MIN_RISE.
     """
     spread = rows.X.std(axis=0)
     spread[spread == 0.0] = 1.0
@@ -105,12 +108,12 @@ def input_widths(
 def _process_widths(
     rows: Rows, place: int, spec: Spec, spread: Array, fit_log: FitLog
 ) -> Generator[Step, None, Array | None]:
-    """Those (d,) of the process with the kernel at `place`, in units of the inputs' `spread` (d,).
+    """The widths (d,) of the process with the kernel at `place`, in units of the inputs' `spread` (d,).
 
     None where its evidence has no closed form, or can't be computed.
     """
     basis, others = spec.basis[place], (*spec.basis[:place], *spec.basis[place + 1 :])
-    closed = spec.likelihood.conjugate and spec.likelihood.in_target_units
+    closed = spec.likelihood.is_conjugate and spec.likelihood.has_target_units
     if not closed or not isinstance(basis, KernelBasis) or not isinstance(basis.kernel, Covariance):
         return None
     if not all(isinstance(one, Bias | Inputs) for one in others):
@@ -131,7 +134,7 @@ def _step_of(fits: int) -> Step:
 
 
 def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], fit_log: FitLog) -> Round:
-    """A fit at widths (d,), to its end or until it has grown to MAX_FUNCTIONS."""
+    """A fit at widths (d,), to its end or to MAX_FUNCTIONS."""
     spec = _growing(at(tuple(map(float, widths))))
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
     fitting = fit_log.iterates(problem, spec)
@@ -146,10 +149,10 @@ def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], f
 
 
 def _growing(spec: Spec) -> Spec:
-    """With functions that enter one by one, where the prior lets them, whatever fits in the end.
+    """The spec with functions that enter one by one, where the prior allows it, for any algorithm of the final fit.
 
-    Where all are in at the start, at widths that are not found yet hundreds stay, and widths follow the noise that they
-    take: Friedman 1 by re-estimation came to 3.1 with 229 functions.
+    By re-estimation hundreds of functions remain before the widths have converged, and the widths fit their noise:
+    Friedman 1 ended at 3.1 with 229 functions.
     """
     prior = spec.prior
     free = isinstance(prior, Independent) and not (prior.a or prior.b or prior.c or prior.d)
@@ -157,7 +160,7 @@ def _growing(spec: Spec) -> Spec:
 
 
 def _objective(problem: Problem, iterate: EvidenceIterate) -> float:
-    """L with the log hyperprior and the whole price of choice, in nats, also of a fit that is not at its end."""
+    """L with the log hyperprior and the whole price of choice, in nats, also of a fit before its end."""
     state = iterate.state
     hyperprior = _prior(problem).log_hyperprior(state.alpha, state.beta)
     return iterate.evidence.value + hyperprior - _paid(problem, state)
@@ -168,7 +171,7 @@ def _paid(problem: Problem, state: State) -> float:
 
 
 def _prior(problem: Problem) -> Independent:
-    """Raises SparseBayesError where `spec.check` would have refused."""
+    """The prior; raises SparseBayesError for a spec that `spec.check` refuses."""
     if not isinstance(problem.prior, Independent):
         raise SparseBayesError("expected an independent prior")
     return problem.prior
@@ -177,7 +180,7 @@ def _prior(problem: Problem) -> Independent:
 def raised(now: Round, start: Array, place: int) -> tuple[Array, float]:
     """The widths (d,) after an ascent in (log widths, log alpha, log beta), and the objective there.
 
-    The functions in the model are held; `start` (d,) is where this search's widths began.
+    The functions in the model are fixed; `start` (d,) are the initial widths of this search.
     """
     problem, state, prior = now.problem, now.iterate.state, _prior(now.problem)
     functions, first = problem.candidates.dictionaries[place], problem.candidates.starts[place]
@@ -208,3 +211,30 @@ def raised(now: Round, start: Array, place: int) -> tuple[Array, float]:
     origin = -0.5 * problem.t.size * log(problem.square)
     best, value = maximise(objective, theta, free, (low, high), ITERATIONS, origin=origin if free[-1] else 0.0)
     return np.exp(best[:d]), value - _paid(problem, state)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBasis:
+    """The evidence of `kernels` as a function of their widths, beside constant columns F (N, F): P = [E F], (N, R).
+
+    `problem` has likelihood and targets; its candidates are not used.
+    """
+
+    problem: Problem
+    kernels: KernelFunctions
+    F: Array
+
+    def evidence(self, widths: Array, alpha: Array, beta: float, start: Array) -> tuple[Evidence, Array]:
+        """L at widths (k,), alpha (R,) and beta, the mode searched for from `start` (R,), and dL/dlog widths (k,).
+
+        D = dL/dE is propagated through the kernel to the mapped rows and centres: for the
+        Gaussian kernel -sum_nm D_nm E_nm (x_nk - z_mk)^2 in 1/width_k^2 [TIPPING2001, appendix C].
+        """
+        kernel, X, centres = self.kernels.kernel, self.problem.X, self.kernels.centres
+        input_map = InputMap(widths)
+        U, Z = input_map(X), input_map(centres)
+        factors = without_candidates(self.problem, np.hstack([kernel(U, Z), self.F]), start)
+        found = evidence(factors, alpha, beta, start)
+        D = factors.pull(found.posterior, beta)[:, : len(Z)]
+        dU, dZ = kernel.pull(U, Z, D)
+        return found, input_map.pull(X, dU).log_widths + input_map.pull(centres, dZ).log_widths

@@ -1,4 +1,4 @@
-"""Closed-form leave-one-out: how each row is predicted by all others, at the hyperparameters found with it."""
+"""Closed-form leave-one-out: predictions of each row from all others, at the hyperparameters of all rows."""
 
 from dataclasses import replace
 
@@ -15,20 +15,20 @@ from relevance_bayes.core.selection.rows import Rows
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_ROWS = 5_000
-"""So many rows are enough for one number; on more, shares are of the posterior covariance, by blocks."""
+"""The most rows for a temperature; on more rows leverages are computed from the posterior covariance, by blocks."""
 
 FIGURES = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
 
 
 def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
-    """Scores of the N rows learned from, each without itself; empty where sites depend on the latent, and where
-    the noise is a function of the inputs, which each row had its part in.
+    """Leave-one-out scores of the N training rows; empty where sites depend on the latent, and for heteroscedastic
+    noise.
 
     With h = lam p'Sigma p, lam = beta/(1 + rho beta c), the row's residual is r/(1 - h) and its variance
-    1/beta + p'Sigma p/(1 - h) + c [THEORY 18]. Functions and hyperparameters were chosen with the row present, which
-    flatters: figures for a report, not for a choice.
+    1/beta + p'Sigma p/(1 - h) + c [THEORY 18]. Functions and hyperparameters were chosen with the row
+    present, so that the figures are optimistic: they are reported, and decide nothing.
     """
-    if not model.likelihood.conjugate or model.noise_sd is None or model.log_noise is not None:
+    if not model.likelihood.is_conjugate or model.noise_sd is None or model.log_noise is not None:
         return {}
     without, noise_sd = _without(model, rows, rho)
     predicted = model.likelihood.predictive(without, noise_sd)
@@ -36,7 +36,7 @@ def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
 
 
 def with_temperature(model: Model, rows: Rows) -> Model:
-    """With the temperature of rows that are predicted without themselves, where that has a closed form."""
+    """The model with the temperature of its leave-one-out predictions, where these have a closed form."""
     if not isinstance(model.likelihood, OneAgainstRest):
         return model
     some = rows.take(subset(rows.X, rows.t, MAX_ROWS, 0))
@@ -44,7 +44,7 @@ def with_temperature(model: Model, rows: Rows) -> Model:
 
 
 def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
-    """The latent at each row, learned without it, and its noise."""
+    """The latent at each row, learned from all others, and its noise."""
     targets, _ = model.likelihood.working(rows.t)
     noise_sd = model.noise_sd if rows.noise_sd is None else rows.noise_sd
     if noise_sd is None:
@@ -52,7 +52,7 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
     found = latent(model, rows.X)
     noise = np.square(noise_sd) + rho * found.residual
     left = _left(model, rows.X, noise) if _is_small(model, rows) else 1.0 - found.weights / noise
-    # No row has more information of its latent than the prior leaves open.
+    # A row has at most the information on its latent that the prior leaves open.
     left = np.maximum(left, noise / (noise + prior_variance(model, rows.X)))
     return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.residual), noise_sd
 
@@ -65,7 +65,7 @@ def _left(model: Model, X: Array, noise: Array) -> Array:
     """1 - h of rows (N,) whose noise has these variances (N,), to all digits.
 
     With Y = diag(noise)^-1/2 P A^-1/2, h_n = |q_n|^2 in the QR factorisation of [Y; I] by orthonormal columns. The
-    posterior covariance says the same, but where noise is next to none its rounding is more than 1 - h.
+    posterior covariance has the same value, but with nearly no noise its rounding exceeds 1 - h.
     """
     columns, alpha = whitened(model, X)
     _, orthogonal = factors_of_sum(columns / np.sqrt(np.outer(noise, alpha)))

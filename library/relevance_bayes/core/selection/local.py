@@ -1,8 +1,8 @@
-"""A nearest-neighbour process beside the sparse model, compared on rows that neither was learned from [THEORY 22].
+"""Nearest-neighbour processes compared with the sparse model on held-out rows [THEORY 22].
 
-First the sparse model of the other rows, then the process of the targets, and that of what the sparse model leaves of
-them. The one of the greatest mean log density is taken; a process only where it is clearly better, since it keeps all
-rows. It is then of all rows, those kept apart too.
+The sparse model, a process of the targets and a process of the sparse model's residuals are fitted to the training
+rows. The one of the greatest mean log density is taken; a process only where it is clearly better, since it keeps all
+rows. The process that is taken predicts from all rows, the held-out ones included.
 """
 
 from collections.abc import Generator
@@ -34,14 +34,14 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 
 NEIGHBOURS, FEWER_NEIGHBOURS = 256, (64, 128)
-"""The number of rows that a prediction is conditioned on where that is open, and fewer that are tried in its place."""
+"""The default number of rows that a prediction is conditioned on, and fewer that are tried instead."""
 
 MAX_LOSS_OF_FEWER = 0.02
 """Nats a row that fewer neighbours may cost. Of 36,000 rows of 8 inputs a prediction of one row from 64, 128 and 256
 takes .7, 1.2 and 2.8 ms of CPU, in a batch .3, .7 and 2.2."""
 
 MAX_CENTRES = 1_000
-"""Candidates of the problem whose hyperparameters are learned; nothing is chosen among them."""
+"""Candidates of the problem whose hyperparameters are learned; no function is chosen among them."""
 
 NOT_BETTER = "It was not clearly better than the sparse model."
 NOT_COMPUTABLE = "Its covariances were not positive definite in floating point."
@@ -49,10 +49,10 @@ NOT_COMPUTABLE = "Its covariances were not positive definite in floating point."
 
 @dataclass(frozen=True)
 class ProcessScore:
-    """A process of `on` on the rows kept apart: its kernel, its mean log density, and the variance factor.
+    """A process of `on` on the held-out rows: its kernel, its mean log density, and the variance factor.
 
-    `reason` is why it was not taken, or would not have been had it not been required, None where nothing speaks against
-    it; the figures are None where there are none.
+    `reason` is why it was not taken, or would not have been if it were not required, None without; the figures are None
+    where it could not be computed.
     """
 
     on: LocalTarget
@@ -64,9 +64,9 @@ class ProcessScore:
 
 @dataclass(frozen=True)
 class LocalComparison:
-    """Mean log densities of the `rows` kept apart, in nats a row, in the units of t.
+    """Mean log densities of the held-out `rows`, in nats a row, in the units of t.
 
-    `taken` is the quantity that the process models which was taken, None where the sparse model was; that has the score
+    `taken` is the quantity that the chosen process models, None where the sparse model was chosen; its score is
     `sparse`, None where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None
     where no process of the targets was learned.
     """
@@ -81,7 +81,7 @@ class LocalComparison:
 
 @dataclass(frozen=True, eq=False)
 class LocalFit:
-    """The comparison, and the process that was taken with its figures on the rows kept apart; None where none was."""
+    """The comparison, and the process that was taken with its figures on the held-out rows; None where none was."""
 
     comparison: LocalComparison
     model: LocalModel | None = None
@@ -90,7 +90,7 @@ class LocalFit:
 
 @dataclass(frozen=True, eq=False)
 class LearnedProcess:
-    """A process that was learned, and the trend of whose residuals it is."""
+    """A learned process, and the trend whose residuals it models."""
 
     on: LocalTarget
     task: LocalTask
@@ -100,7 +100,7 @@ class LearnedProcess:
 
     @property
     def log_density(self) -> Array:
-        """Of the rows kept apart, in the order of the rows."""
+        """The log densities of the held-out rows, in the order of the rows."""
         return self.validation.predicted.log_density[np.argsort(self._numbers)]
 
     @property
@@ -108,7 +108,7 @@ class LearnedProcess:
         return self.task.order[self.task.learned :]
 
     def measured(self, rows: Rows) -> Measured:
-        """The figures of the rows kept apart."""
+        """The figures of the held-out rows."""
         apart, predicted = self._numbers, self.validation.predicted
         mean = predicted.mean + float(self.task.problem.centre)
         if self.trend is not None:
@@ -117,7 +117,7 @@ class LearnedProcess:
         return Measured.of(RealPrediction(mean, predicted.variance, none, none), rows.t[apart])
 
     def model(self, likelihood: GaussianNoise) -> LocalModel:
-        """With all rows."""
+        """The model that predicts from all rows."""
         process = local_process(self.task, self.found.kernel, self.validation.hyperparameters)
         return LocalModel(process, likelihood, None if self.trend is None else self.trend.model)
 
@@ -127,7 +127,7 @@ def learned_locally(
 ) -> Generator[Step, None, LocalFit]:
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
-    Where one of `compared_models` is of the target's logarithm it is fitted too, and the better one compared. Raises
+    One of `compared_models` for the target's logarithm is fitted too, and the better one compared. Raises
     DataError, and NotPositiveDefiniteError where a process is required and none can be computed.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
@@ -174,7 +174,7 @@ def learned_locally(
 
 
 def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: FitContext) -> LocalTask:
-    """Of the targets, with a width for each input and linear columns."""
+    """The learning of a process of the targets, with a width for each input and linear columns."""
     source = rows.blocks(on.threads)
     kernel = KernelBasis(choice.kernels[0], EvidencePerInputWidth(), "evidence" if choice.warped else "none")
     wide = replace(spec, basis=(kernel, Bias(), Inputs()))
@@ -185,7 +185,7 @@ def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: Fit
 
 
 def rows_apart(rows: Rows, folding: Folding, seed: int) -> Indices | None:
-    """The rows to keep apart: whole groups, or the last in time; None where they are drawn by content."""
+    """The held-out rows: whole groups, or the last in time; None where they are drawn by content."""
     size = n_apart(len(rows.t))
     if folding.by == "random" or folding.keys is None:
         return None
@@ -212,7 +212,7 @@ def _sparse(others: Rows, spec: Spec, folding: Folding, on: FitContext) -> Gener
 def _learned(
     of: LocalTarget, task: LocalTask, sparse: Ready | None, choice: LocalChoice, fit_log: FitLog
 ) -> Generator[Step, None, LearnedProcess | None]:
-    """A process with the number of neighbours that it is to have; None where it can't be computed."""
+    """A process with its number of neighbours; None where it can't be computed."""
     trend = None
     if of == "residuals" and sparse is not None:
         trend = sparse
@@ -233,20 +233,20 @@ def _learned(
 
 
 def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, Scored]:
-    """The kernel and hyperparameters that learning ends with; what it has come to is kept after each step."""
+    """The final kernel and hyperparameters; the state is recorded after each step."""
     place, known = fit_log.place, fit_log.recorded()
     state = LocalState() if known is None else decoded(known, task)
     yield Step("neighbours", state.completed, task.steps, "steps")
     while state.found is None:
         kept = encoded(advance(task, state), task)
-        state = decoded(kept, task)  # so that it goes on from the same bits whether or not it was broken off
+        state = decoded(kept, task)  # so that a resumed fit has the same bits
         fit_log.record(place, kept)
         yield Step("neighbours", state.completed, task.steps, "steps")
     return state.found
 
 
 def encoded(state: LocalState, task: LocalTask) -> Array:
-    """A state of learning as numbers: how far it is, the start in hand, each kernel that is done, and the end."""
+    """A state of learning as numbers: the steps completed, the current start, each finished kernel, and the end."""
     found = () if state.found is None else (state.found,)
     head = [state.completed, state.start is not None, state.reached, len(state.scored), len(found)]
     parts = [np.array(head, np.float64)]
@@ -258,7 +258,7 @@ def encoded(state: LocalState, task: LocalTask) -> Array:
 
 
 def decoded(numbers: Array, task: LocalTask) -> LocalState:
-    """The state of learning that some numbers are."""
+    """The state of learning from its `encoded` numbers."""
     completed, has_start, reached, scored, found = numbers[:5].tolist()
     like = task.space(task.kernels[0]).start(0)
     size = len(like.packed())
@@ -291,7 +291,7 @@ def _is_better(one: LearnedProcess, by_sparse: Array | None, choice: LocalChoice
 
 
 def _better(one: Array | None, other: Array | None) -> Array | None:
-    """The log densities (n,) of the greater mean."""
+    """The log densities (n,) with the greater mean."""
     if one is None or other is None:
         return other if one is None else one
     return one if one.mean() >= other.mean() else other

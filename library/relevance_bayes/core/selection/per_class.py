@@ -19,7 +19,7 @@ ClassFit = Callable[[Rows, Spec], Generator[Step, None, tuple[Model, Spec]]]
 
 @dataclass(frozen=True, eq=False)
 class FittedPerClass:
-    """The model, and the specs (K,) that its members were fitted with, no width searched for any more."""
+    """The model, and the specs (K,) of its members, with the widths found."""
 
     model: PerClass
     specs: tuple[Spec, ...]
@@ -30,8 +30,8 @@ def fitted_per_class(
 ) -> Generator[Step, None, FittedPerClass]:
     """Fit each of K classes against all others by `fit`, with the choices of `spec`, one class after the other.
 
-    A class that has no row, or all, and one whose matrices are not positive definite in floating point, is as probable
-    everywhere as it is frequent: see `without_functions`. Raises DataError, OneClassError where all rows are of one
+    A class that has no row, or all, and one whose matrices are not positive definite in floating point, has a constant
+    probability: see `without_functions`. Raises DataError, OneClassError where all rows are of one
     class.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)

@@ -29,33 +29,33 @@ def alternative_prediction(
         if isinstance(alternative.prior, GaussianProcess):
             begun = yield from learned_member(others, alternative, None, fit_log, step)
             return None if isinstance(begun, FailedFit) else begun.predict(fold.X, fold.noise_sd)
-        model = yield from fitted_to_the_end(others, alternative, _lent(first), fit_log, step)
+        model = yield from computable_fit(others, alternative, _inherited(first), fit_log, step)
         return predict(model, fold.X, fold.noise_sd)
     except (NotPositiveDefiniteError, DataError):
         return None
 
 
 def learned_alternative(
-    rows: Rows, alternative: Spec, first: Spec, fit_log: FitLog, *, needed: bool
+    rows: Rows, alternative: Spec, first: Spec, fit_log: FitLog, *, is_required: bool
 ) -> Generator[Step, None, Model | None]:
     """An alternative on all rows; one of independent weights has the input map of the process `first`.
 
-    None where it is not computable; raises NotPositiveDefiniteError there if it is `needed`.
+    None where it is not computable; raises NotPositiveDefiniteError there if `is_required`.
     """
-    lent = None
+    inherited = None
     if not isinstance(alternative.prior, GaussianProcess):
-        lent = _lent((yield from learned_member(rows, first, None, fit_log, FIT)))
+        inherited = _inherited((yield from learned_member(rows, first, None, fit_log, FIT)))
     try:
         if is_heteroscedastic(alternative.likelihood):
             return (yield from heteroscedastic(rows, alternative, fit_log)).model
-        return (yield from fitted_to_the_end(rows, alternative, lent, fit_log, FIT))
+        return (yield from computable_fit(rows, alternative, inherited, fit_log, FIT))
     except NotPositiveDefiniteError:
-        if needed:
+        if is_required:
             raise
         return None
 
 
-def _lent(member: MemberFit) -> KernelFunctions | None:
+def _inherited(member: MemberFit) -> KernelFunctions | None:
     """Kernel functions with the input map that a process learned."""
     if isinstance(member, FailedFit):
         return None
@@ -63,11 +63,11 @@ def _lent(member: MemberFit) -> KernelFunctions | None:
     return functions.moved(member.hyperparameters.input_map, functions.centres, functions.rows)
 
 
-def fitted_to_the_end(
-    rows: Rows, spec: Spec, lent: KernelFunctions | None, fit_log: FitLog, step: Step
+def computable_fit(
+    rows: Rows, spec: Spec, inherited: KernelFunctions | None, fit_log: FitLog, step: Step
 ) -> Generator[Step, None, Model]:
-    """A fit to its end, from which predictions can be computed."""
-    problem = pose(rows.X, rows.t, spec, inherited=lent, noise_sd=rows.noise_sd)
+    """A fit run to its end, with more jitter until predictions can be computed."""
+    problem = pose(rows.X, rows.t, spec, inherited=inherited, noise_sd=rows.noise_sd)
     begin: State | None = None
     while True:
         for now in fit_log.iterates(problem, spec, begin):

@@ -1,4 +1,4 @@
-"""The evaluation of a pool's members and the alternatives to it by folds, and what that decides."""
+"""The evaluation of a pool's members and the alternatives to it by folds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,25 +15,25 @@ from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
 
 PARTS = 5
-"""Into which rows that one training was measured on are cut, for weights from the other parts."""
+"""Parts that the rows of a single fold are divided into, for weights from the other parts."""
 
 MIN_STANDARD_ERRORS = 2.0
 """Standard errors of the paired differences by which an alternative's fold score must be above the pool's."""
 
 MAX_RMSE_RATIO = 1.1
-"""The root mean square error of the folds over the pool's up to which an alternative is taken. A log density does not
-see it: under Gaussian noise of log t, the mean exp(m + v/2) of a row far outside the others may be any multiple of what
-came, at little loss of density. Such rows are few, so no test of paired differences finds them."""
+"""The root mean square error of the folds over the pool's up to which an alternative is taken. Under Gaussian noise of
+log t, the mean exp(m + v/2) of an outlying row may be any multiple of its target at little loss of log density; such
+rows are few, so that no test of paired differences detects them."""
 
 
 @dataclass(frozen=True, eq=False)
 class PoolEvaluation:
-    """Predictions of n rows of some folds by models that were learned without them.
+    """Predictions of n held-out rows of some folds.
 
     `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
-    `means` and `variances` (n, K) are of all members, NaN where one was lost; `compared_models` (J, 3, n) are -log
-    density, absolute error and whether the 95 % interval held. `has_heteroscedastic` where residuals asked for noise
-    that varies.
+    `means` and `variances` (n, K) are of all members, NaN where a fit failed; `compared_models` (J, 3, n) are -log
+    density, absolute error and coverage by the 95 % interval. `has_heteroscedastic`: models of noise that varies were
+    evaluated.
     """
 
     splits: tuple[Split, ...]
@@ -45,8 +45,7 @@ class PoolEvaluation:
     has_heteroscedastic: bool = False
 
     def noise_varies(self, X: Array) -> bool:
-        """True where the residuals of the pool of all members ask for noise that is a function of the inputs X (N,
-        d)."""
+        """True where the residuals of the pool of all members have noise that varies with the inputs X (N, d)."""
         members = self.complete
         if not len(members):
             return False
@@ -56,24 +55,24 @@ class PoolEvaluation:
 
     @property
     def heaviest(self) -> int:
-        """The place of the member of greatest weight."""
+        """The index of the member of the greatest weight."""
         members = self.complete
         return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
 
     @property
     def complete(self) -> Indices:
-        """The places of the members that no fold lost; none where no row was measured."""
+        """The indices of the members that were fitted in each fold; none where no row was measured."""
         if not len(self.t):
             return np.zeros(0, np.intp)
         return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
 
     def only(self, members: Indices) -> "PoolEvaluation":
-        """That of some members."""
+        """The evaluation of some members."""
         return replace(self, means=self.means[:, members], variances=self.variances[:, members])
 
     @property
     def densities(self) -> Densities:
-        """Those of the members."""
+        """The predictive densities of the members."""
         return Densities(self.means, self.variances)
 
     @property
@@ -121,7 +120,7 @@ class PoolEvaluation:
     def compared(
         self, specs: Sequence[Spec], compared_models: Sequence[Spec], taken: int | None = None
     ) -> tuple[Compared, ...]:
-        """All that the folds evaluated, but for the alternative that was taken."""
+        """All evaluated models, except the alternative that was taken."""
         if not len(self.t):
             return ()
         of_members = self.densities.of_members(self.t).mean(axis=0)

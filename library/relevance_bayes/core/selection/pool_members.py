@@ -18,21 +18,21 @@ from relevance_bayes.core.selection.rows import Rows, Step
 from relevance_bayes.core.spec import Spec
 
 MAX_SIGNAL_TO_NOISE = 1e3
-"""The targets' square over the noise's from which on the widths of one kernel mislead another's."""
+"""The signal-to-noise ratio up to which another kernel starts from the widths of the first."""
 
 MAX_JITTER = 1e-4
-"""Tenfold jitter is tried below this, then three quarters of the functions."""
+"""The jitter up to which tenfold jitter is tried, before three quarters of the functions."""
 
 FEWER = (0.9, 0.8)
-"""Shares of the functions that are tried where rounding forbids all of them."""
+"""Shares of the functions that are tried where a matrix is not positive definite with all of them."""
 
 MIN_FUNCTIONS = 8
-"""A training ends where rounding allows a member fewer than these."""
+"""The least number of functions of a member: an error is raised where fewer would be needed."""
 
 
 @dataclass(frozen=True)
 class FailedFit:
-    """A process that could not be learned, and why."""
+    """A process that could not be learned, and the reason."""
 
     reason: str
 
@@ -43,18 +43,18 @@ MemberFit: TypeAlias = Whole | FailedFit
 def learned_members(
     rows: Rows, specs: Sequence[Spec], fit_log: FitLog, step: Step, max_rows: int | None = None
 ) -> Generator[Step, None, list[MemberFit]]:
-    """Each member with its scales learned, on so many rows at most.
+    """Each member with its scales learned on at most `max_rows` rows.
 
-    Those with a width for each input begin where the first ended; another kernel has starts of its own where that found
-    next to no noise.
+    Those with a width for each input start from the hyperparameters of the first; another kernel has its own starts
+    where the first found nearly no noise.
     """
     found: list[MemberFit] = []
     for spec in specs:
         first = found[0] if found else None
-        begins = isinstance(first, Whole) and _widths_by_input(spec)
+        has_start = isinstance(first, Whole) and _widths_by_input(spec)
         if isinstance(first, Whole) and _kernel(spec) != _kernel(specs[0]):
-            begins = begins and first.hyperparameters.beta * first.problem.square < MAX_SIGNAL_TO_NOISE
-        begin = first.hyperparameters if isinstance(first, Whole) and begins else None
+            has_start = has_start and first.hyperparameters.beta * first.problem.square < MAX_SIGNAL_TO_NOISE
+        begin = first.hyperparameters if isinstance(first, Whole) and has_start else None
         found.append((yield from learned_member(rows, spec, begin, fit_log, step, max_rows)))
     return found
 
@@ -90,11 +90,11 @@ def in_order(member: Whole) -> Ordered | FailedFit:
 
 
 def learned_through(member: Ordered, functions: int, fit_log: FitLog) -> Generator[Step, None, Model]:
-    """A member through its first functions, as many as rounding allows.
+    """A member through its first functions, or fewer where a matrix is not positive definite.
 
-    Where a fit can't be computed, FEWER of them are tried, then tenfold jitter, until all can be kept. Of what was
-    found on the way the model of greatest bound on the log marginal likelihood is taken: to a member that has next to
-    no noise jitter is noise, and fewer functions may cost less. Raises NotPositiveDefiniteError.
+    Where a fit can't be computed, FEWER of them are tried, then tenfold jitter, until all can be kept. The model of the
+    greatest bound on the log marginal likelihood is taken: for a member of nearly no noise jitter acts as noise, and
+    fewer functions may cost less. Raises NotPositiveDefiniteError.
     """
     added, found = jitter(member.whole.hyperparameters), list[Model]()
     while True:

@@ -1,4 +1,5 @@
-"""A pool through few functions: learned on all rows, and measured by folds where the estimate of its loss can't do."""
+"""The reduction of a pool to few functions: on all rows, and measured by folds where its estimated loss is too
+large."""
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,22 +20,22 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
 MAX_SCORE_LOSS = 0.01
-"""Nats a row of the pool's fold score that its reduction to few functions may lose, ..."""
+"""The most nats a row of the pool's fold score that its reduction to few functions loses, ..."""
 
 MAX_PREDICTION_COST = 600_000.0
-"""... unless a row's prediction would cost more multiply-adds: a request for one row then takes twice the CPU time that
-it takes with 20 functions."""
+"""... unless a row's prediction costs more multiply-adds than this, at which a request for one row takes twice the CPU
+time of 20 functions."""
 
 FoldMembers = Mapping[int, Sequence[MemberFit]]
-"""The members that were learned from the other rows of a fold, by the fold's number, as far as they are in memory."""
+"""The members learned from the training rows of a fold, by the fold's number, where they are in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReducedPool:
-    """The places (K,) of the members that stay, their models and weights (K,).
+    """The indices (K,) of the members that are kept, their models and weights (K,).
 
-    `measured` are the rows of the folds: by the whole pool where the reduction is estimated to lose little, by its
-    members through as few functions where it is not. `loss` is that of the reduction, in nats a row.
+    `measured` are the figures of the folds: of the unreduced pool where the estimated loss is small, else of members
+    through as few functions. `loss` is that of the reduction, in nats a row.
     """
 
     places: tuple[int, ...]
@@ -55,11 +56,11 @@ def reduced_pool(
     max_score_loss: float,
     max_rows_for_scales: int | None,
 ) -> Generator[Step, None, ReducedPool]:
-    """The members that stay, through few functions, learned on from there together with all scales.
+    """The members that are kept, through few functions, whose scales are then optimised together with them.
 
-    `ordered` are the members on all rows by their place among `specs`, `evaluation` is of these. Where the reduction
-    loses more than `max_score_loss`, or functions that gain something were left out uncounted, the folds are measured
-    again, all members through as few functions as on all rows: weights, score and loss are of these predictions.
+    `ordered` are the members on all rows by their index in `specs`, which `evaluation` is of. Where the reduction loses
+    more than `max_score_loss`, or the ordering of functions was cut, the folds are measured again with all members
+    through as few functions as on all rows: weights, score and loss are of these predictions.
     """
     yield FIT
     sequences = list(ordered.values())
@@ -93,9 +94,9 @@ def _through_few(
     fold_members: FoldMembers,
     max_rows: int | None,
 ) -> Generator[Step, None, PoolEvaluation]:
-    """The folds as the members at the keys of `sizes` predict them, each through so many functions of its own fold.
+    """The predictions of the folds by the members at the keys of `sizes`, each through so many functions.
 
-    The log has the result of each fold alone: which fits that took depends on what was in memory.
+    The log has only the result of each fold, since the fits needed depend on what is in memory.
     """
     tables = []
     for number, (others, fold) in enumerate(evaluation.splits):

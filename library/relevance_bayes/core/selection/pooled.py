@@ -1,9 +1,8 @@
-"""One training of several processes as one model, judged and weighted by rows that were not learned from.
+"""One training of several processes as a pool, weighted by held-out rows.
 
-Each fold's other rows teach every member anew, scales and all; how these predict the fold decides the weights, whether
-an alternative takes the pool's place, and the score that is reported. Then the members learn from all rows, and are
-reduced to functions on rows.
-"""
+Every member, with its scales, is learned from each fold's training rows; the predictions of the folds decide the
+weights, whether an alternative replaces the pool, and the score. Then the members are learned from all rows, and
+reduced to few functions."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +14,14 @@ from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import Split
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import LearnedModel, Pool
 from relevance_bayes.core.pooling.learning import Ordered
 from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.selection.pool_alternatives import (
     alternative_prediction,
-    fitted_to_the_end,
+    computable_fit,
     learned_alternative,
 )
 from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
@@ -34,12 +33,13 @@ from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array
 
 Evaluate = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, PoolEvaluation]]
-"""Of members and of what they are compared with, by folds."""
+"""The evaluation of members and compared models by folds."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A process of the pool: its spec, its weight, how many functions it kept, and the evidence before that."""
+    """A process of the pool: its spec, its weight, the number of its functions, and the evidence before the
+    reduction."""
 
     spec: Spec
     weight: float
@@ -49,11 +49,11 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """The model, the spec that stands for it, and what decided.
+    """The model, the spec that represents it, and the comparison.
 
-    `score` are the figures of the rows left out, by what was learned without them: before the reduction to few
-    functions where that is estimated to lose little, else after it. `score_loss` is what it costs, in nats a row, and
-    `unreduced` are the functions without it.
+    `score` are the figures of the held-out rows: before the reduction to few functions where its estimated loss is
+    small, else after it. `score_loss` is the loss by the reduction, in nats a row, and `unreduced` the number of
+    functions without it.
     """
 
     model: LearnedModel
@@ -75,7 +75,7 @@ def pooled(
     max_score_loss: float = MAX_SCORE_LOSS,
     max_rows_for_scales: int = NORMAL.max_rows_for_scales,
 ) -> Generator[Step, None, Pooled]:
-    """Learn a pool of the processes `specs` from N rows, or the one of `compared_models` that the folds clearly prefer.
+    """Learn a pool of the processes `specs` from N rows, or one of `compared_models` that is clearly better by folds.
 
     The first of `specs` has a width for each input; `splits` are the folds. The pool loses at most `max_score_loss`
     nats a row by its reduction to few functions, within MAX_PREDICTION_COST. Raises NotPositiveDefiniteError where
@@ -88,7 +88,7 @@ def pooled(
     best = evaluation.best_alternative
     if best is not None:
         model = yield from learned_alternative(
-            rows, compared_models[best], specs[0], fit_log, needed=not len(evaluation.complete)
+            rows, compared_models[best], specs[0], fit_log, is_required=not len(evaluation.complete)
         )
         if model is not None:
             score = evaluation.alternative_score(best)
@@ -97,7 +97,7 @@ def pooled(
     compared = evaluation.compared(specs, compared_models)
     complete = evaluation.complete
     if not len(complete):
-        model = yield from fitted_to_the_end(rows, specs[0], None, fit_log, FIT)
+        model = yield from computable_fit(rows, specs[0], None, fit_log, FIT)
         return Pooled(model, specs[0], (), compared, {}, 0.0, len(model.mean))
     begun = yield from learned_members(rows, [specs[place] for place in complete], fit_log, FIT)
     yield FIT
@@ -131,10 +131,10 @@ def pooled(
 def _compare(
     rows: Rows, specs: Sequence[Spec], compared_models: Sequence[Spec], evaluate: Evaluate
 ) -> Generator[Step, None, tuple["PoolEvaluation", Sequence[Spec]]]:
-    """All of them evaluated by folds, and the compared models in their order there.
+    """The evaluation of all by folds, and the compared models in its order.
 
-    Noise that is a function of the inputs comes last, and only where the residuals of the pool ask for it: about the
-    function of the member that weighs most.
+    Heteroscedastic noise is evaluated last, and only where the residuals of the pool vary with the inputs: with the
+    spec of the member of the greatest weight.
     """
     first = [one for one in compared_models if not is_heteroscedastic(one.likelihood)]
     last = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
@@ -164,9 +164,9 @@ def _evaluated(
     max_rows: int | None,
     fold_members: dict[int, Sequence[MemberFit]],
 ) -> Generator[Step, None, PoolEvaluation]:
-    """Every member and compared model learned from each fold's other rows, and measured on the fold.
+    """Every member and compared model, learned from each fold's training rows and measured on the fold.
 
-    Members whose scales are learned from `max_rows` rows at most are put into `fold_members` by the fold's number.
+    Members whose scales are learned from at most `max_rows` rows are stored in `fold_members` by the fold's number.
     """
     tables = [np.empty((2 * len(specs) + 3 * len(compared_models), 0))]
     yield Step("folds", 0, len(splits), "folds")

@@ -25,16 +25,16 @@ from relevance_bayes.core.spec import Spec
 MAX_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
-CLEAR = 0.1
-"""Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
+MIN_MARGIN = 0.1
+"""Nats a row by which another likelihood must be better: fits of one from different starts have differed by .08."""
 
 
 @dataclass(frozen=True)
 class RankedModel:
-    """One of the fits that were compared: its spec, how many functions it kept, and its score.
+    """One of the compared fits: its spec, the number of its functions, and its score.
 
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A model that fell behind on the
-    rows that its scales were learned on was given up: it has no `functions`, and that distance, for all rows, as score.
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A model that was worse on the
+    rows of its scales was stopped early: it has no `functions`, and its score is the best less that difference.
     """
 
     spec: Spec
@@ -44,7 +44,7 @@ class RankedModel:
 
 @dataclass(frozen=True)
 class FitContext:
-    """The context of fits: their log, the threads that share passes over all rows, and how long these may be."""
+    """The context of fits: their log, the threads that share passes over all rows, and the most cells of a pass."""
 
     fit_log: FitLog
     threads: int
@@ -62,7 +62,7 @@ class FitContext:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The best fit, those it outscored, and what could not be fitted."""
+    """The best fit, those it outscored, and those that failed."""
 
     best: "RankedFit"
     outscored: tuple[RankedModel, ...]
@@ -72,7 +72,7 @@ class Ranking:
 def ranked(
     rows: Rows, spec: Spec, compared_models: tuple[Spec, ...], folding: Folding, on: FitContext
 ) -> Generator[Step, None, Ranking]:
-    """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
+    """Fit and compare all; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best: RankedFit | None = None
@@ -84,7 +84,7 @@ def ranked(
             work += work_of(fit.problem, alternative, fit.last.state)
             if best is None:
                 best = fit
-            elif fit.given_up:
+            elif fit.is_stopped_early:
                 behind = (best.evidence_per_row - fit.evidence_per_row) * best.problem.rows
                 outscored.append(RankedModel(fit.spec, None, best.score - behind))
             else:
@@ -98,7 +98,7 @@ def ranked(
 
 
 def _with_own_width(spec: Spec) -> Spec:
-    """The spec with a width of its own, by folds, where there is no fit to inherit one from."""
+    """The spec with its inherited width replaced by one by folds, where there is no fit to inherit from."""
     return replace(
         spec,
         basis=tuple(
@@ -112,9 +112,9 @@ def _with_own_width(spec: Spec) -> Spec:
 
 @dataclass(frozen=True, eq=False)
 class RankedFit:
-    """Where one fit on these rows ended, and its `evidence_per_row` in nats a row, nan where none was made on the way.
+    """The end of one fit on these rows, and its `evidence_per_row` in nats a row, nan without an estimate.
 
-    `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
+    `inherited_cost` is the cost of an inherited input map, and `work` that of all compared fits.
     """
 
     rows: Rows
@@ -122,12 +122,12 @@ class RankedFit:
     problem: Problem
     last: Iterate
     evidence_per_row: float
-    lent: float = 0.0
+    inherited_cost: float = 0.0
     work: float = 0.0
 
     @property
-    def given_up(self) -> bool:
-        """True where it had not ended."""
+    def is_stopped_early(self) -> bool:
+        """True where the fit was not run to its end."""
         return self.last.state.termination is None
 
     @cached_property
@@ -137,7 +137,7 @@ class RankedFit:
 
     @property
     def objective(self) -> float:
-        """The maximised objective, of the targets as they came, in nats."""
+        """The maximised objective in the targets' own units, in nats."""
         return self.last.state.objective + self.problem.log_jacobian
 
     @property
@@ -147,24 +147,24 @@ class RankedFit:
 
     @cached_property
     def integral(self) -> Integral:
-        """Of the evidence over the hyperparameters."""
+        """The integral of the evidence over the hyperparameters."""
         return self.last.integral(self.problem)
 
     @property
     def scales(self) -> float:
-        """The cost of the input map, whichever fit found it; 0 where no kernel is in the model."""
+        """The cost of the input map, learned or inherited; 0 where no kernel is in the model."""
         kernels = any(isinstance(one, KernelFunctions) and one.size for one in self.model.functions)
-        return self.integral.input_map + (self.lent if kernels else 0.0)
+        return self.integral.input_map + (self.inherited_cost if kernels else 0.0)
 
     @property
     def score(self) -> float:
-        """In nats, of the targets as they came."""
+        """The score in nats, in the targets' own units."""
         return self.integral.value + self.scales + self.problem.log_jacobian
 
     def outscores(self, other: "RankedFit") -> bool:
-        """True where it takes another's place: by a clear margin where that has another likelihood."""
+        """True where it is better than another fit: by MIN_MARGIN where that has another likelihood."""
         same = self.spec.likelihood == other.spec.likelihood
-        return self.score > other.score + (0.0 if same else CLEAR * self.problem.rows)
+        return self.score > other.score + (0.0 if same else MIN_MARGIN * self.problem.rows)
 
 
 def fitted_to(
@@ -172,10 +172,10 @@ def fitted_to(
 ) -> Generator[Step, None, RankedFit]:
     """A fit; `earlier` is the best so far, from which kernels may inherit.
 
-    A model whose evidence per row is lower than the best's is given up, since it would have to be better by a margin:
-    what comes after the scales costs several times as much, most where a likelihood is wrong and many functions seem to
-    be worth it. A fit from which no prediction can be computed is gone on with, with more jitter. Noise of another
-    likelihood may be in other units: a compared model's is not reported on the way.
+    A model whose evidence per row is lower than the best's is stopped early, since the phases after the scales cost
+    several times as much, most under a wrong likelihood with many functions. A fit from which no prediction can be
+    computed is continued with more jitter. Noise of another likelihood may be in other units: the steps of a compared
+    model don't report it.
     """
     resolved = yield from with_width(rows, spec, folding, on.fit_log)
     source = rows.blocks(on.threads)
@@ -183,9 +183,9 @@ def fitted_to(
     inherited = None if earlier is None else _kernel_functions(earlier)
     problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
     on.check(problem, resolved)
-    phase = "fit" if earlier is None else "rival fit"
+    phase = "fit" if earlier is None else "alternative fit"
     yield Step(phase, 0, None, "iterations")
-    lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
+    inherited_cost = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
     begin: State | None = None
     evidence_per_row = nan
     while True:
@@ -197,9 +197,9 @@ def fitted_to(
             evidence_per_row = nan if now.evidence_per_row is None else now.evidence_per_row
             if earlier is not None and evidence_per_row < earlier.evidence_per_row:
                 break
-        fit = RankedFit(rows, resolved, problem, now, evidence_per_row, lent)
+        fit = RankedFit(rows, resolved, problem, now, evidence_per_row, inherited_cost)
         try:
-            if not fit.given_up:
+            if not fit.is_stopped_early:
                 Ready.of(fit.model)
         except NotPositiveDefiniteError as error:
             begin = with_more_jitter(now.state, error)
@@ -212,7 +212,7 @@ def _inherits(spec: Spec) -> bool:
 
 
 def _kernel_functions(fit: RankedFit) -> KernelFunctions | None:
-    """Those in the model, or that it was offered; None where it has no such dictionary."""
+    """The kernel functions of the model, else of its candidates; None without a kernel."""
     dictionaries = (*fit.model.functions, *fit.problem.candidates.dictionaries)
     kernels = [functions for functions in dictionaries if isinstance(functions, KernelFunctions)]
     return kernels[0] if kernels else None

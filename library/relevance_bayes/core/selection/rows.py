@@ -49,10 +49,10 @@ class Folding:
     stratified: bool = False
 
     def splits(self, rows: Rows, folds: int, seed: int) -> list[Split]:
-        """Pairs of rows to learn from and rows to measure on, equal inputs on one side.
+        """Pairs of training rows and measured rows, equal inputs on one side.
 
-        Of groups, rows that recur in another are left out where that is measured on. In order they stay: by the time
-        that a row is predicted its earlier copy is known.
+        By groups, training rows whose inputs recur in the measured group are left out. By order they are kept, since an
+        earlier copy of a row is known when it is predicted.
         """
         if self.by == "random" or self.keys is None:
             return random_folds(rows.X, rows.t, folds, seed, stratified=self.stratified)
@@ -61,14 +61,14 @@ class Folding:
         return without_copies(rows.X, group_folds(self.keys, folds, seed))
 
     def tenth(self, rows: Rows, seed: int) -> Split:
-        """About nine tenths of the rows to learn from and one to measure on: groups whole, the last in time."""
+        """About nine tenths of the rows for training and one tenth to measure: whole groups, or the last in time."""
         if self.by == "order" and self.keys is not None:
             late = self.keys >= np.quantile(self.keys, 0.9)
             return np.flatnonzero(~late), np.flatnonzero(late)
         return self.splits(rows, 10, seed)[0]
 
     def take(self, chosen: Indices) -> "Folding":
-        """That of some of the rows."""
+        """The folding of some of the rows."""
         return replace(self, keys=None if self.keys is None else self.keys[chosen])
 
 

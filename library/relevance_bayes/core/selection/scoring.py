@@ -1,4 +1,4 @@
-"""The score of a training by rows that it has not learned from: which rows, what it may cost, and what is reported."""
+"""The score of a training on held-out rows: the folds, their cost, and the figures reported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,20 +20,21 @@ from relevance_bayes.core.types import Array
 FOLDS = 5
 
 EVALUATIONS_OF_SCALES, EVALUATIONS_TOGETHER = 105, 120
-"""Of the evidence at most: three starts and the ascent from the best of them, then all hyperparameters together."""
+"""The most evaluations of the evidence: three starts and the ascent from the best, then all hyperparameters
+together."""
 
 FITS_OF_SEARCH = 40
-"""That a search for a width by folds takes, in fits to all rows."""
+"""The cost of a width search by folds, in fits to all rows."""
 
 
 @dataclass(frozen=True)
 class Bounds:
     """The bounds of the folds of a training, in rows and work: evaluations times their rows and functions.
 
-    More rows than `max_rows` are folded as so many of them, drawn by content, and of more than `max_rows_for_folds` a
-    tenth is measured, by what was learned from the others. Folds are made while they take `budget` together; where
-    they choose among alternatives, what `budget_of_choice` does not allow is left out before it begins. A pool of more
-    rows than tell its scales learns those of a fold from `max_rows_for_scales`.
+    Of more rows than `max_rows` only so many are divided into folds, drawn by content; of more than
+    `max_rows_for_folds` one tenth is held out. Folds are computed while their total is within `budget`; where folds
+    choose among alternatives, those beyond `budget_of_choice` are left out in advance. A pool of many rows learns the
+    scales of a fold from `max_rows_for_scales`.
     """
 
     max_rows: int = 5_000
@@ -61,7 +62,7 @@ class Scoring:
     bounds: Bounds | None = None
 
     def splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
-        """Pairs of rows to learn from and rows to measure on, both of at least one row, and two to learn from."""
+        """Pairs of training rows, at least two, and measured rows, at least one."""
         return [(others, fold) for others, fold in self._splits(rows, folding, seed) if len(fold) and len(others) > 1]
 
     def _splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
@@ -74,16 +75,16 @@ class Scoring:
         return [(some[others], some[fold]) for others, fold in splits]
 
     def affordable(self, splits: int, work: float) -> int:
-        """The number of splits that are measured where a training takes so much `work`."""
+        """The number of splits within the budget for a training of this `work`."""
         return splits if self.bounds is None else min(splits, int(self.bounds.budget // max(work, 1.0)))
 
 
 @dataclass(frozen=True)
 class Score:
-    """The mean log density, in nats, of the rows that a training was measured on, by what was learned without them.
+    """The mean log density, in nats, of held-out rows.
 
-    `standard_error` of the mean, over `rows` rows in `folds` folds. Both are None where there is no score, or it is not
-    of all folds: `reason` says why.
+    `standard_error` of the mean, over `rows` rows in `folds` folds. Both are None without a score; `reason` is why
+    there is none, or why it is not of all folds.
     """
 
     value: float | None
@@ -94,15 +95,15 @@ class Score:
 
     @classmethod
     def none(cls, reason: str) -> "Score":
-        """No score, and why."""
+        """No score, for this reason."""
         return cls(None, None, 0, 0, reason)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A model that was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
+    """A model that was compared and not taken: its mean log density of the folds' rows in nats, or why there is none.
 
-    Some are not `computable` in floating point.
+    `computable` is False where its matrices are not positive definite in floating point.
     """
 
     spec: Spec
@@ -112,16 +113,15 @@ class Compared:
 
 
 def work_of(problem: Problem, spec: Spec, last: State) -> float:
-    """The evaluations of a fit times their rows and functions, as its last state tells: the same in every run."""
+    """The evaluations of a fit times their rows and functions, from its last state: the same in every run."""
     if last.process is None:
-        fits = 1 + FITS_OF_SEARCH * any(_searched(basis) for basis in spec.basis)
+        searched = any(
+            isinstance(one, KernelBasis) and isinstance(one.width, CrossValidationWidth) for one in spec.basis
+        )
+        fits = 1 + FITS_OF_SEARCH * searched
         return float(fits) * last.iteration * problem.rows * problem.candidates.size
     scales, functions = min(problem.rows, ROWS_FOR_SCALES), max(len(last.active), 1)
     return float(EVALUATIONS_OF_SCALES) * scales**2 + float(EVALUATIONS_TOGETHER) * problem.rows * functions
-
-
-def _searched(basis: object) -> bool:
-    return isinstance(basis, KernelBasis) and isinstance(basis.width, CrossValidationWidth)
 
 
 def figures(measured: Measured) -> dict[str, float]:
@@ -131,7 +131,7 @@ def figures(measured: Measured) -> dict[str, float]:
 
 
 def standard_error(each: Array) -> float:
-    """Of the mean of figures (n,), one of each row."""
+    """The standard error of the mean of figures (n,), one of each row."""
     return float(each.std(ddof=1)) / sqrt(len(each)) if len(each) > 1 else 0.0
 
 

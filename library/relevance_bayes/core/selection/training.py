@@ -1,4 +1,4 @@
-"""One training: the width where it is searched for, the fit, the models compared with it, and what was measured."""
+"""One training: the width search, the fit, the compared models, and the figures."""
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,19 +42,19 @@ from relevance_bayes.core.selection.scoring import (
 from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
 
-NOT_REQUESTED = "No rows were left out to measure on: request a validation."
+NOT_REQUESTED = "No rows were held out: request a validation."
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The end: the model, the spec as run (no width searched for any more), and what was measured.
+    """The result: the model, the spec as run (with the widths found), and its figures.
 
-    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `ranked_models`, the
-    one taken first, where several were compared. Of a pool `members` are the processes that it kept, `compared` what
-    the folds judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without
-    it. `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
-    reason. Of a model for each class `class_specs` are those that they were fitted with. `local` is the comparison with
-    nearest-neighbour processes, where there was one. Figures are in the units of t.
+    `scores` on the held-out rows, `leave_one_out` and `validation` are empty where there are none; `ranked_models` are
+    those that were compared by evidence, the best first. Of a pool `members` are the processes that it kept, `compared`
+    the models that the folds evaluated, `score_loss` the loss by its reduction to few functions, and `unreduced` the
+    number of functions without it. `score` is that of the validation, or the reason why there is none. Models that
+    could not be fitted are in `compared` too, with the reason. Of a model for each class `class_specs` are the members'
+    specs. `local` is the comparison with nearest-neighbour processes. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -73,7 +73,7 @@ class Trained:
 
     @property
     def model(self) -> Model:
-        """The model, where it is one alone; raises SparseBayesError for a pool."""
+        """The model, where it is a single one; raises SparseBayesError for a pool."""
         return alone(self.learned)
 
 
@@ -94,18 +94,17 @@ def train(
     fit_log: FitLog | None = None,
     max_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
-    """Find the width where a spec asks for a search, fit on all rows, do the same for the `compared_models`, and
-    measure the best.
+    """Search for widths, fit the spec and the `compared_models` to all rows, and measure the best.
 
-    With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
-    With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
-    temperature: of whole folds where there are any, else of folds of the weights alone. With `local`, nearest-neighbour
-    processes are compared with the spec's first; where one is better it is taken, and its score on the rows kept apart
-    is the validation, where no folds without `bounds` were asked for: see `learned_locally`. A compared model's
-    kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on each
-    fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all rows. It
-    keeps its log in `fit_log`, and goes on from where an earlier start's log ended. Steps, at least one first and
-    one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
+    With `pool`, processes beside the spec's, all are learned as one model: see `pooled`, also for `max_score_loss`.
+    With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. A model of classes has a
+    temperature: that of whole folds where there are any, else that of folds of the weights alone. With `local`,
+    nearest-neighbour processes are first compared with the spec's model; where one is better it is taken, and its score
+    on the held-out rows is the validation, unless folds without `bounds` are requested: see `learned_locally`. A
+    compared model's kernel may inherit the input map and terms of the best before it. With `folds` all of this is
+    repeated on each fold's training rows, within `bounds` where there are any: see `Scoring`. `threads` share passes
+    over all rows. `fit_log` records the fits, and resumes a training from its entries. Yields at least one Step, then
+    one Trained. An alternative that can't be computed is left out. Raises DataError,
     IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `max_cells`, and
     NotPositiveDefiniteError where nothing can be fitted.
     """
@@ -113,13 +112,13 @@ def train(
         check(each)
     folding, on = folding or Folding(), FitContext(FitLog() if fit_log is None else fit_log, threads, max_cells)
     scoring = Scoring(folds, bounds)
-    if pool or alternatives:  # folds choose, whether or not any were asked for
+    if pool or alternatives:  # folds choose, requested or not
         scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
     comparison: LocalComparison | None = None
     if local is not None:
         try:
             found = yield from learned_locally(rows, spec, compared_models, local, folding, on)
-        except DataError:  # the rows kept apart leave too few, or targets that are all the same
+        except DataError:  # too few training rows, or a constant target
             if local.required:
                 raise
             found = LocalFit(LocalComparison(None, 0, None, None, None, ()))
@@ -184,8 +183,8 @@ def _locally(
 ) -> Iterator[Step | Trained]:
     """The end of a training whose nearest-neighbour process was taken.
 
-    It is measured by the rows kept apart, or by the folds `splits`, where there are any: on each one's other rows the
-    process is learned anew by `choice`.
+    It is measured on the held-out rows, or by the folds `splits`, where there are any: on each one's training rows the
+    process is learned again by `choice`.
     """
     if found.model is None or found.measured is None:
         raise SparseBayesError("expected a process that was taken")
@@ -291,7 +290,7 @@ def _classes(
     on: FitContext,
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
-    """The training of classes: of one spec, or of several of which whole folds choose one."""
+    """The training of classes: one spec, or several of which folds choose one."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     first, folding = specs[0], replace(folding, stratified=True)
     first.likelihood.check(rows.t)
@@ -353,11 +352,11 @@ def _learned_classes(
 def _tempered(
     found: FittedClasses, rows: Rows, folding: Folding, spec: Spec, temperature: float | None = None
 ) -> LearnedModel:
-    """The model at the temperature of whole folds, else at that of folds of its weights, where it is learned."""
+    """The model at its learned temperature: that of whole folds, else that of folds of its weights."""
     if not learns_temperature(spec):
         return found.model
     if temperature is not None:
         return at_temperature(found.model, temperature)
-    if isinstance(found.model, Model) and found.model.likelihood.conjugate:
+    if isinstance(found.model, Model) and found.model.likelihood.is_conjugate:
         return with_temperature(found.model, rows)
     return with_fold_temperature(found, rows, folding, spec.seed)

@@ -1,4 +1,4 @@
-"""The validation of a whole training: repeated on each fold's other rows, and measured on the fold."""
+"""The cross-validation of a whole training: repeated on each fold's training rows, and measured on the fold."""
 
 from collections.abc import Callable, Generator, Sequence
 
@@ -14,16 +14,16 @@ from relevance_bayes.core.selection.scoring import figures
 from relevance_bayes.core.types import Array
 
 Learning = Callable[[Rows, Folding], Generator[Step, None, LearnedModel]]
-"""A whole training on some rows, which are kept apart so within it too."""
+"""A whole training on some rows, whose inner folds follow the `Folding`."""
 
 
 def validated(
     rows: Rows, learning: Learning, splits: Sequence[Split], folding: Folding, fit_log: FitLog
 ) -> Generator[Step, None, dict[str, float]]:
-    """Scores over all rows measured, each of them once, and how many they are, `rows`.
+    """Scores over all measured rows, each of them once, and their number `rows`.
 
-    A fold whose other rows can't be learned from is passed over; without any that can, `rows` of 0 stands alone. Of a
-    fold that is measured the log keeps its rows' figures alone.
+    A fold whose training rows can't be fitted is skipped; if all are skipped, `rows` of 0 is the only member. The log
+    keeps the figures of each measured fold's rows.
     """
     parts: list[Measured] = []
     yield Step("validation", 0, len(splits), "fits")
@@ -42,7 +42,7 @@ def validated(
 
 
 def _table(steps: Generator[Step, None, LearnedModel], fold: Rows, step: Step) -> Generator[Step, None, Array]:
-    """FIGURES (6, n) of a fold's rows by what is learned in `steps`, NaN where a target has none of them."""
+    """FIGURES (6, n) of a fold's rows by the model learned in `steps`, NaN where a target has no such figure."""
     nothing = np.full(len(fold.t), np.nan)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A test of whether residuals scatter more at some inputs than at others."""
+"""A test of heteroscedasticity: residuals that vary more at some inputs than at others."""
 
 from math import sqrt
 
@@ -8,18 +8,18 @@ import scipy
 from relevance_bayes.core.types import Array
 
 LEVEL = 0.01
-"""The probability at most that noise of one size is taken for noise that varies."""
+"""The significance level of the test."""
 
 MIN_ROWS = 20
 
 
 def noise_varies(X: Array, mean: Array, z: Array) -> bool:
-    """True where the sizes of standardised residuals z (N,) go with an input or with the predicted mean.
+    """True where the sizes of standardised residuals z (N,) depend on an input or on the predicted mean.
 
     Spearman's rank correlation r of |z| with each column of X (N, d) and with `mean` (N,), and with how far each is
-    from its median, in ranks, which finds noise that is greatest or least in the middle. r sqrt(N - 1) is about
-    standard normal where they are independent, whatever the noise's distribution; Bonferroni's bound is for the number
-    of correlations.
+    from its median, in ranks, which detects noise that is greatest or least in the middle. r sqrt(N - 1) is about
+    standard normal where they are independent, whatever the noise's distribution; Bonferroni's correction is by the
+    number of correlations.
     """
     if len(z) < MIN_ROWS:
         return False

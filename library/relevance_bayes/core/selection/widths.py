@@ -1,4 +1,4 @@
-"""The width of one dictionary, found among whole fits: by cross-validation, or by evidence; or one for each input."""
+"""The search for the width of one dictionary by whole fits: by cross-validation or by evidence."""
 
 from collections import deque
 from collections.abc import Callable, Generator
@@ -24,50 +24,50 @@ from relevance_bayes.core.spec import Spec, searched
 from relevance_bayes.core.types import Array
 
 GRID = 15
-"""Widths tried over the whole range, evenly in their logarithms."""
+"""The number of widths tried over the whole range, evenly in their logarithms."""
 
 SECTIONS = 6
-"""Steps of golden section around the best of them, where the score is the evidence. Scores of folds are noisy: what
-golden section finds there is their noise (sinc with uniform noise: RMSE .0170 without, .0184 with three steps)."""
+"""Steps of golden section around the best of them, where the score is the evidence. Scores of folds are noisy, and
+golden section would fit their noise (sinc with uniform noise: RMSE .0170 without, .0184 with three steps)."""
 
-AS_GOOD = 0.25
-"""Standard errors of a mean loss up to which a wider kernel is as good as the best, and then preferred: the scores are
-noisy, and the wider makes the sparser and smoother model. A milder one-standard-error rule [BREIMAN1984]: a whole one
-smooths classes away (Ripley's mixture: log loss .270 against .258)."""
+MAX_LOSS_OF_WIDER = 0.25
+"""Standard errors of the mean loss within which a wider kernel is preferred to the best, since it makes a sparser and
+smoother model: a milder one-standard-error rule [BREIMAN1984], since a whole standard error oversmooths classes
+(Ripley's mixture: log loss .270 against .258)."""
 
-AS_NEAR = 0.5
-"""The same where squares are compared, which say less from row to row."""
+MAX_LOSS_BY_SQUARES = 0.5
+"""The same where squared errors are compared, which vary more between rows."""
 
 MIN_DENSITY = 0.25
-"""Nats a row by which a width may lie behind the best log density and still be the best by squares: a noise that fell
-to nothing is none. Friedman 1: of the SVM's error 1.18 by densities, 1.03 by squares (but 2.8 nats, against .75), 1.04
-and .75 by both; Friedman 2 and sinc .88, .81 and .85 by both, .91, .81 and .89 by densities."""
+"""Nats a row by which a width may be below the best log density and still be the best by squared errors, which excludes
+fits whose noise has collapsed. Friedman 1: 1.18 of the SVM's error by densities, 1.03 by squares (but 2.8 nats, against
+.75), 1.04 and .75 by both; Friedman 2 and sinc .88, .81 and .85 by both, .91, .81 and .89 by densities."""
 
 MIN_STANDARD_ERRORS = 2.0
-"""Standard errors of a mean loss; where two widths in a row are so much worse than the best, narrower ones are not
-looked at. Half of them are while the widest is the best: of kernels that are all too wide each tells next to nothing,
-and some by chance less than others (banana, one split of ten: the widest was taken, 45 % error for 11 %). Where the
-best is not so much better than no kernel at all, they are until two in a row are so much worse than that: 300 rows of
-a wave of many periods without noise seemed to be nothing but noise."""
+"""Standard errors of the mean loss by which two widths in a row have to be worse than the best to end the search before
+narrower ones. While the widest is the best, at least half of the widths are tried: kernels that are all too wide differ
+by chance alone (banana, one split of ten: the widest was taken, 45 % error for 11 %). Where the best is not clearly
+better than no kernel, the search goes on until two in a row are clearly worse than no kernel: otherwise 300 noise-free
+rows of a wave of many periods are taken for noise."""
 
 GOLDEN = 0.381966
-"""The share of the longer side that golden section goes from the best: 2 less the golden ratio."""
+"""The step of golden section as a share of the longer side: 2 less the golden ratio."""
 
 MAX_ROWS_SEARCHED = 1_000
-"""The width is looked for on at most so many rows, drawn by content."""
+"""The most rows of a width search, drawn by content."""
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """The score of a width, greater is better: one for each row measured on, or one where nothing is to be averaged.
+    """The score of a width, greater is better: one for each measured row, or a single one.
 
-    `density` in nats; `ranked` is what widths are compared by, and the widest that is worse by less than `as_good`
-    standard errors is taken.
+    `density` in nats; widths are compared by `ranked`, and the widest that is worse by less than `max_loss` standard
+    errors is taken.
     """
 
     density: Array
     ranked: Array
-    as_good: float = AS_GOOD
+    max_loss: float = MAX_LOSS_OF_WIDER
 
 
 Scoring = Callable[[Spec], Generator[None, None, Score]]
@@ -75,7 +75,8 @@ Scoring = Callable[[Spec], Generator[None, None, Score]]
 
 
 def with_width(rows: Rows, spec: Spec, folding: Folding, fit_log: FitLog) -> Generator[Step, None, Spec]:
-    """The spec with its one searched width found, on at most MAX_ROWS_SEARCHED rows; its log is that width."""
+    """The spec with the width found for its one searched dictionary, on at most MAX_ROWS_SEARCHED rows; the log records
+    the width."""
     places = searched(spec)
     if not places:
         return spec
@@ -112,9 +113,10 @@ def with_width(rows: Rows, spec: Spec, folding: Folding, fit_log: FitLog) -> Gen
 def _search(
     bounds: tuple[float, float], fits: int, sections: int, score: Callable[[float], Generator[None, None, Score]]
 ) -> Generator[Step, None, float]:
-    """The widest of those as good as the best within bounds: a grid even in the logarithm, from the widest down.
+    """The widest width within bounds that is not clearly worse than the best.
 
-    Then so many sections around its best. The score of an infinite width is that of no kernel at all.
+    A grid even in the logarithm, from the widest down, then golden sections around its best. The score of an infinite
+    width is that of a model without kernel.
     """
     low, high = log(bounds[0]), log(bounds[1])
     grid = [high - (high - low) * k / (GRID - 1) for k in range(GRID)] if high > low else [high]
@@ -122,12 +124,12 @@ def _search(
     known: dict[float, Score] = {}
     nothing: dict[float, Score] = {}
 
-    def fair() -> list[float]:
+    def eligible() -> list[float]:
         densities = {place: float(known[place].density.mean()) for place in known}
         return [place for place in known if densities[place] >= max(densities.values()) - MIN_DENSITY]
 
     def best() -> float:
-        return max(fair(), key=lambda place: float(known[place].ranked.mean()))
+        return max(eligible(), key=lambda place: float(known[place].ranked.mean()))
 
     def clearly_worse(tried: list[float], than: Score) -> bool:
         return all(_worse(known[place], than, by=MIN_STANDARD_ERRORS) for place in tried)
@@ -163,18 +165,18 @@ def _search(
         nearer, farther = (middle, golden) if best() == middle else (golden, middle)
         left, right = (left, farther) if farther > nearer else (farther, right)
     found_best = known[best()]
-    return exp(max(place for place in fair() if not _worse(known[place], found_best, by=found_best.as_good)))
+    return exp(max(place for place in eligible() if not _worse(known[place], found_best, by=found_best.max_loss)))
 
 
 def _worse(tried: Score, best: Score, *, by: float) -> bool:
-    """True where the mean of what was lost, row by row, is more than `by` standard errors above zero."""
+    """True where the mean of the paired losses is more than `by` standard errors above zero."""
     lost = best.ranked - tried.ranked
     error = float(lost.std(ddof=1)) / sqrt(len(lost)) if len(lost) > 1 else 0.0
     return float(lost.mean()) > by * error
 
 
 def usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
-    """The splits from whose rows something can be learned and on which something can be measured."""
+    """The splits whose training rows can be fitted and whose folds have rows."""
     usable = []
     for learning, measuring in splits:
         try:
@@ -192,27 +194,27 @@ def usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
 
 
 def _by_cross_validation(rows: Rows, splits: list[Split], fit_log: FitLog) -> Scoring:
-    """By squares where the latent is measured as it is, as the papers' widths were found, else by densities.
+    """By squared errors where the latent has the targets' units, as in the papers, else by densities.
 
-    Independent weights that are many take noise for structure: they predict best where they are too sure of it, and
-    densities choose the dull instead.
+    Many independent weights overfit noise: the best means have overconfident densities, so that densities choose models
+    that are too smooth.
     """
 
     def score(spec: Spec) -> Generator[None, None, Score]:
         densities, squares = [], []
-        by_squares = spec.likelihood.conjugate and spec.likelihood.in_target_units
+        by_squares = spec.likelihood.is_conjugate and spec.likelihood.has_target_units
         for learning, measuring in splits:
-            # Its own functions are compared, not those that each new point would bring: those favour narrow kernels.
+            # Without augmentation, which favours narrow kernels.
             others, fold = rows.take(learning), rows.take(measuring)
-            model = replace(_fitted(others, spec, fit_log), augmentation=None)
-            # Before its temperature is learned, a wide kernel's doubts look worse than they will be.
+            model = replace(learned(*_ended(others, spec, fit_log)), augmentation=None)
+            # The temperature matters most for wide kernels, whose probabilities are underconfident.
             model = with_temperature(model, others)
             densities.append(predict(model, fold.X, fold.noise_sd).log_density(fold.t))
             if by_squares:
                 squares.append(_squares(model, fold))
             yield
         density = np.concatenate(densities)
-        return Score(density, -np.concatenate(squares), AS_NEAR) if by_squares else Score(density, density)
+        return Score(density, -np.concatenate(squares), MAX_LOSS_BY_SQUARES) if by_squares else Score(density, density)
 
     return score
 
@@ -232,10 +234,6 @@ def _by_evidence(rows: Rows, fit_log: FitLog) -> Scoring:
         return Score(found, found)
 
     return score
-
-
-def _fitted(rows: Rows, spec: Spec, fit_log: FitLog) -> Model:
-    return learned(*_ended(rows, spec, fit_log))
 
 
 def _ended(rows: Rows, spec: Spec, fit_log: FitLog) -> tuple[Problem, Iterate]:

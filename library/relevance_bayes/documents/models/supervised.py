@@ -5,9 +5,9 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.core.basis import Basis
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import TargetLikelihood
-from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior

@@ -193,7 +193,7 @@ def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
     if not fits:
         yield Fault(f'Expected a likelihood for {len(target.classes)} classes, got "{likelihood.type}".', where)
     yield from likelihood_faults(likelihood, where, len(target.classes))
-    noiseless = not likelihood.in_target_units
+    noiseless = not likelihood.has_target_units
     if noiseless != (model.noise_sd is None):
         expected = "has no noise" if noiseless else "has noise, whose sd is missing"
         yield Fault(f'"{likelihood.type}" {expected}.', "/model/noise_sd")
@@ -217,7 +217,7 @@ def _of_prior(model: Model) -> Iterator[Fault]:
     if kept is None:
         return
     where = "/model/augmentation"
-    if not model.likelihood.conjugate:
+    if not model.likelihood.is_conjugate:
         yield Fault("Expected Gaussian noise for an augmentation.", where)
     if not isinstance(kept.functions.kernel, Covariance | Additive):
         yield Fault("Expected kernel functions for an augmentation.", f"{where}/functions/kernel")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding.columns import EncodedTarget

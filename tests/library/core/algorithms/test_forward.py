@@ -9,7 +9,7 @@ import pytest
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import forward
 from relevance_bayes.core.algorithms.forward import kinds
-from relevance_bayes.core.algorithms.price import AGAIN, ALONE, BACKWARD, FORWARD, price_in
+from relevance_bayes.core.algorithms.price import AGAIN, BACKWARD, FORWARD, ONE_KIND, price_in
 from relevance_bayes.core.algorithms.state import State, rebuild
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Fourier, StepFunctions, Steps
@@ -47,10 +47,10 @@ def test_a_staircase_is_told_by_its_steps_though_bumps_are_offered(seed: int) ->
 def test_every_way_is_gone_and_the_best_is_gone_on_from() -> None:
     met = states()
     phases = [phase for phase, _ in groupby(state.phase for state in met)]
-    assert phases == [FORWARD, f"{ALONE}0", f"{ALONE}1", AGAIN, BACKWARD]
-    best = [state.best for state in met if state.phase == f"{ALONE}1"][-1]
+    assert phases == [FORWARD, f"{ONE_KIND}0", f"{ONE_KIND}1", AGAIN, BACKWARD]
+    best = [state.best for state in met if state.phase == f"{ONE_KIND}1"][-1]
     assert best is not None
-    assert best.phase == f"{ALONE}0"  # the steps
+    assert best.phase == f"{ONE_KIND}0"  # the steps
     first = next(state for state in met if state.phase == BACKWARD)
     greatest = max(state.best.objective for state in met if state.best is not None)
     assert first.objective == pytest.approx(greatest, rel=1e-9)

@@ -47,7 +47,9 @@ MEASURED_ANEW = {"noise", "rows"}
 def walked(name: str) -> tuple[Problem, tuple[Iterate, ...]]:
     """A problem with all that stood on the way through it, walked once."""
     spec = SPECS[name]
-    problem = pose(*rows_for(spec.model_likelihood, 40 if spec.model_likelihood.constant_precision else 24, 0), spec)
+    problem = pose(
+        *rows_for(spec.model_likelihood, 40 if spec.model_likelihood.has_constant_precision else 24, 0), spec
+    )
     return problem, tuple(iterates(problem, spec))
 
 
@@ -119,7 +121,7 @@ def test_a_model_holds_the_posterior_of_its_functions(name: str) -> None:
     np.testing.assert_allclose(model.gamma, 1.0 - model.covariance.diagonal() / prior, rtol=1e-5, atol=1e-7)
     assert (model.gamma >= -1e-9).all()
     assert (model.gamma <= 1.0).all()
-    if problem.likelihood.constant_precision:
+    if problem.likelihood.has_constant_precision:
         P = evaluate(model.functions, problem.X)
         precision = A + h.beta * P.T @ P
         mu = np.linalg.solve(precision, h.beta * P.T @ problem.t)
@@ -186,7 +188,7 @@ def test_a_fixed_width_stays_and_only_noise_and_amplitudes_are_learned(likelihoo
         assert scales.tail is None
     first, last = hyperparameters_of(states[0]), hyperparameters_of(states[-1])
     assert first.signal_variance != last.signal_variance
-    assert (first.beta != last.beta) == likelihood.constant_precision
+    assert (first.beta != last.beta) == likelihood.has_constant_precision
     functions = kernel_functions_of(fit(X, t, spec))
     np.testing.assert_array_equal(functions.centres, X[functions.rows])
 
@@ -287,7 +289,7 @@ def bound_of(model: Model, X: Array, t: Array) -> float:
     return log_density - 0.5 * len(t) * float(np.log(2.0 * np.pi)) - price
 
 
-@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.model_likelihood.constant_precision])
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.model_likelihood.has_constant_precision])
 def test_the_evidence_of_a_model_is_the_bound_on_its_rows(name: str) -> None:
     problem, (*_, last) = walked(name)
     model = learned(problem, last)

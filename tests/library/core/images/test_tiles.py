@@ -32,7 +32,7 @@ def framed(values: Array) -> Array:
 def moved() -> tuple[Tile, Array]:
     """Twelve functions enter, one of them leaves and two are re-estimated; and what is left of the image."""
     left = framed(image())
-    tile, _ = Tile.empty(SMALL, 0, 0, WHOLE, NOISE**-2).settled(left)
+    tile, _ = Tile.empty(SMALL, 0, 0, WHOLE, NOISE**-2).updated(left)
     for _ in range(12):
         tile, rise = tile.made(tile.strongest, left)
         left = left - rise

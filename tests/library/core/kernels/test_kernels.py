@@ -24,9 +24,8 @@ from relevance_bayes.core.kernels import (
     Sigmoid,
     ThinPlate,
 )
-from relevance_bayes.core.kernels.inverse_multiquadric import InverseMultiquadric
-from relevance_bayes.core.kernels.periodic import Periodic
-from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.kernels.by_input import Periodic
+from relevance_bayes.core.kernels.radial import InverseMultiquadric, Radial
 from relevance_bayes.core.types import Array
 
 Point = list[float]
@@ -136,7 +135,7 @@ def test_it_is_symmetric_and_leaves_the_points_alone(kernel: Kernel, inputs: int
 def test_a_gram_matrix_has_no_negative_eigenvalue_where_that_is_promised(kernel: Kernel, inputs: int) -> None:
     U = np.random.default_rng(inputs).normal(0.0, 2.0, (40, inputs))
     eigenvalues = np.linalg.eigvalsh(kernel(U, U))
-    if kernel.positive_definite:
+    if kernel.is_positive_definite:
         assert eigenvalues[0] > -1e-13 * eigenvalues[-1]
     else:
         assert eigenvalues[0] < -1e-3 * eigenvalues[-1]
@@ -147,7 +146,7 @@ def test_a_gram_matrix_has_no_negative_eigenvalue_where_that_is_promised(kernel:
 def test_the_stationary_ones_alone_do_not_see_where_the_origin_is(kernel: Kernel, inputs: int) -> None:
     U, Z = points(inputs)
     moved = kernel(U + 3.0, Z + 3.0)
-    assert np.allclose(moved, kernel(U, Z), rtol=1e-11, atol=1e-14) is kernel.stationary
+    assert np.allclose(moved, kernel(U, Z), rtol=1e-11, atol=1e-14) is kernel.is_stationary
 
 
 @each_number_of_inputs
@@ -226,7 +225,7 @@ def test_the_pull_keeps_its_digits_far_from_the_origin(kernel: Covariance, input
 
 @each_kernel
 def test_those_that_are_covariances_of_stationary_processes_are_marked_so(kernel: Kernel) -> None:
-    assert (kernel.stationary and kernel.positive_definite) is isinstance(kernel, Covariance)
+    assert (kernel.is_stationary and kernel.is_positive_definite) is isinstance(kernel, Covariance)
 
 
 @each_covariance

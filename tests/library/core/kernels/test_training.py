@@ -10,7 +10,7 @@ from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import IllegalCombinationError
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.kernels.periodic import Periodic
+from relevance_bayes.core.kernels.by_input import Periodic
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import NumberPrediction, predict
@@ -56,7 +56,7 @@ def test_it_is_learned_by_every_prior_and_algorithm_that_takes_it(kernel: Kernel
         assert isinstance(found, NumberPrediction)
         assert np.isfinite(found.variance).all()
         trained += 1
-    assert trained >= (3 if kernel.stationary and kernel.positive_definite else 2)
+    assert trained >= (3 if kernel.is_stationary and kernel.is_positive_definite else 2)
 
 
 def of_a_process(width: FixedWidth | EvidencePerInputWidth) -> Model:

@@ -186,7 +186,7 @@ class ThreeMethods(CountLikelihood):
 
     type: Literal["geometric"] = "geometric"
 
-    log_concave: ClassVar[bool] = True
+    is_log_concave: ClassVar[bool] = True
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """t log p + log(1 - p), p = e^f/(1 + e^f)."""

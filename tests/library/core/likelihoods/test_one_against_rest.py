@@ -54,8 +54,8 @@ def test_all_classes_together_are_the_sum_of_each_against_the_rest() -> None:
         found = bound(rows, VECTORS, Gaussian(), GaussianNoise(), H)
         value += found.value
         gradient += bound_gradient(rows, VECTORS, Gaussian(), H, found)[0]
-        np.testing.assert_allclose(together.settled.posterior.mean[:, k], found.settled.posterior.mean, rtol=1e-9)
-        np.testing.assert_allclose(together.settled.posterior.covariance, found.settled.posterior.covariance)
+        np.testing.assert_allclose(together.optimum.posterior.mean[:, k], found.optimum.posterior.mean, rtol=1e-9)
+        np.testing.assert_allclose(together.optimum.posterior.covariance, found.optimum.posterior.covariance)
     assert together.value == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(theta, gradient, rtol=1e-8)
 
@@ -76,7 +76,7 @@ def test_sums_over_rows_know_the_same() -> None:
     reached = row_sums(problem, (40,), VECTORS, Gaussian(), H, np.ones((5, K))).at(H)
     assert reached.value == pytest.approx(found.value, rel=1e-11)
     np.testing.assert_allclose(reached.gradient, gradient[:3], rtol=1e-8)
-    np.testing.assert_allclose(reached.posterior.mean, found.settled.posterior.mean, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(reached.posterior.mean, found.optimum.posterior.mean, rtol=1e-8, atol=1e-10)
 
 
 def test_two_classes_are_as_probable_as_the_greater_of_two_gaussians() -> None:

@@ -71,7 +71,7 @@ def test_a_constant_precision_is_one_number_for_all_rows_and_all_f(name: str) ->
     t = working_targets(likelihood, 20)
     f = np.linspace(-3.0, 3.0, len(t))
     precision, _ = likelihood.sites(t, f, BETA)
-    assert likelihood.constant_precision == bool(np.all(precision == precision[0]))
+    assert likelihood.has_constant_precision == bool(np.all(precision == precision[0]))
 
 
 def latents(seed: int = 3) -> tuple[Array, Array]:

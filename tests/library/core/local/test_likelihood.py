@@ -124,6 +124,6 @@ def test_a_target_without_neighbours_has_the_prior() -> None:
 def test_rows_that_are_one_without_noise_are_refused() -> None:
     rows = Rows(np.zeros((3, 1)), np.zeros(3), np.empty((3, 0)))
     h = Hyperparameters(1e300, 1.0, np.empty(0), InputMap(np.ones(1)))
-    hoods = Neighbourhoods(np.array([2]), np.array([[0, 1]]))
+    neighbourhoods = Neighbourhoods(np.array([2]), np.array([[0, 1]]))
     with pytest.raises(NotPositiveDefiniteError):
-        NeighbourLikelihood.of(rows, Gaussian(), hoods).gradient(h)
+        NeighbourLikelihood.of(rows, Gaussian(), neighbourhoods).gradient(h)

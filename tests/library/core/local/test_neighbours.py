@@ -45,8 +45,8 @@ def test_no_more_are_found_than_there_are() -> None:
 
 
 def test_compact_neighbourhoods_name_the_same_rows() -> None:
-    hoods = Neighbourhoods(np.array([9, 4]), np.array([[2, 4], [7, ABSENT]]))
-    used, own = hoods.compact()
+    neighbourhoods = Neighbourhoods(np.array([9, 4]), np.array([[2, 4], [7, ABSENT]]))
+    used, own = neighbourhoods.compact()
     assert used.tolist() == [2, 4, 7, 9]
     assert own.targets.tolist() == [3, 1]
     assert own.neighbours.tolist() == [[0, 1], [2, ABSENT]]

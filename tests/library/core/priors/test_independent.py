@@ -66,8 +66,8 @@ def test_half_is_paid_forward_and_all_backward_where_none_enters() -> None:
     problem = problem_for(GaussianNoise())
     M = problem.candidates.size
     assert price_in(problem, None) == FREE
-    assert price_in(problem, FORWARD) == Price(M, 0.5, FORWARD, adding=True)
-    assert price_in(problem, BACKWARD) == Price(M, 1.0, BACKWARD, adding=False)
+    assert price_in(problem, FORWARD) == Price(M, 0.5, FORWARD, is_adding=True)
+    assert price_in(problem, BACKWARD) == Price(M, 1.0, BACKWARD, is_adding=False)
     assert FREE.of(7) == FREE.entry(7) == FREE.refund(7) == 0.0
 
 

@@ -98,10 +98,10 @@ def test_in_turn_the_bound_rises_to_just_below_the_evidence(seed: int) -> None:
     vectors = Vectors(np.arange(3), X)
     squares, values = t**2 + 1.0, list[float]()
     for _ in range(12):
-        of_noise = bound(ProcessRows(X, squares, F), vectors, Gaussian(), LogVariance(), h).settled
+        of_noise = bound(ProcessRows(X, squares, F), vectors, Gaussian(), LogVariance(), h).optimum
         divergence = float(of_noise.sites.value.sum()) - of_noise.value
         precisions = np.exp(0.5 * of_noise.v - of_noise.f)
-        of_mean = bound(ProcessRows(X, t, F, precisions), vectors, Gaussian(), GaussianNoise("rows"), h).settled
+        of_mean = bound(ProcessRows(X, t, F, precisions), vectors, Gaussian(), GaussianNoise("rows"), h).optimum
         values.append(of_mean.value - divergence - 0.25 * float(of_noise.v.sum()))
         squares = (t - of_mean.f) ** 2 + of_mean.v
     exact = log_evidence(t, prior, prior)

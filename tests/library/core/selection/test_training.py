@@ -18,7 +18,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import FixedWidth, InheritedWidth
 from relevance_bayes.core.selection import Compared, RankedModel, Rows, Step, Trained, train
-from relevance_bayes.core.selection.ranking import CLEAR
+from relevance_bayes.core.selection.ranking import MIN_MARGIN
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
 
@@ -117,14 +117,14 @@ def test_a_rival_that_falls_behind_where_its_scales_are_found_is_given_up() -> N
     assert (best.spec, beaten.spec, beaten.functions) == (PROCESS, LOGARITHM, None)
     whole, _ = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian())).ranked_models
     assert whole.spec == LOGARITHM
-    margin = CLEAR * len(near_one().t)
+    margin = MIN_MARGIN * len(near_one().t)
     assert best.score - beaten.score == pytest.approx(best.score - whole.score, abs=0.25 * margin)
 
 
 def test_a_rival_that_is_given_up_chooses_no_function() -> None:
     steps = [step for step in train(near_one(), PROCESS, compared_models=(LOGARITHM,)) if isinstance(step, Step)]
-    assert "rival fit" in {step.phase for step in steps}
-    assert max(step.functions or 0 for step in steps if step.phase == "rival fit") <= 2  # the constant, the input
+    assert "alternative fit" in {step.phase for step in steps}
+    assert max(step.functions or 0 for step in steps if step.phase == "alternative fit") <= 2  # the constant, the input
 
 
 def test_a_rival_that_cannot_learn_these_targets_is_refused() -> None:

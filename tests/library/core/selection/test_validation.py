@@ -221,7 +221,7 @@ def test_phases_come_in_order_and_fits_are_counted_to_their_total() -> None:
     *steps, end = train(Rows(*sinc(40, 0)), PROCESS, compared_models=(RIVAL,), folds=4)
     assert isinstance(end, Trained)
     told = [step for step in steps if isinstance(step, Step)]
-    assert list(dict.fromkeys(step.phase for step in told)) == ["fit", "rival fit", "validation", "done"]
+    assert list(dict.fromkeys(step.phase for step in told)) == ["fit", "alternative fit", "validation", "done"]
     fits = [step for step in told if step.phase == "validation"]
     counted = dict.fromkeys((step.completed, step.total, step.unit) for step in fits)
     assert list(counted) == [(k, 4, "fits") for k in range(5)]

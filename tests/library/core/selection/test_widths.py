@@ -15,7 +15,7 @@ from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihoo
 from relevance_bayes.core.prediction import latent, predict, scores
 from relevance_bayes.core.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.widths import AS_GOOD, MIN_DENSITY, Score, _search, _squares
+from relevance_bayes.core.selection.widths import MAX_LOSS_OF_WIDER, MIN_DENSITY, Score, _search, _squares
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc
@@ -227,7 +227,7 @@ def test_the_widest_of_those_as_good_as_the_best_is_taken() -> None:
         return last
 
     error = float(noise.std(ddof=1)) / 20.0
-    assert found(0.9 * AS_GOOD * error / np.log(10.0)) == pytest.approx(10.0)
+    assert found(0.9 * MAX_LOSS_OF_WIDER * error / np.log(10.0)) == pytest.approx(10.0)
     assert found(4.0 * error / np.log(10.0)) < 4.0
 
 
