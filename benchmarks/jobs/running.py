@@ -32,7 +32,7 @@ def running(deploy: Deploy, options: Options) -> Cells:
         for _ in range(in_a_row):
             calls.trainings.submit(request)
         seconds = seconds_for_each(calls, in_a_row, before=now_and_then)
-        heard = [late for _ in range(followed) for late in _lateness(calls, calls.trainings.submit(longer).id)]
+        event_delays = [late for _ in range(followed) for late in _lateness(calls, calls.trainings.submit(longer).id)]
         begun = [_first_progress(calls, job) for job in jobs]
     return {
         "submit to first progress": typical(begun),
@@ -40,7 +40,7 @@ def running(deploy: Deploy, options: Options) -> Cells:
         "start to end of it, fit counted": typical([_seconds(job.started_at, job.finished_at) for job in jobs]),
         "a job's end to the next one's, one worker": milliseconds(seconds),
         "jobs a minute, one worker": f"{60.0 / seconds:,.0f}",
-        "an event to its reader": typical(heard),
+        "an event to its reader": typical(event_delays),
     }
 
 
