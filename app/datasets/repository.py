@@ -19,8 +19,7 @@ from app.datasets.documents import COLUMNS
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
-from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
-from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.tables.columns import Block, ColumnSummary, ImageSize, block_rows
 from relevance_bayes.types.errors import NotFoundError
 
 BLOCKS_AT_ONCE = 8

@@ -17,8 +17,8 @@ from app.registry.alias_tables import AliasMoveRow, ModelAliasRow
 from app.registry.aliases import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
-from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.models import AliasMove
 from relevance_bayes.types.references import Selector
 
 

@@ -11,7 +11,7 @@ from app.registry.aliases import Alias, MovedAlias
 from app.registry.annotations import AnnotationPatch
 from app.registry.records import Model, Version
 from app.registry.repository import ModelRepository
-from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types.models import AliasMove
 from relevance_bayes.types.references import Reference, Selector
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.registry.aliases import MAX_REASON_LENGTH, Alias
-from relevance_bayes.types import aliases as records
+from relevance_bayes.types import models as records
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
 Reason: TypeAlias = Annotated[
