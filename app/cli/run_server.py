@@ -10,8 +10,7 @@ from types import FrameType
 from app import __version__, wiring
 from app.cli import worker_process
 from app.cli.database import database_in_reach
-from app.cli.standard_input import end_with_standard_input
-from app.cli.watchdog import MARGIN_SECONDS, Watchdog
+from app.cli.shutdown import MARGIN_SECONDS, Watchdog, end_with_standard_input
 from app.cli.worker_process import WorkerProcess
 from app.logs import configure_logging
 from app.malloc import tune_malloc

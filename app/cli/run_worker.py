@@ -4,9 +4,7 @@ from collections.abc import Callable
 
 from app import wiring
 from app.cli.database import database_in_reach
-from app.cli.standard_input import end_with_standard_input
-from app.cli.stop_request import StopRequest
-from app.cli.watchdog import Watchdog
+from app.cli.shutdown import StopRequest, Watchdog, end_with_standard_input
 from app.jobs.worker.spool import UnusableSpoolError
 from app.jobs.worker.worker import Worker
 from app.logs import configure_logging

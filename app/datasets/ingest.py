@@ -13,9 +13,8 @@ from app.errors import UnavailableError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
-from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.tables.statistics import TableStatistics
-from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.tables.summary import ImageSize, TableSummary
+from relevance_bayes.tables.columns import ImageSize, TableSummary
 from relevance_bayes.types.values import ColumnKind
 
 

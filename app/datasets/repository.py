@@ -20,8 +20,7 @@ from app.datasets.block_codec import decode_block, encode_block
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
-from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
-from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.tables.columns import Block, ColumnSummary, ImageSize, block_rows
 from relevance_bayes.types.errors import NotFoundError
 
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))

@@ -61,7 +61,7 @@ def _python(exported: ExportedVersion) -> bytes:
 
 def _refuse_rows(exported: ExportedVersion, name: str) -> None:
     """Raise ConflictError for a version that predicts from neighbours."""
-    if exported.keeps_rows:
+    if exported.has_rows:
         raise ConflictError(
             f"The format {name} does not support versions that predict from nearest rows, which are not part of "
             'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'

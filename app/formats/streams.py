@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import refuse, shown
-from relevance_bayes.tables.columns import Block, block_rows
-from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.tables.columns import Block, ImageSize, block_rows
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 

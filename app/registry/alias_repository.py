@@ -16,8 +16,8 @@ from app.identity import uuid7
 from app.registry.records import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.registry.repository import ModelRepository
 from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
-from relevance_bayes.types.aliases import AliasMove
 from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.models import AliasMove
 from relevance_bayes.types.references import Selector
 
 

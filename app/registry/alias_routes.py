@@ -22,8 +22,8 @@ from app.http.rendering import to_json
 from app.registry.records import Alias
 from app.registry.schemas.names import ALIAS_IN, Reason, alias_record
 from app.registry.service import Aliases
-from relevance_bayes.types import aliases as records
-from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types import models as records
+from relevance_bayes.types.models import AliasMove
 from relevance_bayes.types.pages import Page
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])

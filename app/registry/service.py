@@ -9,7 +9,7 @@ from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import Alias, AnnotationPatch, Model, MovedAlias, Version
 from app.registry.repository import ModelRepository
-from relevance_bayes.types.aliases import AliasMove
+from relevance_bayes.types.models import AliasMove
 from relevance_bayes.types.references import Reference, Selector
 
 

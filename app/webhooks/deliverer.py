@@ -144,7 +144,7 @@ class Deliverer:
             return
         if attempt.status == GONE:
             WebhookRepository(tx).disable(delivery_attempt.webhook_id)
-        if not attempt.succeeded:
+        if not attempt.has_succeeded:
             logger.info(
                 "webhook delivery attempt failed",
                 extra={

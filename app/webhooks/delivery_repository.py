@@ -141,8 +141,8 @@ class DeliveryRepository:
         Return False, and record nothing, where the entry is not the newest.
         """
         row, following = WebhookDeliveryRow, uuid7()
-        again = not attempt.succeeded and retry_in is not None
-        state = "pending" if again else "delivered" if attempt.succeeded else "failed"
+        again = not attempt.has_succeeded and retry_in is not None
+        state = "pending" if again else "delivered" if attempt.has_succeeded else "failed"
         values = {"state": state, "tries": row.tries + 1, "attempts": row.attempts + 1}
         next_one = {"entry": following, "queued_at": DatabaseNow(), "delay": retry_in} if again else {}
         noted = self.tx.session.execute(

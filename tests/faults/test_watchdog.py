@@ -51,7 +51,7 @@ main()
 """
 
 HOLDS_THE_LOCK = """
-from app.cli.worker_process import Watchdog
+from app.cli.shutdown import Watchdog
 watchdog = Watchdog(0.1)
 watchdog.arm()
 sum(range(10**15))
@@ -139,7 +139,7 @@ def test_c_code_that_holds_the_interpreter_lock_does_not_keep_the_process(tmp_pa
 def test_the_time_limit_begins_again_for_the_next_step_but_not_before_a_signal(tmp_path: Path) -> None:
     program = """
 import time
-from app.cli.worker_process import Watchdog
+from app.cli.shutdown import Watchdog
 watchdog = Watchdog(0.3)
 watchdog.restart(0.1)
 time.sleep(0.5)

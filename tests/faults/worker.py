@@ -8,8 +8,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import Pool
 
 from app import wiring
-from app.cli.standard_input import end_with_standard_input
-from app.cli.stop_request import StopRequest
+from app.cli.shutdown import StopRequest, end_with_standard_input
 from app.evaluation import evaluate
 from app.logs import configure_logging
 from app.prediction import ServedVersion, evaluate_block

@@ -12,8 +12,7 @@ from PIL import Image
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.images import npy_image, open_image, png_image
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import NumberColumn
-from relevance_bayes.tables.summary import IMAGE_COLUMNS, ImageSize
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, ImageSize, NumberColumn
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.formats.files import spooled
 

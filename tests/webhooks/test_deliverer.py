@@ -369,6 +369,6 @@ def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) ->
 
 def test_attempts_succeed_by_their_status_alone() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    good = {status for status in range(100, 600) if Attempt(at, 0.0, status).succeeded}
+    good = {status for status in range(100, 600) if Attempt(at, 0.0, status).has_succeeded}
     assert good == set(range(200, 300))
-    assert not Attempt(at, 0.0, error="timeout").succeeded
+    assert not Attempt(at, 0.0, error="timeout").has_succeeded

@@ -8,9 +8,9 @@ from pydantic import Field
 from app.registry.records import Version
 from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
 from relevance_bayes.documents.models import ApproximationReport
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
+from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 class ApproximationVersionOut(VersionBaseOut):

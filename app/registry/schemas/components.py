@@ -10,10 +10,10 @@ from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName
 from relevance_bayes.types.reports import InputWidth
+from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 class ComponentsVersionOut(VersionBaseOut):

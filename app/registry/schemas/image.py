@@ -8,8 +8,8 @@ from pydantic import Field
 from app.registry.records import Version
 from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
 from relevance_bayes.documents.models import ImageReport
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.models import DatasetName, TermsError
+from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 class ImageVersionOut(VersionBaseOut):

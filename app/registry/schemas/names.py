@@ -15,8 +15,8 @@ from app.registry.records import (
 )
 from app.registry.schemas.shared import imported_record
 from relevance_bayes.plans.requests import TrainingRequest
-from relevance_bayes.types import aliases as records
 from relevance_bayes.types import lineage as types
+from relevance_bayes.types import models as records
 from relevance_bayes.types.lineage import DatasetOrigin, Parent
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 

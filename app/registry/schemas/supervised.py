@@ -14,10 +14,9 @@ from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
 from relevance_bayes.plans.requests import Missing, Split, Task, Validation
 from relevance_bayes.types import reports as records
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label
 
 
 def hyperparameters_record(found: Hyperparameters, temperature: float | None) -> records.Hyperparameters:

@@ -13,12 +13,11 @@ from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob
 from relevance_bayes.types.trainings import Job as TrainingJob
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import IgnoredColumn, InputColumn, Label
 
 
 class ComparedModelOut(BaseModel):

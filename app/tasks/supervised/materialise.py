@@ -139,7 +139,7 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cell
     left_out = "rows with gaps and rows to hold out" if plan.holdout else "rows with gaps"
     refuse_too_few(statistics.rows, left_out=left_out)
     left = f"After leaving out {left_out}"
-    if statistics.one_target:
+    if statistics.has_one_target:
         what = "one class" if plan.task == "classification" else "one value of the target"
         raise TrainingFailedError(
             f"{left} only {what} is left in `{plan.target}`, so there is nothing to learn;"

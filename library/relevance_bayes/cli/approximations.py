@@ -9,6 +9,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
+from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
@@ -58,7 +59,7 @@ def approximate(
 
     The sum may be a support vector machine, the mean of a Gaussian process or a kernel density estimate.
     """
-    given: dict[str, Json] = {
+    request: dict[str, Json] = {
         "task": "approximation",
         "width": widths(width),
         "coefficients": coefficients,
@@ -69,6 +70,5 @@ def approximate(
         "max_functions": max_functions,
         "density": density or None,
     }
-    document: dict[str, Json] = {name: value for name, value in given.items() if value is not None}
     with service(url) as client:
-        run_training(client, file, document, wait=wait, as_json=as_json)
+        run_training(client, file, exclude_none(request), wait=wait, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -17,7 +17,7 @@ from relevance_bayes.cli.options import (
     dataset_id,
     refuse_unless_one,
 )
-from relevance_bayes.cli.progress import watch
+from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.client import Problem
 from relevance_bayes.types.formats import FILE_FORMATS, by_suffix
@@ -82,11 +82,7 @@ def predict_dataset(
             on_error="fail" if fail_on_error else None,
             csv_escape_formulas=csv_escape_formulas or None,
         )
-        try:
-            watch(client.batch_predictions.follow(job.id), label=model)
-        except KeyboardInterrupt:
-            warn(f"The batch prediction {job.id} goes on.")
-            raise
+        watch_job(client.batch_predictions, job, label=model)
         job = client.batch_predictions.get(job.id)
         if job.result is None:
             refuse(in_plain_text(Problem.of_job(job)))

@@ -1,6 +1,6 @@
 """`relevance compare`: two versions on the rows of a file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -10,15 +10,12 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
-from relevance_bayes.cli.predictions import BATCH
+from relevance_bayes.cli.predictions import BATCH, kinds_of, table_of
 from relevance_bayes.cli.rendering import number, print_facts, print_json
-from relevance_bayes.cli.rows import Row
-from relevance_bayes.client import Relevance
-from relevance_bayes.client.responses import Json, SupervisedVersion, VersionBase
+from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.client.responses.comparisons import Largest, Summary
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.jobs import VersionName
-from relevance_bayes.types.values import ColumnKind
 
 
 @dataclass(frozen=True)
@@ -48,11 +45,12 @@ def compare(
     with service(url) as client:
         # An alias may move while a long file is read: both are requested by their numbers.
         one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
-        kinds = {**_kinds(one), **_kinds(other)}
+        kinds, second = {**kinds_of(one), **kinds_of(other)}, f"{other.model}@{other.version}"
         summaries: list[Summary] = []
         try:
             for rows in row_reader(context)(file, kinds, size=BATCH):
-                summaries.append(_summary(client, one, other, rows, kinds))
+                table = table_of(rows, kinds)
+                summaries.append(client.registry.compare(one.model, second, table, version=one.version).summary)
         except RelevanceError as unreadable:
             refuse(f"{file}: {unreadable.detail}")
         if not summaries:
@@ -70,10 +68,10 @@ def joined(summaries: Sequence[Summary]) -> Summary:
         if one.largest is not None:
             largest.append((replace(one.largest, row=one.largest.row + first), _size(one.largest)))
         first += one.rows
-    greatest, _ = max(largest, key=lambda pair: pair[1])
+    largest_row, _ = max(largest, key=lambda pair: pair[1])
     return Summary(
         rows=first,
-        largest=None if greatest.row < 0 else greatest,
+        largest=None if largest_row.row < 0 else largest_row,
         mean_difference=_mean([(one.rows, one.mean_difference) for one in summaries]),
         mean_absolute_difference=_mean([(one.rows, one.mean_absolute_difference) for one in summaries]),
         labels_differ=None if summaries[0].labels_differ is None else sum(one.labels_differ or 0 for one in summaries),
@@ -89,24 +87,6 @@ def _mean(means: Sequence[tuple[int, float | None]]) -> float | None:
 
 def _size(largest: Largest) -> float:
     return abs(largest.difference or largest.total_variation or 0.0)
-
-
-def _kinds(version: VersionBase) -> dict[str, ColumnKind]:
-    """Return the columns that a version reads, including the column of the noise sd if it has one."""
-    kinds = {column.name: column.kind for column in version.inputs}
-    if isinstance(version, SupervisedVersion) and version.noise_column is not None:
-        kinds[version.noise_column] = "number"
-    return kinds
-
-
-def _summary(
-    client: Relevance, one: VersionBase, other: VersionBase, rows: Sequence[Row], kinds: Mapping[str, ColumnKind]
-) -> Summary:
-    names: list[Json] = [name for name in kinds if name in rows[0]]  # the service reports those that are missing
-    cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
-    table: Mapping[str, Json] = {"names": names, "rows": cells}
-    second = f"{other.model}@{other.version}"
-    return client.registry.compare(one.model, second, table, version=one.version).summary
 
 
 def _show(compared: Compared) -> None:

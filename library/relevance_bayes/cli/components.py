@@ -10,6 +10,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
+from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
@@ -63,7 +64,7 @@ def components(
     They are kernel principal components of the rows of FILE, carried by few of them. `relevance predict` gives other
     rows their components, the error of their reconstruction, and their novelty, which is near 1 where a row is new.
     """
-    given: dict[str, Json] = {
+    request: dict[str, Json] = {
         "task": "components",
         "model": model,
         "inputs": list[Json](inputs) if inputs else None,
@@ -74,6 +75,5 @@ def components(
         "missing": missing,
         "seed": seed,
     }
-    document: dict[str, Json] = {name: value for name, value in given.items() if value is not None}
     with service(url) as client:
-        run_training(client, file, document, wait=wait, as_json=as_json)
+        run_training(client, file, exclude_none(request), wait=wait, as_json=as_json)

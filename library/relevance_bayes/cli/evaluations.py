@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -15,7 +15,7 @@ from relevance_bayes.cli.options import (
     dataset_id,
     refuse_unless_one,
 )
-from relevance_bayes.cli.progress import watch
+from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassMetrics, Evaluation, NumberMetrics
@@ -37,11 +37,7 @@ def evaluate(
         if not wait:
             print_json(job) if as_json else echo(f"Evaluation {job.id} is {job.state}.")
             return
-        try:
-            watch(client.evaluations.follow(job.id), label=model)
-        except KeyboardInterrupt:
-            warn(f"The evaluation {job.id} goes on.")
-            raise
+        watch_job(client.evaluations, job, label=model)
         job = client.evaluations.get(job.id)
         if job.result is None:
             refuse(in_plain_text(Problem.of_job(job)))

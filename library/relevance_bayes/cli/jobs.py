@@ -3,29 +3,23 @@
 import heapq
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.progress import figures, phase_text, watch
+from relevance_bayes.cli.progress import Collection, figures, phase_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.supervised_facts import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.evaluations import Evaluations
-from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction
 from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
 from relevance_bayes.types.jobs import JobBase, VersionName
 from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
-
-Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
-
 
 NOT_FOUND = 404
 

@@ -1,8 +1,9 @@
 """The columns that predictions add to their rows, by the task of the version."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 from relevance_bayes.client.responses import (
     ComponentsVersion,
@@ -37,151 +38,53 @@ class PredictOptions:
         return any(given is not None for given in (self.class_priors, self.costs, self.reject_cost))
 
 
-class Columns(Protocol):
-    """The columns of a version's predictions."""
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a version's predictions: `cells` returns the values of a prediction under `headings`.
 
-    @property
-    def prefix(self) -> str:
-        """Return the prefix of their names in a file, whose columns may have the same names."""
+    `prefix` precedes the headings in a file, whose columns may have the same names. `classes` are empty where no class
+    is predicted; `components` is the number to request for each row.
+    """
 
-    @property
-    def classes(self) -> tuple[Label, ...]:
-        """Return the predicted classes; none where numbers are predicted."""
-
-    @property
-    def noise_column(self) -> str | None:
-        """Return the column of the noise sd of rows, if there is one."""
-
-    @property
-    def components(self) -> int | None:
-        """Return the number of components to request for each row."""
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        """Return the headings of the columns that a prediction adds to its row."""
-
-    def cells(self, prediction: Prediction) -> Cells:
-        """Return the values of a prediction under `headings`."""
+    prefix: str
+    headings: tuple[str, ...]
+    cells: Callable[[Prediction], Cells]
+    classes: tuple[Label, ...] = ()
+    components: int | None = None
 
 
 def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
-    """Return the columns of a version's predictions."""
+    """Return the columns of a version's predictions; the service rejects options that the version does not have."""
     match version:
-        case SupervisedVersion():
-            return SupervisedColumns(version, required)
+        case SupervisedVersion(target=target, classes=classes):
+            explanation = () if required.explain is None else ("because",)
+            if classes:
+                decision = ("decision", "expected_cost") if required.has_decisions else ()
+                names = ("predicted", *(f"probability_{label}" for label in classes), *decision, "support")
+            else:
+                names = ("mean", "sd", "lower", "upper", "support")
+            cells = partial(_supervised_cells, classes=classes)
+            return Columns(target, (*names, *explanation), cells, classes, required.components)
         case ComponentsVersion():
-            return ComponentsColumns(version, required)
+            components = required.components or COMPONENTS
+            count = min(components, len(version.variances))
+            names = (*(f"component_{k}" for k in range(1, count + 1)), "reconstruction_error", "log_density", "novelty")
+            return Columns(version.model, names, _component_cells, components=components)
         case _:
-            return ValueColumns(version, required)
+            return Columns(version.model, ("value",), lambda one: (one.value,), components=required.components)
 
 
-@dataclass(frozen=True)
-class SupervisedColumns:
-    """Predictions of numbers or classes."""
-
-    version: SupervisedVersion
-    required: PredictOptions
-
-    @property
-    def prefix(self) -> str:
-        """Return the target."""
-        return self.version.target
-
-    @property
-    def classes(self) -> tuple[Label, ...]:
-        """Return the version's."""
-        return self.version.classes
-
-    @property
-    def noise_column(self) -> str | None:
-        """Return the version's."""
-        return self.version.noise_column
-
-    @property
-    def components(self) -> int | None:
-        """Return the given number, which the service rejects."""
-        return self.required.components
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        """Return the headings of the columns that a prediction adds to its row."""
-        explanation = () if self.required.explain is None else ("because",)
-        if not self.classes:
-            return ("mean", "sd", "lower", "upper", "support", *explanation)
-        decision = ("decision", "expected_cost") if self.required.has_decisions else ()
-        probabilities = (f"probability_{label}" for label in self.classes)
-        return ("predicted", *probabilities, *decision, "support", *explanation)
-
-    def cells(self, prediction: Prediction) -> Cells:
-        """Return the values of a prediction under `headings`."""
-        one = prediction
-        numbers = (one.mean, one.sd, one.lower, one.upper, one.support)
-        cells = self._classes(one) if self.classes else numbers
-        return cells if one.explanation is None else (*cells, "; ".join(_because(one)))
-
-    def _classes(self, prediction: Prediction) -> Cells:
-        shares = {share.label: share.probability for share in prediction.probabilities or ()}
-        decided = prediction.decision
-        decision = () if decided is None else (decided.label, decided.expected_cost)
-        return (prediction.label, *(shares[label] for label in self.classes), *decision, prediction.support)
+def _supervised_cells(one: Prediction, *, classes: tuple[Label, ...]) -> Cells:
+    cells: Cells = (one.mean, one.sd, one.lower, one.upper, one.support)
+    if classes:
+        shares = {share.label: share.probability for share in one.probabilities or ()}
+        decision = () if one.decision is None else (one.decision.label, one.decision.expected_cost)
+        cells = (one.label, *(shares[label] for label in classes), *decision, one.support)
+    return cells if one.explanation is None else (*cells, "; ".join(_because(one)))
 
 
-@dataclass(frozen=True)
-class ValueColumns:
-    """Values of a known function or of an image."""
-
-    version: VersionBase
-    required: PredictOptions
-
-    classes = ()
-    noise_column = None
-    headings = ("value",)
-
-    @property
-    def prefix(self) -> str:
-        """Return the model's name."""
-        return self.version.model
-
-    @property
-    def components(self) -> int | None:
-        """Return the given number, which the service rejects."""
-        return self.required.components
-
-    def cells(self, prediction: Prediction) -> Cells:
-        """Return the values of a prediction under `headings`."""
-        return (prediction.value,)
-
-
-@dataclass(frozen=True)
-class ComponentsColumns:
-    """Components of rows."""
-
-    version: ComponentsVersion
-    required: PredictOptions
-
-    classes = ()
-    noise_column = None
-
-    @property
-    def prefix(self) -> str:
-        """Return the model's name."""
-        return self.version.model
-
-    @property
-    def components(self) -> int:
-        """Return the given number, else the default."""
-        return self.required.components or COMPONENTS
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        """Return the headings of the columns that a prediction adds to its row."""
-        reported = min(self.components, len(self.version.variances))
-        return (*(f"component_{k}" for k in range(1, reported + 1)), "reconstruction_error", "log_density", "novelty")
-
-    def cells(self, prediction: Prediction) -> Cells:
-        """Return the values of a prediction under `headings`."""
-        one = prediction
-        return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
+def _component_cells(one: Prediction) -> Cells:
+    return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
 
 
 def _because(response: Prediction) -> Iterator[str]:

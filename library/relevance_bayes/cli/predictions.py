@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -29,11 +29,11 @@ from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
 from relevance_bayes.client import ClientError, Problem, Relevance
-from relevance_bayes.client.responses import Json, Prediction, Predictions, VersionBase
+from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.tables.formulas import escaped
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import ColumnKind, Label
 
 BATCH = 10_000
 """The number of rows in one request."""
@@ -182,17 +182,13 @@ def _predicted_rows(
 ) -> Iterator[tuple[Row, Prediction]]:
     columns = columns_of(version, required)
     priors, costs = read_priors(required.class_priors, columns.classes), read_costs(required.costs)
-    kinds = {column.name: column.kind for column in version.inputs}
-    if columns.noise_column is not None:
-        kinds[columns.noise_column] = "number"
+    kinds = kinds_of(version)
     first = 0
     for rows in read_rows(file, kinds, size=BATCH):
-        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service reports those that are missing
-        cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
         try:
             response = client.predict(
                 version.model,
-                {"names": names, "rows": cells},
+                table_of(rows, kinds),
                 version=version.version,
                 interval=required.interval,
                 explain=required.explain,
@@ -205,6 +201,21 @@ def _predicted_rows(
             raise _from_row(first, refused.problem) from refused
         yield from zip(rows, response.predictions, strict=True)
         first += len(rows)
+
+
+def kinds_of(version: VersionBase) -> dict[str, ColumnKind]:
+    """Return the columns that a version reads, including the column of the noise sd if it has one."""
+    kinds = {column.name: column.kind for column in version.inputs}
+    if isinstance(version, SupervisedVersion) and version.noise_column is not None:
+        kinds[version.noise_column] = "number"
+    return kinds
+
+
+def table_of(rows: Sequence[Row], kinds: Mapping[str, ColumnKind]) -> Mapping[str, Json]:
+    """Return rows in the API's form; the service reports columns of `kinds` that are missing."""
+    names: list[Json] = [name for name in kinds if name in rows[0]]
+    cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
+    return {"names": names, "rows": cells}
 
 
 def _from_row(first: int, problem: Problem) -> ClientError:

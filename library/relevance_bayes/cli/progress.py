@@ -6,12 +6,20 @@ It goes to standard error, so that results can be piped.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from relevance_bayes.types.jobs import Event
+from relevance_bayes.cli.console import warn
+from relevance_bayes.client.batch_predictions import BatchPredictions
+from relevance_bayes.client.evaluations import Evaluations
+from relevance_bayes.client.promotions import Promotions
+from relevance_bayes.client.trainings import Trainings
+from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.jobs import Progress as JobProgress
+
+Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 
 PHASES = {
     "compare": "comparing",
@@ -38,6 +46,15 @@ def watch(events: Iterable[Event], *, label: str, console: Console | None = None
         _bar(events, label, console)
     else:
         _lines(events, label, console)
+
+
+def watch_job(jobs: Collection, job: JobBase, *, label: str) -> None:
+    """Show the progress of a submitted job until its end; Ctrl-C ends the command, not the job."""
+    try:
+        watch(jobs.follow(job.id), label=label)
+    except KeyboardInterrupt:
+        warn(f"The job goes on. See: relevance jobs {job.id}; end it: relevance jobs --cancel {job.id}")
+        raise
 
 
 def figures(progress: JobProgress) -> str:

@@ -8,7 +8,7 @@ import typer
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.options import HERE, AsJson, Dataset, LabelledFile, Url, dataset_id, refuse_unless_one
-from relevance_bayes.cli.progress import watch
+from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
@@ -85,7 +85,7 @@ def promote(
             criterion=criterion,
             groups=groups,
         )
-        watch(client.promotions.follow(job.id), label=f"{alias}")
+        watch_job(client.promotions, job, label=alias)
         job = client.promotions.get(job.id)
         if job.result is None:
             refuse(in_plain_text(Problem.of_job(job)))

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import Fact, cell_text, number
-from relevance_bayes.cli.verdict import UNSEEN
+from relevance_bayes.cli.verdict import UNSEEN, has_linear_columns
 from relevance_bayes.client.responses import Alternative, ComparedModel, Member, SupervisedVersion
-from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.reports import (
     Evidence,
     Hyperparameters,
@@ -16,6 +15,7 @@ from relevance_bayes.types.reports import (
     Outlier,
     Score,
 )
+from relevance_bayes.types.values import Choice
 
 MAX_OUTLIERS_SHOWN = 8
 
@@ -81,7 +81,7 @@ def functions_text(version: SupervisedVersion) -> str:
 def member_text(member: Member, version: SupervisedVersion) -> str:
     """Return one of several models: its class or weight, kernel, functions, noise and widths."""
     found = member.hyperparameters
-    widths = widths_text(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))
+    widths = widths_text(found.widths, standardised=version.standardised, linear=has_linear_columns(version))
     kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
     parts = [
         None if member.label is None else cell_text(member.label),
@@ -211,12 +211,8 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
 def seen_widths(version: SupervisedVersion) -> str:
     """Return the widths by input; inputs without effect on the kernels are listed apart."""
     return widths_text(
-        version.hyperparameters.widths, standardised=version.standardised, linear=_has_linear_columns(version)
+        version.hyperparameters.widths, standardised=version.standardised, linear=has_linear_columns(version)
     )
-
-
-def _has_linear_columns(version: SupervisedVersion) -> bool:
-    return any(one["type"] == "inputs" for one in version.basis)
 
 
 def widths_text(widths: Sequence[InputWidth], *, standardised: bool, linear: bool = False) -> str:

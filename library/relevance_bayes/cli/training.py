@@ -9,13 +9,14 @@ import typer
 
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.option_values import Document, basis_value, likelihood_value, request_value, split_value
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
-from relevance_bayes.cli.progress import watch
+from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Job, Json, VersionBase
 
 WITHOUT_TARGET = ("approximation", "image", "components")
@@ -267,7 +268,7 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "likelihood": likelihood_value(choices.likelihood, choices.noise_sd, choices.noise_column),
         "split": None if choices.split is None else split_value(choices.split),
     }
-    document |= {name: value for name, value in given.items() if value is not None}
+    document |= exclude_none(given)
     if "target" not in document and document.get("task") not in WITHOUT_TARGET:
         raise typer.BadParameter("pass the column to predict", param_hint="--target")
     return document
@@ -280,11 +281,7 @@ def run_training(client: Relevance, file: Path, document: Document, *, wait: boo
     if not wait:
         print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
         return
-    try:
-        watch(client.trainings.follow(job.id), label=file.name)
-    except KeyboardInterrupt:
-        warn(f"The job goes on. See: relevance jobs {job.id}; end it: relevance jobs --cancel {job.id}")
-        raise
+    watch_job(client.trainings, job, label=file.name)
     job = client.trainings.get(job.id, of=Job)
     if job.version is None:
         refuse(in_plain_text(Problem.of_job(job)))

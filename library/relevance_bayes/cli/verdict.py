@@ -163,7 +163,7 @@ def _inputs(version: SupervisedVersion) -> str | None:
     names = sorted(relevances, key=lambda name: -relevances[name])
     seen = [name for name in names if relevances[name] > UNSEEN**-2]
     unseen = len(names) - len(seen)
-    linear = any(one["type"] == "inputs" for one in version.basis)
+    linear = has_linear_columns(version)
     rest = "enter linearly at most" if linear else "do not matter"
     if not seen:
         return f"None of the {len(names):,} inputs matters{' but linearly' if linear else ''}."
@@ -177,6 +177,11 @@ def _inputs(version: SupervisedVersion) -> str | None:
     if unseen == 1:
         rest = rest.replace("enter", "enters").replace("do not", "does not")
     return f"{named} {verb}{ranked}; {others} {rest}."
+
+
+def has_linear_columns(version: SupervisedVersion) -> bool:
+    """Return True where inputs are functions of the basis themselves."""
+    return any(one["type"] == "inputs" for one in version.basis)
 
 
 def _listed(names: Sequence[str]) -> str:

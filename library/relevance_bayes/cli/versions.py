@@ -68,7 +68,7 @@ def measured_text(version: VersionBase) -> str:
 def _of_approximation(version: ApproximationVersion) -> list[Fact]:
     kept, all_terms = version.integral_kept, version.integral
     return [
-        ("task", f"{version.task} of {_terms_of(version)}"),
+        ("task", f"{version.task} of {version.coefficients or 'equal terms'}"),
         ("inputs", ", ".join(column.name for column in version.inputs)),
         ("ignored columns", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
         ("terms", f"{version.functions} stand for {version.rows:,}"),
@@ -111,10 +111,6 @@ def _of_components(version: ComponentsVersion) -> list[Fact]:
         ("log evidence", f"{version.log_marginal_likelihood:.2f} nats over noise alone"),
         ("time", f"{version.seconds:.1f} s"),
     ]
-
-
-def _terms_of(version: ApproximationVersion) -> str:
-    return "equal terms" if version.coefficients is None else version.coefficients
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:

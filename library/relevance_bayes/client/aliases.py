@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote
 
-from relevance_bayes.client.http import Http
+from relevance_bayes.client.http import Http, if_match_header
+from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.aliases import Alias, AliasMove
+from relevance_bayes.types.models import Alias, AliasMove
 from relevance_bayes.types.pages import Page
 
 
@@ -44,12 +44,12 @@ class Aliases:
         raises a ClientError of status 412.
         """
         body: Mapping[str, Json] = {"version": version} | ({} if reason is None else {"reason": reason})
-        headers = _if_match(if_match) | ({"If-None-Match": "*"} if new else {})
+        headers = if_match_header(if_match) | ({"If-None-Match": "*"} if new else {})
         return self.http.put(Alias, _path(model, alias), body, headers=headers)
 
     def delete(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
         """Delete an alias; its history is kept."""
-        self.http.delete(_path(model, alias), {"reason": reason}, headers=_if_match(if_match))
+        self.http.delete(_path(model, alias), {"reason": reason}, headers=if_match_header(if_match))
 
     def history(self, model: str, alias: str) -> Iterator[AliasMove]:
         """Return the moves of an alias, newest first."""
@@ -57,9 +57,5 @@ class Aliases:
 
 
 def _path(model: str, alias: str | None = None) -> str:
-    aliases = f"/v1/models/{quote(model, safe='')}/aliases"
-    return aliases if alias is None else f"{aliases}/{quote(alias, safe='')}"
-
-
-def _if_match(tag: str | None) -> dict[str, str]:
-    return {} if tag is None else {"If-Match": tag}
+    aliases = f"/v1/models/{part(model)}/aliases"
+    return aliases if alias is None else f"{aliases}/{part(alias)}"

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_collection import VersionJobCollection
+from relevance_bayes.client.json import exclude_none, listed_priors
 from relevance_bayes.client.paths import part, reference
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.batch_predictions import BatchPrediction
@@ -51,7 +51,7 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
         `keep` are columns of the dataset that precede the predictions.
         """
         model, selector = reference(name, version)
-        required: dict[str, Json] = {
+        requested: dict[str, Json] = {
             "model": model,
             "version": selector,
             "dataset_id": dataset_id,
@@ -61,14 +61,13 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
             "outputs": None if outputs is None else [*outputs],
             "on_error": on_error,
             "components": components,
-            "class_priors": listed(class_priors),
+            "class_priors": listed_priors(class_priors),
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
             "csv_escape_formulas": csv_escape_formulas,
             "priority": priority,
         }
-        given = {name: value for name, value in required.items() if value is not None}
-        return self.http.create(self.one, self.path, given, key=key)
+        return self.http.create(self.one, self.path, exclude_none(requested), key=key)
 
     def download(self, job_id: str, file: Path) -> int:
         """Write the predictions to a file, and return its size in bytes; raises OSError.

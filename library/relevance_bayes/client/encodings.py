@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from relevance_bayes.client.arrays import Array
 from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.gaussian_expansion import Array
+from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.relevance import Relevance
 from relevance_bayes.client.responses import (
     ImageJob,
@@ -43,11 +44,11 @@ class EncodeOptions:
     basis: Json = None
 
 
-AS_FEW_AS_EARN_THEIR_PRICE = EncodeOptions()
+BY_EVIDENCE = EncodeOptions()
 
 
 def encode(
-    client: Relevance, source: Path | Array, *, model: str, options: EncodeOptions = AS_FEW_AS_EARN_THEIR_PRICE
+    client: Relevance, source: Path | Array, *, model: str, options: EncodeOptions = BY_EVIDENCE
 ) -> ImageVersion | SupervisedVersion:
     """Encode a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
 
@@ -86,14 +87,15 @@ def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) ->
     if options.basis is not None:
         raise _refused("Expected no functions for an image, which is encoded by wavelets.")
     dataset = client.upload(file, name=model)
-    given: dict[str, Json] = {
+    request: dict[str, Json] = {
+        "task": "image",
+        "dataset_id": dataset.id,
+        "model": model,
         "max_functions": options.max_functions,
         "psnr": options.psnr,
         "noise_sd": options.noise_sd,
     }
-    request: dict[str, Json] = {"task": "image", "dataset_id": dataset.id, "model": model}
-    requested = request | {name: value for name, value in given.items() if value is not None}
-    job = client.trainings.wait(client.trainings.submit(requested, of=ImageJob).id, of=ImageJob)
+    job = client.trainings.wait(client.trainings.submit(exclude_none(request), of=ImageJob).id, of=ImageJob)
     return client.version(model, _number(job), of=ImageVersion)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from relevance_bayes.client.job_collection import VersionJobCollection
+from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.paths import reference, version_path
-from relevance_bayes.client.responses import Json
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
@@ -29,9 +29,8 @@ class Evaluations(VersionJobCollection[Evaluation]):
         `key` as in `Relevance.upload`.
         """
         model, selector = reference(name, version)
-        requested: dict[str, Json] = {"model": model, "dataset_id": dataset_id, "priority": priority}
-        given: dict[str, Json] = {} if selector is None else {"version": selector}
-        return self.http.create(self.one, self.path, requested | given, key=key)
+        requested = {"model": model, "version": selector, "dataset_id": dataset_id, "priority": priority}
+        return self.http.create(self.one, self.path, exclude_none(requested), key=key)
 
     def of(self, name: str, version: int | str) -> Iterator[Evaluation]:
         """Return all of one version, newest first, without diagnostics."""

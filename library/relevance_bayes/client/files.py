@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from relevance_bayes.client.http import Http
-from relevance_bayes.client.json import dumps
+from relevance_bayes.client.json import dumps, listed_priors
 from relevance_bayes.client.paths import version_path
 from relevance_bayes.types.formats import by_name, media_type_of
 from relevance_bayes.types.values import Label
@@ -40,13 +40,12 @@ class Files:
         `response_format` is the name of a format, such as "csv". Options as of `Relevance.predict`; a JSON file
         contains its options. Raises OSError, LookupError for an unknown format.
         """
-        priors = None if class_priors is None else [{"label": one, "prior": p} for one, p in class_priors.items()]
         query: dict[str, str | int | float | list[str] | None] = {
             "interval": interval,
             "outputs": None if outputs is None else [*outputs],
             "on_error": on_error,
             "explain": explain,
-            "class_priors": None if priors is None else dumps(priors),
+            "class_priors": None if class_priors is None else dumps(listed_priors(class_priors)),
             "costs": None if costs is None else dumps(costs),
             "reject_cost": reject_cost,
             "components": components,

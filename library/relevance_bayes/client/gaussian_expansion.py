@@ -1,10 +1,19 @@
 """A sum of Gaussians in the API's form, and the error for other functions."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING  # noqa: TID251 - programs that use only JSON save the import of numpy, .1 s of CPU
 
-from relevance_bayes.client.arrays import Array
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.responses import Json
+from relevance_bayes.types.functions import Expansion
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+else:
+    Array = object
 
 WEIGHTS = "weight of the term"
 """The column of the weights in a table of terms; no input has this name."""
@@ -28,6 +37,17 @@ class GaussianExpansion:
     weights: Array
     constant: float
     inputs: tuple[str, ...]
+
+    @classmethod
+    def of_response(cls, response: Expansion) -> "GaussianExpansion":
+        """Return the expansion of a response of the service; raises ClientError for several widths."""
+        import numpy as np
+
+        widths = set(response.widths)
+        if len(widths) != 1:
+            raise ClientError(Problem(title="Several widths", detail=f"Expected one width, got {len(widths)}."))
+        centres, weights = np.array(response.centres), np.array(response.weights)
+        return cls(widths.pop(), centres, weights, response.constant, response.inputs)
 
     @property
     def columns(self) -> dict[str, list[Json]]:

@@ -17,6 +17,7 @@ from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 
@@ -198,6 +199,19 @@ class Http:
         except httpx.TransportError as broken:
             detail = f"No response from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
+
+
+def of_kind(kind: type[K], response: object) -> K:
+    """Return the response as the expected class; raises ClientError for another one."""
+    if not isinstance(response, kind):
+        detail = f"Expected a {kind.__name__}, got a {type(response).__name__}; pass `of`."
+        raise ClientError(Problem(title="Another task", detail=detail))
+    return response
+
+
+def if_match_header(tag: str | None) -> dict[str, str]:
+    """Return the header that makes a change conditional on an entity tag."""
+    return {} if tag is None else {"If-Match": tag}
 
 
 def _named(key: str | None) -> dict[str, str]:

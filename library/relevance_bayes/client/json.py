@@ -2,8 +2,10 @@
 
 import json
 import math
+from collections.abc import Mapping
 
 from relevance_bayes.types.records import Converter, T, encode
+from relevance_bayes.types.values import Json, Label
 
 
 def dumps(value: object) -> str:
@@ -47,3 +49,13 @@ def read(text: bytes | str, converter: Converter[T]) -> T:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     return converter.decode(value)
+
+
+def exclude_none(members: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the members of a request that are not None."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def listed_priors(priors: Mapping[Label, float] | None) -> list[Json] | None:
+    """Return class priors as the API's list: a JSON object would make all labels strings."""
+    return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]

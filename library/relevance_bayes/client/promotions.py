@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.job_collection import VersionJobCollection
+from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.pages import Page
@@ -37,7 +38,7 @@ class Promotions(VersionJobCollection[Promotion]):
 
         `groups` is the column of groups of dependent rows.
         """
-        required: dict[str, Json] = {
+        requested: dict[str, Json] = {
             "version": version,
             "dataset_id": dataset_id,
             "metric": metric,
@@ -45,5 +46,5 @@ class Promotions(VersionJobCollection[Promotion]):
             "criterion": criterion,
             "groups": groups,
         }
-        given = {name: value for name, value in required.items() if value is not None}
-        return self.http.create(self.one, f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions", given, key=key)
+        path = f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions"
+        return self.http.create(self.one, path, exclude_none(requested), key=key)

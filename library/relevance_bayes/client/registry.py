@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.http import Http, Query
-from relevance_bayes.client.kinds import ANY_VERSION
+from relevance_bayes.client.http import Http, Query, if_match_header
 from relevance_bayes.client.paths import reference, version_path
-from relevance_bayes.client.responses import Json, VersionBase
+from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
+from relevance_bayes.types.records import Converter
 from relevance_bayes.types.statistics import Statistics
+
+ANY_VERSION: Converter[VersionBase] = Converter(Version)
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,13 @@ class Registry:
 
     def annotate(self, model: str, given: AnnotationChange, *, if_match: str | None = None) -> Model:
         """Change the annotations of a model; with `if_match`, only if it still has this `ETag`."""
-        return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=_if_match(if_match))
+        return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=if_match_header(if_match))
 
     def annotate_version(
         self, name: str, given: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
         """Change the annotations of a version, given as `model@alias` or by its `version`."""
-        return self.http.patch(ANY_VERSION, _one(name, version), given.as_patch(), headers=_if_match(if_match))
+        return self.http.patch(ANY_VERSION, _one(name, version), given.as_patch(), headers=if_match_header(if_match))
 
     def lineage(self, name: str, version: int | str | None = None) -> Lineage:
         """Return the lineage of a version, given as in `annotate_version`."""
@@ -77,7 +79,3 @@ def _one(name: str, version: int | str | None) -> str:
             Problem(title="Which version?", detail=f"Expected a version of {name}: a number, or an alias.")
         )
     return version_path(name, version)
-
-
-def _if_match(tag: str | None) -> dict[str, str]:
-    return {} if tag is None else {"If-Match": tag}

@@ -7,17 +7,16 @@ from typing import Literal, TypeVar, overload
 
 from relevance_bayes.client.aliases import Aliases
 from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.class_priors import listed
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.exports import ExportFormat, exported_name
 from relevance_bayes.client.files import Files
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
-from relevance_bayes.client.http import DEFAULT_URL, Http
-from relevance_bayes.client.kinds import ANY_VERSION, IMPORTED_VERSION, of_kind
+from relevance_bayes.client.http import DEFAULT_URL, Http, of_kind
+from relevance_bayes.client.json import exclude_none, listed_priors
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.promotions import Promotions
-from relevance_bayes.client.registry import Registry, tag_query
+from relevance_bayes.client.registry import ANY_VERSION, Registry, tag_query
 from relevance_bayes.client.responses import (
     ApproximationJob,
     Dataset,
@@ -34,9 +33,12 @@ from relevance_bayes.types.formats import media_type_of
 from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
 V = TypeVar("V", bound=VersionBase)
+
+_IMPORTED: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
 def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
@@ -136,8 +138,7 @@ class Relevance:
     ) -> ApproximationJob:
         """Approximate an expansion by few terms: its terms become the dataset `model`."""
         terms = self.create_dataset(expansion.columns, name=model)
-        required: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
-        given = {name: value for name, value in required.items() if value is not None}
+        given = exclude_none({"tolerance": tolerance, "max_functions": max_functions, "density": density})
         requested = {"dataset_id": terms.id, "model": model, **expansion.requested, **given}
         return self.trainings.submit(requested, of=ApproximationJob)
 
@@ -182,10 +183,7 @@ class Relevance:
 
     def expansion(self, name: str, version: int | str) -> GaussianExpansion:
         """Return a version as a sum of Gaussians of one width; raises ClientError for another version."""
-        # Imports numpy, so only here.
-        from relevance_bayes.client.expansions.gaussian_sum import gaussian
-
-        return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
+        return GaussianExpansion.of_response(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
 
     def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
         """Return the image of a code: an exact npy file, or `image/png`."""
@@ -203,7 +201,7 @@ class Relevance:
         name = exported_name(file) if model is None else model
         media_type = "application/x-npz" if file.suffix.lower() == ".npz" else "application/json"
         path = f"/v1/models/{part(name)}/versions"
-        return self.http.upload(IMPORTED_VERSION, path, file, media_type=media_type, key=key)
+        return self.http.upload(_IMPORTED, path, file, media_type=media_type, key=key)
 
     def delete_model(self, name: str) -> None:
         """Delete a model and all its versions."""
@@ -232,15 +230,13 @@ class Relevance:
         Decisions between classes follow from `class_priors`, `costs[truth][decision]` or `reject_cost`; `components` is
         the maximum number of components in a prediction.
         """
-        where = version_path(name, version)
-        required: dict[str, Json] = {
+        options: dict[str, Json] = {
             "interval": interval,
             "explain": explain,
             "covariance": covariance,
-            "class_priors": listed(class_priors),
+            "class_priors": listed_priors(class_priors),
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
             "components": components,
         }
-        options = {name: value for name, value in required.items() if value is not None}
-        return self.http.post(Predictions, f"{where}/predict", {**table, **options})
+        return self.http.post(Predictions, f"{version_path(name, version)}/predict", {**table, **exclude_none(options)})

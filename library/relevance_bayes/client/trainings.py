@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar, overload
 
+from relevance_bayes.client.http import of_kind
 from relevance_bayes.client.job_collection import MAX_WAIT_SECONDS, JobCollection
-from relevance_bayes.client.kinds import ANY_JOB, of_kind
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 
 K = TypeVar("K", bound=Job)
+
+_ANY: Converter[Job] = Converter(TrainingJob)
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Trainings(JobCollection[Job]):
     """
 
     path: str = "/v1/training-jobs"
-    one: Converter[Job] = ANY_JOB
+    one: Converter[Job] = _ANY
     many: type[Page[TrainingJob]] = Page[TrainingJob]
 
     @overload

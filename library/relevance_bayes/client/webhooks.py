@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from relevance_bayes.client.http import Http
+from relevance_bayes.client.json import exclude_none
+from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webhook
@@ -20,13 +21,12 @@ class Webhooks:
         self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None
     ) -> NewWebhook:
         """Create a webhook, for all events unless `events` are given; its secret is only in this response."""
-        required: Mapping[str, Json] = {
+        requested: Mapping[str, Json] = {
             "url": url,
             "events": None if events is None else list(events),
             "description": description,
         }
-        given = {name: value for name, value in required.items() if value is not None}
-        return self.http.create(NewWebhook, "/v1/webhooks", given)
+        return self.http.create(NewWebhook, "/v1/webhooks", exclude_none(requested))
 
     def all(self) -> Iterator[Webhook]:
         """Return all webhooks, newest first."""
@@ -45,13 +45,12 @@ class Webhooks:
         enabled: bool | None = None,
     ) -> Webhook:
         """Change the given members; the secret does not change."""
-        required: Mapping[str, Json] = {
+        requested: Mapping[str, Json] = {
             "url": url,
             "events": None if events is None else list(events),
             "enabled": enabled,
         }
-        given = {name: value for name, value in required.items() if value is not None}
-        return self.http.patch(Webhook, _path(webhook_id), given)
+        return self.http.patch(Webhook, _path(webhook_id), exclude_none(requested))
 
     def delete(self, webhook_id: str) -> None:
         """Delete a webhook."""
@@ -67,8 +66,8 @@ class Webhooks:
 
     def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
         """Send a delivery again now."""
-        return self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{quote(delivery_id, safe='')}/redeliver")
+        return self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{part(delivery_id)}/redeliver")
 
 
 def _path(webhook_id: str) -> str:
-    return f"/v1/webhooks/{quote(webhook_id, safe='')}"
+    return f"/v1/webhooks/{part(webhook_id)}"

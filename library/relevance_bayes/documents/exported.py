@@ -32,7 +32,7 @@ class ExportedBase:
         return None
 
     @property
-    def keeps_rows(self) -> bool:
+    def has_rows(self) -> bool:
         """True if it predicts from training rows, so that it can't be exported as a program."""
         return False
 
@@ -50,7 +50,7 @@ class ExportedSupervised(ExportedBase):
         return self.predictor.encoding.target.noise_column
 
     @property
-    def keeps_rows(self) -> bool:
+    def has_rows(self) -> bool:
         """True for a nearest-neighbour process."""
         return isinstance(self.predictor.learned, LocalModel)
 

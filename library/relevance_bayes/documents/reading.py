@@ -155,17 +155,14 @@ def _target(target: TargetPart) -> EncodedTarget:
 def _learned(part: ModelPart | PoolPart | PerClassPart | LocalPart, inputs: int, classes: int) -> LearnedModel:
     match part:
         case LocalPart():
-            return local_model_of(part, inputs, _trend(part, inputs, classes))
+            trend = None if part.trend is None else _model(part.trend, inputs, classes, "/model/trend")
+            return local_model_of(part, inputs, trend)
         case ModelPart():
             return _model(part, inputs, classes, "/model")
         case PoolPart():
             return _pool(part, inputs, classes)
         case PerClassPart():
             return _per_class(part, inputs, classes)
-
-
-def _trend(part: LocalPart, inputs: int, classes: int) -> Model | None:
-    return None if part.trend is None else _model(part.trend, inputs, classes, "/model/trend")
 
 
 def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:

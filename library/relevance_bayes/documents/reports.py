@@ -93,12 +93,12 @@ def supervised_members(report: SupervisedReport) -> Members:
     assert isinstance(alternatives, list)
     return whole | {
         "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
-        "alternatives": [one for one in alternatives if isinstance(one, dict) and _all_finite([one["score"]])],
+        "alternatives": [one for one in alternatives if isinstance(one, dict) and _is_finite([one["score"]])],
     }
 
 
 def _finite_members(figures: object) -> Members:
-    return {name: value for name, value in _object(figures).items() if _all_finite([value])}
+    return {name: value for name, value in _object(figures).items() if _is_finite([value])}
 
 
 def _object(value: object) -> Members:
@@ -106,7 +106,7 @@ def _object(value: object) -> Members:
     return value
 
 
-def _all_finite(values: Sequence[object]) -> bool:
+def _is_finite(values: Sequence[object]) -> bool:
     return all(not isinstance(value, float) or math.isfinite(value) for value in values)
 
 

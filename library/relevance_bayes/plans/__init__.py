@@ -18,7 +18,7 @@ from relevance_bayes.plans.requests import (
     TrainingRequest,
 )
 from relevance_bayes.plans.supervised import plan_supervised
-from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.tables.columns import TableSummary
 
 
 @overload

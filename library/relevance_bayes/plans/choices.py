@@ -55,7 +55,7 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: i
     `classes` is the number of classes of the target; `inputs` are the columns of which groups name theirs.
     """
     process = isinstance(request.prior, GaussianProcess) or (
-        not isinstance(request.prior, Independent) and _process_fits(request)
+        not isinstance(request.prior, Independent) and _is_for_process(request)
     )
     likelihood = chosen_likelihood(request.likelihood, task, classes=classes, rows=rows, process=process)
     prior = _prior(request, likelihood)
@@ -77,14 +77,14 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
         case GaussianProcess() as prior:
             requested = prior
         case _:
-            if not _process_fits(request):
+            if not _is_for_process(request):
                 return Independent(price=_is_overcomplete(request) and likelihood.has_target_units)
             classes = isinstance(likelihood, ClassLikelihood)
             requested = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
     return requested if requested.min_gain is not None else replace(requested, min_gain=likelihood.min_gain)
 
 
-def _process_fits(request: SupervisedRequest) -> bool:
+def _is_for_process(request: SupervisedRequest) -> bool:
     """Return whether the functions are of one covariance, and no algorithm of independent weights is given."""
     bases = _requested(request)
     if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
@@ -115,7 +115,7 @@ def compared_specs(request: SupervisedRequest, spec: Spec, *, rows: int, target:
     if is_heteroscedastic(spec.likelihood):
         return ()
     found = []
-    if request.likelihood is None and rows <= MAX_ROWS_FOR_LOGARITHM and _spans(target):
+    if request.likelihood is None and rows <= MAX_ROWS_FOR_LOGARITHM and _has_magnitudes(target):
         found.append(replace(spec, likelihood=LogGaussian()))
     if request.algorithm is None and rows <= MAX_ROWS_FOR_INDEPENDENT:
         basis = tuple(
@@ -161,7 +161,7 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
     return tuple(found) if len(found) > 1 else ()
 
 
-def _spans(target: ColumnSummary) -> bool:
+def _has_magnitudes(target: ColumnSummary) -> bool:
     """Return whether all targets are above 0 and over so wide a range that their noise may grow with them."""
     least, most = target.minimum, target.maximum
     return least is not None and most is not None and least > 0.0 and SPAN * least < most <= MAX_SCALED * least

@@ -6,8 +6,8 @@ from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest
 from relevance_bayes.plans.rows import gap_faults, share_faults
 from relevance_bayes.plans.target import refusal
+from relevance_bayes.tables.columns import TableSummary
 from relevance_bayes.tables.encoding.inputs import MAX_SCALED
-from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
 

@@ -55,9 +55,9 @@ class ColumnStatistics:
         return self.sample.limits(self.moments.minimum, self.moments.maximum)
 
     @property
-    def constant(self) -> bool:
+    def is_constant(self) -> bool:
         """Return whether all values are equal."""
-        return self.moments.constant and len(self.counts) < 2
+        return self.moments.is_constant and len(self.counts) < 2
 
 
 class InputStatistics:
@@ -130,9 +130,9 @@ class Statistics:
         return self._inputs.limits()
 
     @property
-    def one_target(self) -> bool:
+    def has_one_target(self) -> bool:
         """Return whether all targets are equal."""
-        return self._target.constant
+        return self._target.is_constant
 
     def encoding(self) -> Encoding:
         """Return the encoding from these rows."""

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
 from relevance_bayes.plans.target import unknown_column
-from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.inputs import MAX_SCALED
-from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault
 
 MIN_ROWS_FOR_IDS = 20
@@ -152,7 +151,7 @@ def _unfit(column: ColumnSummary, rows: int) -> str | None:
             return "it looks like an id: a distinct text in every row"
         if _has_many_texts(column):
             return f"it has more than {MAX_CATEGORIES_LISTED} distinct texts"
-    if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _counts_rows(column, rows):
+    if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _is_row_number(column, rows):
         return "it looks like an id: consecutive integers, one for each row"
     return None
 
@@ -161,7 +160,7 @@ def _has_many_texts(column: ColumnSummary) -> bool:
     return column.distinct is None or column.distinct > MAX_CATEGORIES_LISTED
 
 
-def _counts_rows(column: ColumnSummary, rows: int) -> bool:
+def _is_row_number(column: ColumnSummary, rows: int) -> bool:
     """Return whether a column permutes n consecutive integers, by its range, mean and sd."""
     if column.missing or not column.integral or column.distinct not in {None, rows}:
         return False

@@ -36,7 +36,7 @@ class InputLevels:
                 seen.update(np.unique(real_values(column)).tolist())
 
     @property
-    def are_few(self) -> bool:
+    def is_few(self) -> bool:
         """Return whether each input has fewer than MIN_DISTINCT values."""
         return all(len(seen) < MIN_DISTINCT for seen in self._seen.values())
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from relevance_bayes.plans.inputs import Placed, is_constant
-from relevance_bayes.plans.noise import POINTER as NOISE_POINTER
 from relevance_bayes.plans.requests import (
     MAX_FOLDS,
     MIN_FOLDS,
@@ -14,9 +13,8 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
 )
 from relevance_bayes.plans.split import held_out_rows
-from relevance_bayes.plans.target import unknown_column
-from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.plans.target import NOISE_POINTER, unknown_column
+from relevance_bayes.tables.columns import ColumnSummary, TableSummary
 from relevance_bayes.types.errors import Fault
 
 MAX_GAPS_LISTED = 20

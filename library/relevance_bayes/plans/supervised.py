@@ -15,11 +15,10 @@ from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, sc
 from relevance_bayes.plans.likelihoods import likelihood_faults
 from relevance_bayes.plans.local import local_faults, planned_local
 from relevance_bayes.plans.names import default_model_name, name_faults
-from relevance_bayes.plans.noise import noise_faults
 from relevance_bayes.plans.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
 from relevance_bayes.plans.rows import row_faults, split_faults
-from relevance_bayes.plans.target import refusal, resolve_target
-from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.plans.target import noise_faults, refusal, resolve_target
+from relevance_bayes.tables.columns import TableSummary
 from relevance_bayes.types.errors import Fault
 
 

@@ -1,4 +1,4 @@
-"""The target of a training: the target column, the task, and the classes."""
+"""The target of a training: its column, the task, the classes, and the column of the noise sd."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -6,9 +6,8 @@ from difflib import get_close_matches
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
 from relevance_bayes.plans.likelihoods import is_for
 from relevance_bayes.plans.requests import Task
-from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.raw import quoted
-from relevance_bayes.tables.summary import TableSummary
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 
@@ -17,6 +16,9 @@ MAX_NAMED = 20
 
 MAX_COMPARED = 200
 """The maximum number of columns, and length of names, for which the nearest name is suggested."""
+
+NOISE_POINTER = "/likelihood/noise_sd/column"
+"""The place of the name of the noise column in a request."""
 
 
 @dataclass(frozen=True)
@@ -158,3 +160,26 @@ def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError
         f"The target `{column.name}` has more than {MAX_CATEGORIES_LISTED} classes ({classes}), the maximum:"
         " join some, or keep the rows of the most frequent.",
     )
+
+
+def noise_faults(dataset: TableSummary, likelihood: TargetLikelihood, name: str | None, *, target: str) -> list[Fault]:
+    """Return the faults of the noise column of that name; missing values are checked with those of all columns."""
+    if likelihood.noise_by_row != (name is not None):
+        wrong = "Known noise of each row requires its column, and other likelihoods must not have one."
+        return [Fault(wrong, "/likelihood/noise_sd")]
+    if name is None:
+        return []
+    column = dataset.column(name)
+    if column is None:
+        wrong = unknown_column(dataset, name)
+    elif name == target:
+        wrong = f"`{name}` is the target, so it can't be the noise column."
+    elif column.kind != "number":
+        wrong = f"`{name}` has no numbers, so it can't be the noise column."
+    elif column.minimum is None:
+        wrong = f"`{name}` has no values."
+    elif column.minimum <= 0.0:
+        wrong = f"`{name}` goes down to {column.minimum:g}; expected noise sds above 0."
+    else:
+        return []
+    return [Fault(wrong, NOISE_POINTER, column=name)]

@@ -1,4 +1,4 @@
-"""Tables of typed columns, as uploaded, before they are encoded to a matrix."""
+"""Tables of typed columns, as uploaded, before they are encoded to a matrix, and their summaries."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -144,3 +144,29 @@ class ColumnSummary:
 
 MAX_CATEGORIES_LISTED = 50
 """Also the maximum number of labels of a text column that is an input by default."""
+
+
+IMAGE_COLUMNS = ("row", "column", "intensity")
+"""The columns of an image's table: a row for each pixel, in row-major order from (0, 0)."""
+
+
+@dataclass(frozen=True)
+class ImageSize:
+    """The height and width of an image in pixels."""
+
+    height: int
+    width: int
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """The size and the columns of a table; an image has `image` and the columns `IMAGE_COLUMNS`."""
+
+    name: str
+    rows: int
+    columns: tuple[ColumnSummary, ...]
+    image: ImageSize | None = None
+
+    def column(self, name: str) -> ColumnSummary | None:
+        """Return the summary of one column, or None."""
+        return next((column for column in self.columns if column.name == name), None)

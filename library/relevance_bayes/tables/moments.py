@@ -59,14 +59,14 @@ class Moments:
         )
 
     @property
-    def constant(self) -> bool:
+    def is_constant(self) -> bool:
         """Return whether all numbers are equal."""
         return self.minimum >= self.maximum
 
     @property
     def mean(self) -> float:
         """Return the mean, 0 without numbers; exact when all are equal."""
-        if self.constant:
+        if self.is_constant:
             return self.minimum if self.count else 0.0
         low, high = math.ldexp(self.minimum, -self.exponent), math.ldexp(self.maximum, -self.exponent)
         return math.ldexp(min(max(self.scaled_mean, low), high), self.exponent)
@@ -74,7 +74,7 @@ class Moments:
     @property
     def sd(self) -> float:
         """Return the standard deviation (population), 0 for equal numbers."""
-        if self.constant:
+        if self.is_constant:
             return 0.0
         largest = math.ldexp(max(abs(self.minimum), abs(self.maximum)), -self.exponent)
         return math.ldexp(min(math.sqrt(self.scaled_squares / self.count), largest), self.exponent)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.jobs import JobBase
+from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 @dataclass(frozen=True, kw_only=True)

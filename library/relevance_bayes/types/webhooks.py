@@ -95,7 +95,7 @@ class Attempt:
     error: DeliveryError | None = None
 
     @property
-    def succeeded(self) -> bool:
+    def has_succeeded(self) -> bool:
         """Return whether the receiver has accepted the message."""
         return self.status is not None and 200 <= self.status < 300
 

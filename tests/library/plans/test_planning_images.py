@@ -10,8 +10,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.image import MAX_PIXELS
 from relevance_bayes.plans.requests import ImageRequest
-from relevance_bayes.tables.columns import Block, NumberColumn
-from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.tables.columns import Block, ImageSize, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import dataset_of
 

@@ -45,8 +45,8 @@ def test_zeros_do_not_hide_the_spread_of_tiny_numbers() -> None:
 @pytest.mark.parametrize("value", [0.1, 0.0, 1e308, 3.0, -7e-310])
 def test_equal_numbers_have_their_mean_exactly_and_no_spread(value: float) -> None:
     seen = Moments.of(np.full(7, value)) + Moments.of(np.full(3, value))
-    assert (seen.constant, seen.mean, seen.sd) == (True, value, 0.0)
+    assert (seen.is_constant, seen.mean, seen.sd) == (True, value, 0.0)
 
 
 def test_moments_of_nothing_are_zero() -> None:
-    assert (Moments().mean, Moments().sd, Moments().constant) == (0.0, 0.0, True)
+    assert (Moments().mean, Moments().sd, Moments().is_constant) == (0.0, 0.0, True)

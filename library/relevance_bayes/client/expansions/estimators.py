@@ -6,9 +6,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relevance_bayes.client.arrays import Array
 from relevance_bayes.client.expansions.process_kernels import terms_of
-from relevance_bayes.client.gaussian_expansion import GaussianExpansion, refused
+from relevance_bayes.client.gaussian_expansion import Array, GaussianExpansion, refused
 
 MAX_LOG_HEIGHT = 600.0
 """The maximum magnitude of the log of a density's peaks."""

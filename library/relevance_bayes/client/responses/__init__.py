@@ -22,7 +22,6 @@ from relevance_bayes.client.responses.models import (
     VersionBase,
 )
 from relevance_bayes.client.responses.predictions import Prediction, Predictions
-from relevance_bayes.client.responses.values import Choice, Json
 from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.predictions import (
@@ -35,6 +34,7 @@ from relevance_bayes.types.predictions import (
     Variance,
 )
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
+from relevance_bayes.types.values import Choice, Json
 
 __all__ = [
     "Alternative",

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import Choice, Label
 
 
 @dataclass(frozen=True)

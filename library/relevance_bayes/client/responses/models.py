@@ -4,9 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.client.responses.values import Choice
 from relevance_bayes.types.annotations import OneOf
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
 from relevance_bayes.types.reports import (
@@ -19,7 +17,7 @@ from relevance_bayes.types.reports import (
     Score,
     TrainingWarning,
 )
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.types.values import Choice, ColumnKind, IgnoredColumn, InputColumn, Label
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) 
 def _of_places(found: Components) -> Iterator[Fault]:
     """Yield faults of positions: within these bounds squared distances are finite."""
     bend, where = found.input_map, "/model/functions"
-    if not _within(bend.widths):
+    if not _is_within_limits(bend.widths):
         yield Fault(f"Expected widths {BETWEEN}.", f"{where}/widths")
     if not (np.abs(found.centres) <= MAX_SCALED).all():
         yield Fault(f"Expected numbers of at most {MAX_SCALED:g} in magnitude.", f"{where}/centres")
@@ -51,9 +51,9 @@ def _of_places(found: Components) -> Iterator[Fault]:
 
 def _of_numbers(predictor: ComponentsPredictor) -> Iterator[Fault]:
     found, usual = predictor.components, predictor.log_densities
-    if not _within(found.weights):
+    if not _is_within_limits(found.weights):
         yield Fault(f"Expected weights {BETWEEN}.", "/model/weights")
-    if not _within(np.array(found.noise_variance)):
+    if not _is_within_limits(np.array(found.noise_variance)):
         yield Fault(f"Expected a noise variance {BETWEEN}.", "/model/noise_variance")
     if not len(usual) or (np.diff(usual) < 0.0).any():
         yield Fault("Expected at least one log density, in ascending order.", "/model/log_densities")
@@ -89,5 +89,5 @@ def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iter
     )
 
 
-def _within(numbers: Array) -> bool:
+def _is_within_limits(numbers: Array) -> bool:
     return bool(((numbers >= 1.0 / MAX_SCALED) & (numbers <= MAX_SCALED)).all())

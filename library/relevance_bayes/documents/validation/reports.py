@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
-from relevance_bayes.plans.requests import IgnoredColumn
 from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.reports import InputWidth
@@ -33,7 +32,8 @@ def common_faults(report: SupervisedReport | ApproximationReport | ComponentsRep
     if not SOFTWARE_VERSION.fullmatch(report.software_version):
         detail = "Expected a version of up to 100 letters, digits, dots and dashes."
         yield Fault(detail, f"{WHERE}/software_version")
-    yield from _ignored_faults(report.plan.ignored)
+    for place, column in enumerate(report.plan.ignored):
+        yield from column_name_faults(column.name, f"{WHERE}/plan/ignored/{place}/name")
 
 
 def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str], where: str = WHERE) -> Iterator[Fault]:
@@ -55,8 +55,3 @@ def row_count_faults(dropped: int, held_out: int = 0) -> Iterator[Fault]:
     """Yield faults of the numbers of rows that were not trained on."""
     counts = (("rows_dropped", dropped), ("rows_held_out", held_out))
     yield from figure_faults((f"{WHERE}/{name}", count, COUNT) for name, count in counts)
-
-
-def _ignored_faults(ignored: Sequence[IgnoredColumn]) -> Iterator[Fault]:
-    for place, column in enumerate(ignored):
-        yield from column_name_faults(column.name, f"{WHERE}/plan/ignored/{place}/name")

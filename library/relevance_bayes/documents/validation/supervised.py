@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from relevance_bayes.core.algorithms.state import Termination
-from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
+from relevance_bayes.core.basis import ConstantFunction, Functions, GroupFunctions, InputFunctions, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Covariance
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -26,10 +26,10 @@ from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.validation.columns import column_name_faults, input_faults, is_label
 from relevance_bayes.documents.validation.figures import COUNT, Interval, figure_faults
-from relevance_bayes.documents.validation.functions import function_faults
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tables.encoding.inputs import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
@@ -42,6 +42,9 @@ LOG_NOISE = "/model/log_noise"
 
 ASYMMETRY = 1e-8
 """The tolerance of a covariance's symmetry, in standard deviations, for rounding."""
+
+MAX_DISTANCE = MAX_SCALED * MAX_SCALED
+"""The maximum distance of a centre in widths: its square is finite, as that of an encoded number is."""
 
 
 def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
@@ -166,14 +169,14 @@ def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
     labels = target.classes
     if len(labels) < 2 or not all(type(label) in apt for label in labels):
         yield Fault(f"Expected at least two labels, each a {target.kind}.", "/target/classes")
-    elif not _in_order(labels):
+    elif not _is_sorted(labels):
         detail = "Expected distinct labels in order: false and true, numbers ascending, texts by alphabet"
         yield Fault(f"{detail}.", "/target/classes")
     elif not all(is_label(label) for label in labels if isinstance(label, str)):
         yield Fault("Expected labels of bounded length without NUL.", "/target/classes")
 
 
-def _in_order(labels: Sequence[str | int | float | bool]) -> bool:
+def _is_sorted(labels: Sequence[str | int | float | bool]) -> bool:
     texts = [label for label in labels if isinstance(label, str)]
     if texts:
         return all(one < other for one, other in pairwise(texts))
@@ -251,3 +254,24 @@ def _of_figures(model: Model) -> Iterator[Fault]:
     )
     if model.termination not in set(Termination):
         yield Fault(f"Expected one of {', '.join(Termination)}.", "/model/termination")
+
+
+def function_faults(model: Model) -> Iterator[Fault]:
+    """Return a fault for kernel functions whose centres are too far away to compute distances."""
+    for place, functions in enumerate(model.functions):
+        if not _has_distances(functions):
+            yield _fault(f"/model/functions/{place}")
+    if model.augmentation is not None and not _has_distances(model.augmentation.functions):
+        yield _fault("/model/augmentation/functions")
+
+
+def _has_distances(functions: Functions) -> bool:
+    single = functions.of if isinstance(functions, GroupFunctions) else functions
+    if not isinstance(single, KernelFunctions):
+        return True
+    with np.errstate(all="ignore"):
+        return bool((np.abs(single.input_map(single.centres)) <= MAX_DISTANCE).all())
+
+
+def _fault(where: str) -> Fault:
+    return Fault(f"Expected centres that are at most {MAX_DISTANCE:g} widths from 0, after the warp.", where)

@@ -30,7 +30,7 @@ from relevance_bayes.plans.requests.supervised import (
     Task,
     Validation,
 )
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
 
 TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest | ComponentsRequest
 TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | ComponentsPlan

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 from uuid import UUID
 
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn
+from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 @dataclass(frozen=True)

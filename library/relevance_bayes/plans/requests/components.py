@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from uuid import UUID
 
 from relevance_bayes.core.kernels import Covariance, Gaussian
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
 
 
 @dataclass(frozen=True)

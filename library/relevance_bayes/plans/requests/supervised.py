@@ -11,8 +11,7 @@ from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import Width
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
-from relevance_bayes.types.inputs import IgnoredColumn, InputColumn, Missing
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label, Missing
 
 Task = Literal["regression", "classification"]
 

@@ -11,11 +11,11 @@ from relevance_bayes.tables.encoding.columns import (
     column_units,
 )
 from relevance_bayes.tables.encoding.inputs import encode_inputs
-from relevance_bayes.tables.encoding.noise import encode_noise
 from relevance_bayes.tables.encoding.outlying import Limits
 from relevance_bayes.tables.encoding.raw import gaps, quoted, raw_cells, real_values
 from relevance_bayes.tables.encoding.spec import in_columns, in_target_units
 from relevance_bayes.tables.encoding.target import (
+    encode_noise,
     encode_target,
     user_evidence,
     user_log_evidence,

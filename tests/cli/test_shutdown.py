@@ -7,7 +7,7 @@ import pytest
 
 ANOTHER_THREAD_TAKES_THE_SIGNAL = """
 import signal, threading, time
-from app.cli.stop_request import StopRequest
+from app.cli.shutdown import StopRequest
 request = StopRequest.by_signals(lambda: print("handled", flush=True))
 def send():
     time.sleep(0.3)
@@ -22,7 +22,7 @@ assert request.wait()
 
 SET_IN_THE_HANDLER = """
 import signal
-from app.cli.stop_request import StopRequest
+from app.cli.shutdown import StopRequest
 request = StopRequest.by_signals(lambda: [request.set() for _ in range(100_000)])
 signal.setitimer(signal.ITIMER_REAL, 30)
 signal.raise_signal(signal.SIGTERM)
@@ -32,7 +32,7 @@ assert request.wait()
 
 SET_BY_ANOTHER_THREAD = """
 import threading
-from app.cli.stop_request import StopRequest
+from app.cli.shutdown import StopRequest
 request = StopRequest()
 assert not request.wait(0)
 threading.Timer(0.05, request.set).start()
