@@ -1,0 +1,27 @@
+"""What earlier formats of documents become."""
+
+import pytest
+
+from relevance_bayes.core.algorithms.price import Price
+from relevance_bayes.documents.former_members import Json, with_temperatures
+from relevance_bayes.documents.models.earlier import EarlierModel, earlier_evidence
+
+
+@pytest.mark.parametrize(("sharpness", "temperature"), [(2.0, 0.5), (4, 0.25), ("learned", "learned")])
+def test_a_sharpness_becomes_a_temperature_wherever_it_stands(sharpness: float | str, temperature: float | str) -> None:
+    beside: dict[str, Json] = {"type": "one_against_rest", "classes": 3, "zeta": 1}
+    earlier: Json = {"alternatives": [{"likelihood": {**beside, "sharpness": sharpness}}], "seed": 1}
+    expected = {"alternatives": [{"likelihood": {**beside, "temperature": temperature}}], "seed": 1}
+    assert with_temperatures(earlier) == expected
+
+
+@pytest.mark.parametrize("likelihood", [{"type": "categorical", "sharpness": 2.0}, {"type": "one_against_rest"}])
+def test_other_likelihoods_stay_as_they_are(likelihood: Json) -> None:
+    assert with_temperatures({"likelihood": likelihood}) == {"likelihood": likelihood}
+
+
+@pytest.mark.parametrize(("candidates", "functions"), [(1, 1), (2, 1), (3, 3), (9, 2), (100, 5), (100, 60)])
+def test_the_price_of_an_earlier_model_is_that_of_its_choice_of_functions(candidates: int, functions: int) -> None:
+    model = EarlierModel(-12.0, functions, candidates, 0.0, 0.0, 0.1, 1.0, 0.0)
+    found = earlier_evidence(model, {"type": "independent", "price": True}, {"type": "gaussian"})
+    assert found.price == pytest.approx(Price(candidates, 1.0).of(functions), rel=1e-12)
