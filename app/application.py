@@ -157,7 +157,12 @@ def make_application(
     )
     shutdown = Shutdown(parts.watcher.stop)
     services = Services(
-        *parts.services(), JobWaiter(parts.jobs, parts.watcher), ReadinessProbe(parts.ready), runner, shutdown, limits
+        *parts.services(),
+        JobWaiter(parts.jobs, parts.watcher),
+        ReadinessProbe(lambda: parts.ready()),
+        runner,
+        shutdown,
+        limits,
     )
     app = FastAPIOffline(
         docs_url=None,

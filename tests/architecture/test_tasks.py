@@ -102,7 +102,7 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "app/exports/onnx_file/model.py": (1, "encodes a tagged union, in one place: only exports know ONNX"),
     "app/exports/python_file/program.py": (1, "encodes a tagged union, in one place"),
     "app/prediction/training_rows.py": (1, "only versions with a target are judged"),
-    "library/relevance_bayes/cli/comparisons.py": (1, "the commands print versions by their records"),
+    "library/relevance_bayes/cli/predictions.py": (1, "the commands print versions by their records"),
     "library/relevance_bayes/cli/prediction_columns.py": (1, "columns on the terminal, in one place"),
     "library/relevance_bayes/cli/verdict.py": (1, "the sentences on a version are of its task"),
     "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),

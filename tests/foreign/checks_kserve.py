@@ -109,5 +109,5 @@ def test_what_can_not_be_done_is_said(model: str, inputs: list[InferInput], give
 
 def test_nobody_infers_without_the_key() -> None:
     request = InferRequest("numbers", [matrix(binary=True)])
-    with pytest.raises(httpx.HTTPStatusError, match="Send the API key"):
+    with pytest.raises(httpx.HTTPStatusError, match="Send a valid API key"):
         with_client(lambda client: client.infer(URL, request, model_name="numbers"))

@@ -319,5 +319,5 @@ def test_nobody_infers_without_the_key() -> None:
         assert client.is_server_live()
         assert client.is_server_ready()
         assert not client.is_model_ready("numbers")
-        with pytest.raises(InferenceServerException, match="Send the API key"):
+        with pytest.raises(InferenceServerException, match="Send a valid API key"):
             client.infer("numbers", [matrix()])

@@ -286,8 +286,8 @@ def test_rows_may_bring_their_noise_and_the_interval_may_be_said(client: TestCli
         ({"inputs": [{**X, "shape": [2, 1, 1]}, COLOUR]}, r"\[-1\]"),
         ({"inputs": [{**X, "datatype": "BYTES", "data": ["1", "2"]}, COLOUR]}, "FP64"),
         ({"inputs": [X, {**X, "name": "colour"}]}, "BYTES"),
-        ({"inputs": [{**X, "shape": [1], "data": [0.5]}, COLOUR]}, "rows"),
-        ({"inputs": [{**X, "shape": [0], "data": []}, {**COLOUR, "shape": [0], "data": []}]}, "rows"),
+        ({"inputs": [{**X, "shape": [1], "data": [0.5]}, COLOUR]}, "first has 1"),
+        ({"inputs": [{**X, "shape": [0], "data": []}, {**COLOUR, "shape": [0], "data": []}]}, "no rows"),
         ({"inputs": [X, {**COLOUR, "data": ["red", "green"]}]}, "green"),
         ({"inputs": [{key: X[key] for key in ("name", "datatype", "shape")}, COLOUR]}, "binary_data_size"),
         ({"inputs": [{**X, "parameters": {"shared_memory_region": "r"}}, COLOUR]}, "shared_memory_region"),
@@ -296,7 +296,7 @@ def test_rows_may_bring_their_noise_and_the_interval_may_be_said(client: TestCli
         ({"outputs": [{"name": "mean", "parameters": {"classification": 2}}]}, "classification"),
         ({"parameters": {"interval": 1.5}}, "interval"),
         ({"parameters": {"sequence_id": 7}}, "sequence_id"),
-        ({"inputs": "x"}, "read"),
+        ({"inputs": "x"}, "parsed"),
     ],
 )
 def test_what_does_not_fit_is_400_with_what_is_wrong(client: TestClient, changed: dict[str, Json], given: str) -> None:

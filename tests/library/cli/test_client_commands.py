@@ -113,7 +113,7 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
             shown,
             re.MULTILINE,
         ), shown
-        assert re.search(r"^score +none: No rows were left out", shown, re.MULTILINE)
+        assert re.search(r"^score +none: No rows were held out", shown, re.MULTILINE)
         assert re.search(r"^leave-one-out +rmse \S+, nll \S+, coverage 95 \S+ \(a diagnostic\) *$", shown, re.MULTILINE)
     version = json.loads(requested("models", "open", "--json").stdout)
     assert [one["prior"]["type"] for one in version["alternatives"]] == ["independent"]
