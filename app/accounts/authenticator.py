@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
-from anyio import to_thread
+from anyio import move_on_after, to_thread
 
 from app.accounts.records import Credential, digest
 from app.accounts.repository import ApiKeyRepository
@@ -16,6 +16,9 @@ from app.identity import LOCAL, Principal
 
 REFRESH_SECONDS = 1.0
 """The age of the copy above which a request waits for a new one; a revoked key is refused within this time."""
+
+MAX_WAIT_SECONDS = 0.5
+"""The maximum time that a request waits for a new copy where there is an old one."""
 
 MIN_REFRESH_SECONDS = 0.1
 """The minimum time between two copies, however many requests send unknown keys."""
@@ -53,7 +56,7 @@ class KeyAuthenticator:
     """Authenticates requests by the API keys in the database; safe to use from many threads.
 
     A service `needs_keys` from the beginning, or else as soon as its database has a key. While the database is
-    unavailable, the keys that were valid go on being valid for `stale_seconds`.
+    unavailable, the keys that were valid go on being valid for `stale_seconds`; a service without keys stays open.
     """
 
     def __init__(
@@ -82,26 +85,44 @@ class KeyAuthenticator:
     async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
         """Return the principal by what the database has now, None where the key is not valid.
 
-        Raises UnavailableError where the database is unavailable and the copy is too old.
+        A slow database is waited for MAX_WAIT_SECONDS, as long as there is a copy. Raises UnavailableError where there
+        is none, or it is too old.
         """
-        keys = await to_thread.run_sync(self._refreshed)
+        keys = self._keys
+        if keys is None:
+            keys = await to_thread.run_sync(self._refreshed)
+        else:
+            with move_on_after(MAX_WAIT_SECONDS) as wait:
+                keys = await to_thread.run_sync(self._refreshed, abandon_on_cancel=True)
+            if wait.cancelled_caught:
+                self._attempted_at = self._now()
+        if keys.is_required and self._now() - keys.read_at > self._stale_seconds:
+            raise UnavailableError("The API keys can't be read: the database does not respond.")
         return keys.principal(authorizations)
 
     def _refreshed(self) -> _Keys:
-        with self._lock:
-            keys, now = self._keys, self._now()
-            if keys is not None and now - self._attempted_at <= MIN_REFRESH_SECONDS:
+        """Return a new copy; the one before where the database is unavailable, or another thread reads for long."""
+        before = self._keys
+        if not self._lock.acquire(timeout=-1 if before is None else MAX_WAIT_SECONDS):
+            assert before is not None
+            return before
+        try:
+            keys = self._keys
+            if keys is not None and self._now() - self._attempted_at <= MIN_REFRESH_SECONDS:
                 return keys
-            self._attempted_at = now
+            now = self._now()
             try:
-                with self._transaction() as tx:
-                    repository = ApiKeyRepository(tx)
-                    credentials = repository.credentials()
-                    is_required = self.needs_keys or bool(credentials) or repository.has_any()
+                keys = self._keys = self._read(now)
             except UnavailableError:
-                if keys is None or now - keys.read_at > self._stale_seconds:
-                    self._keys = None
+                if keys is None:
                     raise
-                return keys
-            self._keys = _Keys(now, is_required, credentials)
-            return self._keys
+            self._attempted_at = now
+            return keys
+        finally:
+            self._lock.release()
+
+    def _read(self, now: float) -> _Keys:
+        with self._transaction() as tx:
+            keys = ApiKeyRepository(tx)
+            credentials = keys.credentials()
+            return _Keys(now, self.needs_keys or bool(credentials) or keys.has_any(), credentials)

@@ -1,10 +1,12 @@
 from collections.abc import Sequence
 from datetime import timedelta
+from threading import Event
+from time import monotonic
 
 import anyio
 import pytest
 
-from app.accounts.authenticator import MIN_REFRESH_SECONDS, REFRESH_SECONDS, KeyAuthenticator
+from app.accounts.authenticator import MAX_WAIT_SECONDS, MIN_REFRESH_SECONDS, REFRESH_SECONDS, KeyAuthenticator
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal
 from tests.applications import SmallParts
@@ -120,6 +122,34 @@ def test_unknown_keys_read_the_database_ten_times_a_second_at_most(
     time.now += MIN_REFRESH_SECONDS + 0.01
     assert found(authenticator, header("wrong")) is None
     assert parts.stored.opened == before + 1
+
+
+def test_a_database_that_does_not_respond_delays_a_request_by_half_a_second_at_most(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secret = parts.keys.create("acme", "CI")
+    assert found(authenticator, header(secret)) is not None
+    responds, read = Event(), authenticator._read
+    monkeypatch.setattr(authenticator, "_read", lambda now: responds.wait(10.0) and read(now))
+    time.now += REFRESH_SECONDS + 0.01
+    began = monotonic()
+    for _ in range(3):
+        assert found(authenticator, header(secret)) is not None  # the second and third do not wait at all
+    assert MAX_WAIT_SECONDS <= monotonic() - began < 2 * MAX_WAIT_SECONDS
+    time.now += 60.0
+    with pytest.raises(UnavailableError, match="can't be read"):
+        found(authenticator, header(secret))
+    responds.set()
+    assert found(authenticator, header(secret)) is not None
+
+
+def test_without_the_database_a_service_without_keys_stays_open(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    assert found(authenticator, []) == LOCAL
+    parts.stored.reachable = False
+    time.now += 3600.0
+    assert found(authenticator, []) == LOCAL
 
 
 def test_without_the_database_known_keys_go_on_for_a_while(
