@@ -13,7 +13,11 @@ HOW_TO_SEND = "Send a valid API key as `Authorization: Bearer <key>`."
 KEYS = f"{OWN}/keys"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 BATCH_PREDICTIONS = f"{OWN}/batch-predictions"
-_PREDICTING = re.compile(rf"{OWN}/models/.+/(predict|compare)")
+MODEL_INDEX = f"{INFERENCE}/repository/index"
+"""A list, which the protocol requests by POST."""
+
+_PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare)")
+"""What only predicts, by POST; other methods have resources there, such as an alias named `predict`."""
 
 
 class Authenticator(Protocol):
@@ -61,9 +65,9 @@ def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
     if is_below(path, KEYS):
         return ()
     if is_below(path, INFERENCE):
-        return ("predict", "read") if method in READING or path.endswith("/index") else ("predict",)
+        return ("predict", "read") if method in READING or path == MODEL_INDEX else ("predict",)
     if method in READING:
         return ("read",)
     if is_below(path, BATCH_PREDICTIONS):
         return ("predict", "train")
-    return ("predict",) if _PREDICTING.fullmatch(path) else ("train",)
+    return ("predict",) if method == "POST" and _PREDICTING.fullmatch(path) else ("train",)

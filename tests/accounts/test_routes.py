@@ -88,6 +88,25 @@ def test_scopes_are_those_that_a_reader_expects(locked: TestClient) -> None:
     assert found["GET", "/v1/keys"] == found["POST", "/v1/keys"] == set()
 
 
+@pytest.mark.parametrize("name", ["predict", "compare", "infer", "index"])
+@pytest.mark.parametrize("scope", ["predict", "read"])
+def test_a_resource_that_is_named_as_an_action_needs_no_other_scope(
+    parts: SmallParts, locked: TestClient, name: str, scope: KeyScope
+) -> None:
+    headers = key(parts, scope)
+    for method, path in (
+        ("PUT", f"/v1/models/small/aliases/{name}"),
+        ("DELETE", f"/v1/models/small/aliases/{name}"),
+        ("DELETE", f"/v1/models/small/versions/{name}"),
+        ("PATCH", f"/v1/models/{name}"),
+        ("DELETE", f"/v1/models/{name}"),
+        ("POST", f"/v1/models/{name}/versions"),
+        ("DELETE", f"/v1/webhooks/{name}"),
+    ):
+        assert locked.request(method, path, headers=headers).status_code == 403, (method, path)
+    assert locked.post(f"/v2/models/{name}/infer", headers=headers).status_code == (403 if scope == "read" else 404)
+
+
 def test_a_missing_scope_is_named(parts: SmallParts, locked: TestClient) -> None:
     response = locked.post("/v1/models/small/predict", json=ROWS, headers=key(parts, "read", "train"))
     assert_problem(response, "insufficient-scope", "The API key needs the scope predict; it has read, train.")
