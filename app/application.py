@@ -146,10 +146,9 @@ def make_application(
 ) -> FastAPI:
     """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
 
-    `close` is called at shutdown.
-    Event streams, which stay open for as long as their clients read, end as soon as the process or its server shuts
-    down. The server `beside` runs during the application's lifespan on the same event loop; the lifespan's state has
-    its port. Pages of `cors_origins` may call the application from a browser.
+    `close` is called at shutdown. Event streams, which stay open for as long as their clients read, end as soon as
+    the process or its server shuts down. The server `beside` runs during the application's lifespan on the same
+    event loop; the lifespan's state has its port. Pages of `cors_origins` may call the application from a browser.
     """
     authenticator = authenticator or AllowAny()
     runner = PredictionRunner(

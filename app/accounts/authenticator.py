@@ -77,10 +77,8 @@ class KeyAuthenticator:
 
     def known(self, authorizations: Collection[bytes]) -> Principal | None:
         """Return the principal by the copy in memory; None where it has no such key, or is too old."""
-        keys = self._keys
-        if keys is None or self._now() - self._attempted_at > REFRESH_SECONDS:
-            return None
-        return keys.principal(authorizations)
+        keys = self._attempted_within(REFRESH_SECONDS)
+        return None if keys is None else keys.principal(authorizations)
 
     async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
         """Return the principal by what the database has now, None where the key is not valid.
@@ -91,7 +89,7 @@ class KeyAuthenticator:
         keys = self._keys
         if keys is None:
             keys = await to_thread.run_sync(self._refreshed)
-        else:
+        elif self._attempted_within(MIN_REFRESH_SECONDS) is None:
             with move_on_after(MAX_WAIT_SECONDS) as wait:
                 keys = await to_thread.run_sync(self._refreshed, abandon_on_cancel=True)
             if wait.cancelled_caught:
@@ -107,10 +105,9 @@ class KeyAuthenticator:
             assert before is not None
             return before
         try:
-            keys = self._keys
-            if keys is not None and self._now() - self._attempted_at <= MIN_REFRESH_SECONDS:
-                return keys
-            now = self._now()
+            if (fresh := self._attempted_within(MIN_REFRESH_SECONDS)) is not None:
+                return fresh  # another thread has read it while this one waited
+            keys, now = self._keys, self._now()
             try:
                 keys = self._keys = self._read(now)
             except UnavailableError:
@@ -120,6 +117,10 @@ class KeyAuthenticator:
             return keys
         finally:
             self._lock.release()
+
+    def _attempted_within(self, seconds: float) -> _Keys | None:
+        """Return the copy where the last attempt to read another one is that recent."""
+        return self._keys if self._now() - self._attempted_at <= seconds else None
 
     def _read(self, now: float) -> _Keys:
         with self._transaction() as tx:

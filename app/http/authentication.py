@@ -17,7 +17,7 @@ MODEL_INDEX = f"{INFERENCE}/repository/index"
 """A list, which the protocol requests by POST."""
 
 _PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare)")
-"""What only predicts, by POST; other methods have resources there, such as an alias named `predict`."""
+"""Actions that only predict, by POST; other methods have resources there, such as an alias named `predict`."""
 
 
 class Authenticator(Protocol):
