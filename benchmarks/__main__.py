@@ -30,7 +30,7 @@ from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.fit_pairs import fit_pairs
 from benchmarks.speed.million import million
-from benchmarks.tables import comparison, large
+from benchmarks.tables import by_rows, comparison, large
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "papers": papers,
@@ -78,6 +78,7 @@ TABLES: dict[str, Callable[[Options], list[Table]]] = {
     "generators": comparison.generators,
     "sealed": comparison.sealed,
     "many-rows": large.large,
+    "error-by-rows": by_rows.by_rows,
 }
 """Run where they are named: with the peers they take hours, and looks at the sealed half are counted."""
 
