@@ -262,12 +262,12 @@ def test_an_outage_is_one_warning_and_listening_is_retried_after_pauses(
     reported: Reported, watcher: JobWatcher, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.WARNING, "app.jobs.watcher")
-    monkeypatch.setattr("app.jobs.watcher.PAUSES", (0.01, 600.0))
+    monkeypatch.setattr("app.jobs.watcher.PAUSES", (0.01, 0.01, 600.0))
     reported.broken = True
     with waiting(watcher, uuid7()):
-        until(lambda: reported.attempts == 2)
+        until(lambda: reported.attempts == 3)
         time.sleep(0.05)
-        assert reported.attempts == 2
+        assert reported.attempts == 3
         began = time.monotonic()
         watcher.close()  # does not wait for the end of the pause
         assert time.monotonic() - began < 1.0
