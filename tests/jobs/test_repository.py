@@ -210,6 +210,23 @@ def test_progress_is_seen_and_numbered(transaction: OpenTransaction) -> None:
     assert [event.transition.state for event in events if event.transition] == ["queued", "running"]
 
 
+def test_events_say_of_which_attempt_a_transition_is(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        JobRepository(tx).hand_back(job_id, 1)
+        JobRepository(tx).claim(job_id)
+    with transaction() as tx:
+        events = JobRepository(tx).events(samples.OWNER, job_id, limit=100, after=0)
+        job = JobRepository(tx).get(samples.OWNER, job_id)
+    found = [event.transition for event in events if event.transition]
+    assert [(move.state, move.attempt) for move in found] == [
+        ("queued", 0),
+        ("running", 1),
+        ("running", 2),
+    ]
+    assert tuple(found) == job.transitions
+
+
 def test_events_come_in_pieces(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:

@@ -1,5 +1,7 @@
 """Who waits for a job is woken when something happens to it, and nothing runs while nobody waits."""
 
+import logging
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -41,12 +43,14 @@ class Reported:
     given: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
     broken: bool = False
     late: Bell | None = None
+    attempts: int = 0
     opened: int = 0
     open_now: int = 0
     turns: int = 0
 
     @contextmanager
     def open(self) -> Iterator[Listener]:
+        self.attempts += 1
         if self.broken:
             raise UnavailableError("Not now.")
         if self.late is not None:
@@ -241,3 +245,30 @@ def test_at_the_end_everybody_is_woken_and_can_see_why(reported: Reported, watch
         until(lambda: reported.open_now == 0)
     with waiting(watcher, uuid7()):
         assert reported.open_now == 0
+
+
+def test_closing_wakes_everybody_and_ends_the_thread(reported: Reported, watcher: JobWatcher) -> None:
+    before = set(threading.enumerate())
+    with settled(reported, watcher, uuid7()) as (change_event,):
+        (thread,) = set(threading.enumerate()) - before
+        watcher.close()
+        assert change_event.is_set()
+        assert watcher.is_stopped
+        assert not thread.is_alive()
+        assert reported.open_now == 0
+
+
+def test_an_outage_is_one_warning_and_listening_is_retried_after_pauses(
+    reported: Reported, watcher: JobWatcher, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.WARNING, "app.jobs.watcher")
+    monkeypatch.setattr("app.jobs.watcher.PAUSES", (0.01, 0.01, 600.0))
+    reported.broken = True
+    with waiting(watcher, uuid7()):
+        until(lambda: reported.attempts == 3)
+        time.sleep(0.05)
+        assert reported.attempts == 3
+        began = time.monotonic()
+        watcher.close()  # does not wait for the end of the pause
+        assert time.monotonic() - began < 1.0
+    assert [record.getMessage() for record in caplog.records] == ["notifications of jobs can't be received"]

@@ -3,7 +3,7 @@ from typing import get_args
 from uuid import UUID, uuid4
 
 import pytest
-from dbos import DBOSClient
+from dbos import DBOS, DBOSClient
 from sqlalchemy import Engine, inspect, text
 
 from app import retention
@@ -128,6 +128,14 @@ def test_migrations_may_run_twice(empty_database_url: str) -> None:
     migrate(engine)
     assert is_migrated(client)
     engine.dispose()
+
+
+def test_the_migration_connects_with_the_password_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls: list[str] = []
+    monkeypatch.setattr(DBOS, "migrate", urls.append)
+    url = "postgresql+psycopg://ada:secret@127.0.0.1:1/relevance"
+    migrate(make_engine(url))
+    assert urls == [url]
 
 
 def test_before_the_migration_submitting_says_that_the_service_is_not_ready(empty_database_url: str) -> None:

@@ -97,6 +97,21 @@ def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
     assert trained.jobs.empty()
 
 
+def test_a_worker_that_only_trains_takes_nothing_from_the_scoring_queue_of_others(
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
+) -> None:
+    trained, scored, job = Ran(), Ran(), uuid4()
+    with running(engine, client, trained, score=scored):
+        pass
+    with transaction() as tx:
+        tx.queue.submit(job, owner="ada", kind="evaluation")
+    with running(engine, client, trained):
+        for _ in range(2):
+            submit(transaction)
+            trained.jobs.get(timeout=10)
+        assert (control.state(job), control.endings([job])) == ("waiting", {})
+
+
 def test_a_fault_ends_the_entry_and_is_logged(
     engine: Database,
     client: DBOSClient,

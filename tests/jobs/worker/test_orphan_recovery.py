@@ -202,6 +202,18 @@ def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
     assert reconcile_jobs(transaction, recovery) is None
 
 
+def test_a_full_call_returns_the_last_job_that_it_checked(
+    transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 3)
+    first = look(transaction, job_id)
+    others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
+    with transaction() as tx:
+        for other in others:
+            submit(tx, other)
+    assert reconcile_jobs(transaction, ToldRecovery()) == others[-1].id
+
+
 def test_a_job_that_the_sweep_ends_is_logged_as_ended(
     transaction: OpenTransaction, job_id: UUID, caplog: pytest.LogCaptureFixture
 ) -> None:

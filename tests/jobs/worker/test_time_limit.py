@@ -7,6 +7,7 @@ import pytest
 
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
+from app.jobs.worker.running_time import RECORD_SECONDS, RunningTime
 from app.tasks.runner import Runner
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import Bench, Running
@@ -107,3 +108,23 @@ def test_an_attempt_that_was_superseded_records_no_seconds(bench: Bench) -> None
         earlier = JobRepository(tx).earlier_starts(job_id)
     assert earlier is not None
     assert (earlier.attempt, earlier.seconds) == (2, 0.0)
+
+
+def test_an_attempt_records_its_running_time_once_per_interval(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1000.0]
+    begun = bench.run.records.begin(bench.queued(trainers.quick))
+    assert begun is not None
+    attempt = replace(begun, running=RunningTime(now=lambda: clock[0]))
+
+    def recorded() -> float:
+        with bench.transaction() as tx:
+            earlier = JobRepository(tx).earlier_starts(attempt.job_id)
+        assert earlier is not None
+        return earlier.seconds
+
+    seen: list[float] = []
+    for seconds in (RECORD_SECONDS, 1.0, RECORD_SECONDS - 1.0):
+        clock[0] += seconds
+        attempt.look()
+        seen.append(recorded())
+    assert seen == [RECORD_SECONDS, RECORD_SECONDS, 2 * RECORD_SECONDS]

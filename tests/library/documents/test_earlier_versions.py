@@ -25,3 +25,10 @@ def test_the_price_of_an_earlier_model_is_that_of_its_choice_of_functions(candid
     model = EarlierModel(-12.0, functions, candidates, 0.0, 0.0, 0.1, 1.0, 0.0)
     found = earlier_evidence(model, {"type": "independent", "price": True}, {"type": "gaussian"})
     assert found.price == pytest.approx(Price(candidates, 1.0).of(functions), rel=1e-12)
+
+
+@pytest.mark.parametrize(("rho", "kind"), [(1.0, "exact"), (0.5, "lower_bound"), (0.0, "lower_bound")])
+def test_the_evidence_of_an_earlier_process_is_exact_only_where_rho_is_one(rho: float, kind: str) -> None:
+    model = EarlierModel(-12.0, 3, 9, 0.0, 0.0, 0.1, 1.0, 0.0)
+    found = earlier_evidence(model, {"type": "gaussian_process", "rho": rho}, {"type": "gaussian"})
+    assert (found.value, found.kind) == (-12.0, kind)
