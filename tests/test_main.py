@@ -26,6 +26,7 @@ KEYS = [
     ({"host": "0.0.0.0", "insecure": True}, False),
     ({"api_key": SecretStr("sent by clients")}, True),
     ({"api_key_file": Path("key")}, True),
+    ({"jwt_issuer": "https://issuer.test", "jwt_audience": "relevance"}, True),
 ]
 
 
@@ -73,6 +74,13 @@ def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_n
     loaded = "import sys, app.main; print(*(name for name in sys.modules if name.startswith('scipy.')), sep='\\n')"
     found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     assert not FOR_FITS & set(found)
+
+
+def test_a_process_without_an_issuer_of_tokens_holds_nothing_of_what_they_need() -> None:
+    loaded = "import sys, app.main; print(*sys.modules, sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert "app.main" in found
+    assert not {"jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"} & set(found)
 
 
 PREDICTS = """
