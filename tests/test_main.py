@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 from starlette.testclient import TestClient
 
 from app.http.dependencies import Limits
@@ -52,6 +52,28 @@ def test_the_initial_key_is_added_to_a_database_without_keys_alone(settings: Set
 def test_a_short_initial_key_is_refused(settings: Settings) -> None:
     with pytest.raises(InvalidRequestError, match="at least 16 characters, got 5"):
         migrate(settings.model_copy(update={"initial_api_key": SecretStr("short")}))
+
+
+def test_a_token_is_no_initial_key(settings: Settings) -> None:
+    with pytest.raises(InvalidRequestError, match="got a JSON Web Token"):
+        migrate(settings.model_copy(update={"initial_api_key": SecretStr("eyJhbGciOiJub25lIn0.eyJ9.")}))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"jwt_issuer": "https://issuer.test"},
+        {"jwt_audience": "relevance"},
+        {"jwt_jwks_url": "https://issuer.test/keys"},
+        {"jwt_issuer": "http://issuer.test", "jwt_audience": "relevance"},
+        {"jwt_issuer": "https://issuer.test", "jwt_audience": "relevance", "jwt_jwks_url": "file:///keys"},
+    ],
+)
+def test_an_issuer_needs_an_audience_and_a_secure_url(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"RELEVANCE_{name.upper()}", value)
+    with pytest.raises(ValidationError, match=r"jwt_issuer|https"):
+        Settings()
 
 
 def test_limits_are_those_of_the_settings(settings: Settings) -> None:
