@@ -271,7 +271,7 @@ def test_without_any_keys_tokens_can_not_be_checked(
     assert "/elsewhere" not in issuer.requested
 
 
-def test_a_server_that_sends_a_byte_at_a_time_has_a_deadline(
+def test_an_issuer_that_does_not_respond_is_waited_for_until_the_deadline(
     authenticator: TokenAuthenticator, issuer: TokenIssuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.accounts.issuer_keys.FETCH_SECONDS", 0.2)
