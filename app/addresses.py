@@ -22,6 +22,7 @@ MAX_URL_LENGTH = 2000
 HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 PRINTABLE = re.compile(r"[!-~]+")
 PORTS = {"http": 80, "https": 443}
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 # The registries of special addresses (RFC 6890 and its updates) as of this release: those in `ipaddress` depend on the
 # version of Python.
@@ -172,6 +173,16 @@ def read_target(url: str) -> Target:
         raise _refused(f"Expected a host name or an address, got {host!r}.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(scheme, host, port or PORTS[scheme], path)
+
+
+def is_secure_url(url: str) -> bool:
+    """Return whether a URL is https, or http to this machine, so that nobody else can respond."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
 
 
 def _is_host(host: str) -> bool:

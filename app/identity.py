@@ -16,19 +16,19 @@ BUILT_IN_OWNER = "local"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who sends a request: the owner whose resources it sees, and the scopes of its key."""
+    """Who sends a request: the owner whose resources it sees, and the scopes of its key or token."""
 
     owner: str
     scopes: frozenset[KeyScope] = frozenset(KEY_SCOPES)
 
     def has_any(self, scopes: Collection[KeyScope]) -> bool:
-        """Return whether the key has one of these scopes, or `admin`, which permits everything."""
+        """Return whether the key or token has one of these scopes, or `admin`, which permits everything."""
         return "admin" in self.scopes or not self.scopes.isdisjoint(scopes)
 
     def lacks(self, scopes: Sequence[KeyScope]) -> str:
         """Return a sentence with the scopes that would be sufficient."""
         needed = " or ".join((*scopes, "admin")[: max(1, len(scopes))])
-        return f"The API key needs the scope {needed}; it has {', '.join(sorted(self.scopes))}."
+        return f"The API key or token needs the scope {needed}; it has {', '.join(sorted(self.scopes)) or 'none'}."
 
 
 LOCAL = Principal(BUILT_IN_OWNER)

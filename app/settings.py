@@ -8,13 +8,11 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
 
-from app.addresses import Allowance
+from app.addresses import LOOPBACK, Allowance, is_secure_url
 
 MEBIBYTE = 1024 * 1024
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 """An origin as in a browser's `Origin` header: lower case, without a path."""
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Settings(BaseSettings):
@@ -41,6 +39,18 @@ class Settings(BaseSettings):
     initial_api_key_file: Path | None = Field(None, description="A file whose content is the first API key.")
     insecure: bool = Field(
         False, description="Whether a service that listens beyond loopback may need no API key while there is none."
+    )
+    jwt_issuer: str | None = Field(
+        None,
+        description="URL of an OpenID Connect issuer whose tokens are accepted beside API keys.",
+    )
+    jwt_audience: str | None = Field(None, description="The audience (`aud`) that tokens must have.")
+    jwt_jwks_url: str | None = Field(
+        None, description="URL of the issuer's keys (JWKS); by default its discovery document names it."
+    )
+    jwt_owner_claim: str = Field("sub", min_length=1, description="The claim of tokens that is the owner.")
+    jwt_leeway_seconds: float = Field(
+        30.0, ge=0, le=300, description="Leeway for the times in tokens, for clocks that differ."
     )
     spool_directory: Path | None = Field(
         None, description="Directory of the temporary files of uploads, predictions and fits; by default the system's."
@@ -132,6 +142,17 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _tokens_have_issuer_and_audience(self) -> Self:
+        if (self.jwt_issuer is None) != (self.jwt_audience is None):
+            raise ValueError("expected jwt_issuer and jwt_audience together, got one without the other")
+        if self.jwt_jwks_url is not None and self.jwt_issuer is None:
+            raise ValueError("jwt_jwks_url needs jwt_issuer and jwt_audience")
+        url = self.jwt_jwks_url or self.jwt_issuer
+        if url is not None and not is_secure_url(url):
+            raise ValueError(f"expected an https URL of the issuer's keys, or http on loopback; got {url!r}")
+        return self
+
+    @model_validator(mode="after")
     def _webhooks_go_somewhere(self) -> Self:
         Allowance.of(self.webhook_allowed_hosts or "")
         return self
@@ -171,4 +192,5 @@ class Settings(BaseSettings):
     def needs_keys(self) -> bool:
         """Return whether requests need an API key even while the database has none."""
         is_exposed = self.host not in LOOPBACK and not self.insecure
-        return is_exposed or self.api_key is not None or self.api_key_file is not None
+        has_credentials = (self.api_key, self.api_key_file, self.jwt_issuer) != (None, None, None)
+        return is_exposed or has_credentials

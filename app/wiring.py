@@ -30,6 +30,7 @@ from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
+from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.readiness_report import Readiness
 from app.http.timed_calls import TimedCalls
@@ -99,7 +100,7 @@ class Base:
 class ProcessParts(Parts):
     """The parts of an API process, with its connections."""
 
-    authenticator: KeyAuthenticator
+    authenticator: Authenticator
     base: Base
     reachability: Reachability
     silence_seconds: float
@@ -156,13 +157,25 @@ def build(settings: Settings) -> ProcessParts:
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
-        authenticator=KeyAuthenticator(
-            base.transaction, needs_keys=settings.needs_keys, stale_seconds=settings.stale_if_error_seconds
-        ),
+        authenticator=_authenticator(settings, base.transaction),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
     )
+
+
+def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenticator:
+    keys = KeyAuthenticator(transaction, needs_keys=settings.needs_keys, stale_seconds=settings.stale_if_error_seconds)
+    if settings.jwt_issuer is None or settings.jwt_audience is None:
+        return keys
+    # Imported only when configured: cryptography takes memory, and the package is optional.
+    from app.accounts.issuer_keys import Issuer, IssuerKeys
+    from app.accounts.tokens import TokenAuthenticator, TokenRules
+
+    rules = TokenRules(
+        settings.jwt_issuer, settings.jwt_audience, settings.jwt_owner_claim, settings.jwt_leeway_seconds
+    )
+    return TokenAuthenticator(keys, IssuerKeys(Issuer(settings.jwt_issuer, settings.jwt_jwks_url)), rules)
 
 
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:

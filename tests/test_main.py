@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 from starlette.testclient import TestClient
 
 from app.http.dependencies import Limits
@@ -26,6 +26,7 @@ KEYS = [
     ({"host": "0.0.0.0", "insecure": True}, False),
     ({"api_key": SecretStr("sent by clients")}, True),
     ({"api_key_file": Path("key")}, True),
+    ({"jwt_issuer": "https://issuer.test", "jwt_audience": "relevance"}, True),
 ]
 
 
@@ -53,6 +54,28 @@ def test_a_short_initial_key_is_refused(settings: Settings) -> None:
         migrate(settings.model_copy(update={"initial_api_key": SecretStr("short")}))
 
 
+def test_a_token_is_no_initial_key(settings: Settings) -> None:
+    with pytest.raises(InvalidRequestError, match="got a JSON Web Token"):
+        migrate(settings.model_copy(update={"initial_api_key": SecretStr("eyJhbGciOiJub25lIn0.eyJ9.")}))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"jwt_issuer": "https://issuer.test"},
+        {"jwt_audience": "relevance"},
+        {"jwt_jwks_url": "https://issuer.test/keys"},
+        {"jwt_issuer": "http://issuer.test", "jwt_audience": "relevance"},
+        {"jwt_issuer": "https://issuer.test", "jwt_audience": "relevance", "jwt_jwks_url": "file:///keys"},
+    ],
+)
+def test_an_issuer_needs_an_audience_and_a_secure_url(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"RELEVANCE_{name.upper()}", value)
+    with pytest.raises(ValidationError, match=r"jwt_issuer|https"):
+        Settings()
+
+
 def test_limits_are_those_of_the_settings(settings: Settings) -> None:
     parts = build(settings)
     app = create_app(settings, parts)
@@ -73,6 +96,13 @@ def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_n
     loaded = "import sys, app.main; print(*(name for name in sys.modules if name.startswith('scipy.')), sep='\\n')"
     found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     assert not FOR_FITS & set(found)
+
+
+def test_a_process_without_an_issuer_of_tokens_holds_nothing_of_what_they_need() -> None:
+    loaded = "import sys, app.main; print(*sys.modules, sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert "app.main" in found
+    assert not {"jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"} & set(found)
 
 
 PREDICTS = """

@@ -18,6 +18,9 @@ SHOWN_LENGTH = len(KEY_PREFIX) + 6
 MIN_KEY_LENGTH = 16
 """The minimum length of a key that an operator chose."""
 
+TOKEN_BEGIN = "eyJ"
+"""The first characters of all JSON Web Tokens: an object in base64url."""
+
 MAX_KEYS = 1_000
 """The maximum number of valid keys of one owner."""
 
@@ -49,6 +52,11 @@ class Credential:
 
     principal: Principal
     expires_at: float | None
+
+
+def is_label(text: str, max_length: int) -> bool:
+    """Return whether a name or an owner has 1 to `max_length` printable characters, without spaces at its ends."""
+    return 1 <= len(text) <= max_length and text.isprintable() and text == text.strip()
 
 
 def new_secret() -> str:

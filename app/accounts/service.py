@@ -9,8 +9,10 @@ from app.accounts.records import (
     MAX_OWNER_LENGTH,
     MIN_KEY_LENGTH,
     SHOWN_LENGTH,
+    TOKEN_BEGIN,
     ApiKey,
     digest,
+    is_label,
     new_secret,
 )
 from app.accounts.repository import ApiKeyRepository
@@ -86,12 +88,14 @@ class ApiKeys:
     def add_initial(self, secret: str) -> bool:
         """Create a key of all scopes from a secret that an operator chose, where the database has no key.
 
-        Return whether it was created. Raises InvalidRequestError for a short secret.
+        Return whether it was created. Raises InvalidRequestError for a short secret, and for a JSON Web Token.
         """
         if len(secret) < MIN_KEY_LENGTH:
             raise InvalidRequestError(
                 f"Expected an API key of at least {MIN_KEY_LENGTH} characters, got {len(secret)}."
             )
+        if secret.startswith(TOKEN_BEGIN) and secret.count(".") == 2:
+            raise InvalidRequestError("Expected an API key, got a JSON Web Token.")
         with self.transaction() as tx:
             repository = ApiKeyRepository(tx)
             if repository.has_any():
@@ -111,7 +115,7 @@ def _new(
     expires_at: datetime | None,
 ) -> ApiKey:
     for noun, text, most in (("a name", name, MAX_NAME_LENGTH), ("an owner", owner, MAX_OWNER_LENGTH)):
-        if not 1 <= len(text) <= most or not text.isprintable() or text != text.strip():
+        if not is_label(text, most):
             raise InvalidRequestError(f"Expected {noun} of 1 to {most} printable characters, got {text!r}.")
     if not scopes:
         raise InvalidRequestError("Expected at least one scope.")

@@ -57,6 +57,12 @@ def _refuse_unusable(settings: Settings) -> None:
             "`pip install ./library '.[grpc]'` installs them."
         )
 
+    if settings.jwt_issuer is not None and find_spec("jwt") is None:
+        refuse(
+            "RELEVANCE_JWT_ISSUER needs the Python package `pyjwt` with `cryptography`, which is not installed.\n"
+            "The container image includes it; in a checkout of the source `pip install ./library '.[jwt]'` installs it."
+        )
+
 
 def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:
     """Handle termination signals until the server does, and after it."""

@@ -9,11 +9,14 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
+from app.accounts.issuer_keys import Issuer, IssuerKeys
+from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.application import make_application
 from app.http.openapi import Json
 from app.http.paths import has_owner
 from relevance_bayes.types.keys import KeyScope
 from tests.applications import LIMITS, NOW, SmallParts
+from tests.issuers import AUDIENCE, refused_tokens, serving
 from tests.problems import assert_problem
 
 ROWS = {"rows": [{"x": 0.5, "colour": "red"}]}
@@ -77,6 +80,27 @@ def test_each_operation_needs_a_key_that_is_valid_and_has_one_of_its_scopes(
             assert is_refused == (scope not in sufficient), (scope, method, path)
 
 
+def test_no_operation_accepts_a_token_that_the_issuer_has_not_signed_or_that_is_of_another_time_or_audience(
+    parts: SmallParts,
+) -> None:
+    with serving() as issuer:
+        keys = KeyAuthenticator(parts.transaction, needs_keys=True, now=Minutes())
+        authenticator = TokenAuthenticator(keys, IssuerKeys(Issuer(issuer.url)), TokenRules(issuer.url, AUDIENCE))
+        with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+            walked = operations(client)
+            assert len(walked) > 70
+            for token in refused_tokens(issuer):
+                for method, path, _ in walked:
+                    response = client.request(method, path, headers={"Authorization": f"Bearer {token}"})
+                    assert response.status_code == 401, (method, path)
+                    assert response.headers["WWW-Authenticate"] == "Bearer"
+            for scope in ("predict", "read", "train", "admin"):
+                headers = {"Authorization": f"Bearer {issuer.token(issuer.claims(scope=scope))}"}
+                for method, path, sufficient in walked:
+                    is_refused = client.request(method, path, headers=headers).status_code == 403
+                    assert is_refused == (scope not in sufficient), (scope, method, path)
+
+
 def test_scopes_are_those_that_a_reader_expects(locked: TestClient) -> None:
     found = {(method, path): scopes - {"admin"} for method, path, scopes in operations(locked)}
     assert found["POST", "/v1/models/1/predict"] == {"predict"}
@@ -109,10 +133,10 @@ def test_a_resource_that_is_named_as_an_action_needs_no_other_scope(
 
 def test_a_missing_scope_is_named(parts: SmallParts, locked: TestClient) -> None:
     response = locked.post("/v1/models/small/predict", json=ROWS, headers=key(parts, "read", "train"))
-    assert_problem(response, "insufficient-scope", "The API key needs the scope predict; it has read, train.")
+    assert_problem(response, "insufficient-scope", "The API key or token needs the scope predict; it has read, train.")
     assert response.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="predict"'
     response = locked.get("/v1/keys", headers=key(parts, "read"))
-    assert_problem(response, "insufficient-scope", "The API key needs the scope admin; it has read.")
+    assert_problem(response, "insufficient-scope", "The API key or token needs the scope admin; it has read.")
 
 
 def test_what_another_owner_has_is_not_found(parts: SmallParts, locked: TestClient) -> None:

@@ -14,6 +14,9 @@ import pytest
 from google.protobuf.message import Message
 
 from app import __version__
+from app.accounts.authenticator import KeyAuthenticator
+from app.accounts.issuer_keys import Issuer, IssuerKeys
+from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.errors import UnavailableError
 from app.http.authentication import AllowAny
 from app.http.dependencies import Services
@@ -32,6 +35,8 @@ from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.types.keys import KeyScope
 from tests.applications import Report, SmallParts
 from tests.doubles.authenticator import OneKey
+from tests.issuers import AUDIENCE, refused_tokens
+from tests.issuers import serving as serving_tokens
 from tests.small_models import small_version, version_of_three_classes
 from tests.tasks.supervised.test_one_row import version_of_numbers
 
@@ -300,6 +305,26 @@ def test_who_does_not_know_the_key_may_only_probe(parts: SmallParts) -> None:
         with pytest.raises(grpc.aio.AioRpcError, match="Send a valid API key") as refusal:
             run(parts, ask(*wrong), rules)
         assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_calls_accept_tokens_of_an_issuer_and_refuse_all_others(parts: SmallParts) -> None:
+    metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
+    with serving_tokens() as issuer:
+        authenticator = TokenAuthenticator(
+            KeyAuthenticator(parts.transaction, needs_keys=True),
+            IssuerKeys(Issuer(issuer.url)),
+            TokenRules(issuer.url, AUDIENCE),
+        )
+        rules = replace(RULES, authenticator=authenticator)
+
+        def call(token: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
+            return lambda client: client.ask("ServerMetadata", metadata, answered, f"Bearer {token}")
+
+        assert run(parts, call(issuer.token()), rules).name == "relevance"
+        for token in refused_tokens(issuer):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                run(parts, call(token), rules)
+            assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 def test_calls_need_the_scope_predict_and_metadata_either(parts: SmallParts) -> None:
