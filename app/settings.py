@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from app.addresses import LOOPBACK, Allowance, is_secure_url
 
@@ -187,6 +188,14 @@ class Settings(BaseSettings):
         if self.database_password_file is not None:
             url = url.set(password=self.database_password_file.read_text().strip())
         return url
+
+    @property
+    def shown_database_url(self) -> SecretStr | str:
+        """Return the database's URL with its password masked; masked as a whole where it is not a URL."""
+        try:
+            return make_url(self.database_url).render_as_string(hide_password=True)
+        except ArgumentError:
+            return SecretStr(self.database_url)
 
     @property
     def needs_keys(self) -> bool:

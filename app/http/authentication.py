@@ -8,7 +8,7 @@ from app.http.paths import INFERENCE, OWN, is_below
 from app.identity import LOCAL, Principal
 from relevance_bayes.types.keys import KeyScope
 
-HOW_TO_SEND = "Send a valid API key as `Authorization: Bearer <key>`."
+HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 
 KEYS = f"{OWN}/keys"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -23,6 +23,8 @@ DESCRIBED: Mapping[OptionName, str] = {
 }
 """Descriptions of the options of a body's format."""
 
+CREDENTIALS = "An API key, or a token of the OpenID Connect issuer whose tokens the service accepts."
+
 
 def contents(formats: Iterable[Format]) -> dict[str, dict[str, object]]:
     """Return the OpenAPI content of formats other than JSON, by media type."""
@@ -134,7 +136,7 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         schemas[name] = schema
     for exchange in recorded():
         _illustrate(_object(made, "paths"), exchange)
-    _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer"}
+    _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer", "description": CREDENTIALS}
     for path, operations in _object(made, "paths").items():
         if has_owner(path) and isinstance(operations, dict):
             for method, operation in operations.items():

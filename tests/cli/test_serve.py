@@ -150,6 +150,17 @@ def test_without_its_package_grpc_is_refused_with_what_to_install(run: Run, monk
     assert "pip install ./library '.[grpc]'" in done.stderr
 
 
+def test_without_its_package_an_issuer_is_refused_with_what_to_install(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANCE_JWT_ISSUER", "https://issuer.test")
+    monkeypatch.setenv("RELEVANCE_JWT_AUDIENCE", "relevance")
+    monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
+    done = run("api")
+    assert done.exit_code == 1
+    assert "pip install ./library '.[jwt]'" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_a_service_without_its_database_says_so_and_ends(tmp_path: Path, command: str) -> None:
     done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")

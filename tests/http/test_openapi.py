@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from app.application import make_application
 from app.http.bodies import checked
-from app.http.openapi import Json, recorded
+from app.http.openapi import CREDENTIALS, Json, recorded
 from app.prediction.schemas.predict import PREDICT_IN
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from tests.applications import LIMITS, SmallParts
@@ -121,7 +121,8 @@ def test_the_pages_come_from_here_alone(client: TestClient, page: str) -> None:
 
 def test_a_key_is_documented_where_one_is_needed(parts: SmallParts) -> None:
     locked = TestClient(make_application(parts, LIMITS, authenticator=OneKey("key"))).get("/openapi.json").json()
-    assert locked["components"]["securitySchemes"] == {"key": {"type": "http", "scheme": "bearer"}}
+    scheme = locked["components"]["securitySchemes"]["key"]
+    assert scheme == {"type": "http", "scheme": "bearer", "description": CREDENTIALS}
     for name, operation in operations(locked):
         scopes = operation.get("security")
         if "/health/" in name:

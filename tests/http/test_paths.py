@@ -84,7 +84,7 @@ def test_without_the_key_nothing_is_said(locked: TestClient, authorization: str 
         ("POST", "/v1/models/small/versions/1/predict"),
     ):
         response = locked.request(method, path, headers=headers)
-        assert_problem(response, "unauthenticated", "Send a valid API key as `Authorization: Bearer <key>`.")
+        assert_problem(response, "unauthenticated", "Send a valid API key or token as `Authorization: Bearer <key>`.")
         assert response.headers["WWW-Authenticate"] == "Bearer"
 
 

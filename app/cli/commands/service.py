@@ -56,6 +56,13 @@ def migrate() -> None:
     migrate(Settings())
 
 
+def config() -> None:
+    """Print the settings with their origin, secrets masked."""
+    from app.cli.config import show_config
+
+    show_config()
+
+
 def check_worker() -> None:
     """Exit with 0 where a worker with this spool directory has sent a recent heartbeat."""
     from app.cli.worker_health import check_worker

@@ -53,11 +53,6 @@ FINISHED: frozenset[JobState] = frozenset(state for state, following in MOVES.it
 UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
 
 
-def may_move(now: JobState, following: JobState) -> bool:
-    """Return whether a job in state `now` may change to `following`."""
-    return following in MOVES[now]
-
-
 @dataclass(frozen=True)
 class Progress:
     """The progress of a job: `completed` of `total` (null: unknown) `unit`s of `phase`, in the user's units."""

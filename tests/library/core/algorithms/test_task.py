@@ -3,7 +3,7 @@ import pytest
 
 from relevance_bayes.core.algorithms.task import Task, farthest_first
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.fitting import iterates, pose
 from relevance_bayes.core.kernels import CityBlock
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth
@@ -100,3 +100,16 @@ def test_the_log_prior_draws_widths_together_where_that_is_asked_for() -> None:
     assert drawn.log_prior(h)[0] == pytest.approx(free.log_prior(h)[0] + common)
     slope = by_differences(lambda there: drawn.log_prior(start.unpacked(there))[0], theta)
     np.testing.assert_allclose(drawn.log_prior(h)[1], slope, atol=1e-7)
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(600, 600), (3_000, 1_000), (8_000, 2_000), (30_000, 5_000)])
+def test_functions_are_chosen_on_a_quarter_of_the_rows_between_two_bounds(rows: int, expected: int) -> None:
+    X, t, _ = friedman(rows, 0)
+    spec = process_spec(GaussianNoise())
+    problem = pose(X, t, spec)
+    state = next(iter(iterates(problem, spec))).state
+    places, drawn = Task.of(problem).rows_for_functions(state)
+    assert len(drawn.t) == expected
+    assert len(places) == min(rows, 1_000)
+    np.testing.assert_array_equal(drawn.X[: len(places)], Task.of(problem).functions.centres[places])
+    assert len(np.unique(drawn.X, axis=0)) == expected

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import factorial, ndtr, zeta
 
 from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
 from relevance_bayes.core.likelihoods.integrated_softmax import (
@@ -108,3 +108,15 @@ def test_the_rule_of_gumbels_distribution_has_its_moments() -> None:
     for power in range(8):
         assert GUMBEL_WEIGHTS @ GUMBEL_POINTS**power == pytest.approx(float((density * g**power).sum()), rel=1e-6)
     assert GUMBEL_WEIGHTS @ GUMBEL_POINTS == pytest.approx(np.euler_gamma, rel=1e-9)
+
+
+def test_the_rule_has_the_moments_of_gumbels_distribution_up_to_its_degree() -> None:
+    """From the cumulants, Euler's constant and (n - 1)! zeta(n): n points are exact to the degree 2 n - 1."""
+    degree = 2 * len(GUMBEL_POINTS) - 1
+    cumulants = [np.euler_gamma, *(factorial(n - 1) * zeta(n) for n in range(2, degree + 1))]
+    moments = [1.0]
+    for n in range(1, degree + 1):
+        binomials = [factorial(n - 1) / (factorial(k) * factorial(n - 1 - k)) for k in range(n)]
+        moments.append(sum(b * cumulants[n - 1 - k] * moments[k] for k, b in enumerate(binomials)))
+    found = [float(GUMBEL_WEIGHTS @ GUMBEL_POINTS**n) for n in range(degree + 1)]
+    np.testing.assert_allclose(found, moments, rtol=1e-7)
