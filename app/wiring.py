@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +48,7 @@ from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import CORE, Pool
 from app.jobs.worker.program import FILES, program
+from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
 from app.jobs.worker_repository import WorkerRepository
@@ -73,10 +73,6 @@ READY_SECONDS = 0.4
 
 REQUEST_BUSY_MILLISECONDS = 10_000
 """Milliseconds that a request waits for SQLite's locks: the client can retry, and request threads are few."""
-
-MEMORY_FOR_FITS = 0.8
-CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-"""The kernel's files with a container's memory limit, for control groups v2 and v1."""
 
 
 @dataclass(frozen=True)
@@ -274,25 +270,6 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
         return _alive(base.transaction, settings.heartbeat_timeout_seconds)
     finally:
         base.close()
-
-
-def threads_of_a_fit(slots: int) -> int:
-    """Return the number of threads of a fit; half of the cores are reserved for the API and the database."""
-    return max(1, cores() // (2 * slots))
-
-
-def memory_of_a_fit(slots: int) -> int:
-    """Return the number of bytes that one fit may allocate: its share of most of the process's memory limit."""
-    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in CONTROL_GROUP:
-        if path.exists() and (text := path.read_text().strip()).isdigit():
-            most = min(most, int(text))
-    return int(MEMORY_FOR_FITS * most / slots)
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _base(settings: Settings, reachability: Reachability | None = None) -> Base:

@@ -6,7 +6,6 @@ import sys
 import pytest
 import structlog
 
-from app import wiring
 from app.http.readiness_report import Readiness
 from app.jobs.worker_repository import WorkerRepository
 from app.logs import configure_logging
@@ -61,12 +60,6 @@ def test_each_record_is_one_line_of_json(capfd: pytest.CaptureFixture[str], logg
     assert third["level"] == "error"
     assert "ValueError: no such thing" in third["exception"]
     assert all(record["timestamp"].endswith("Z") for record in records)
-
-
-def test_threads_of_a_fit_leave_half_of_the_cores_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    for cores, slots, threads in [(1, 1, 1), (2, 1, 1), (8, 1, 4), (8, 2, 2), (8, 8, 1)]:
-        monkeypatch.setattr(wiring, "cores", lambda cores=cores: cores)
-        assert wiring.threads_of_a_fit(slots) == threads
 
 
 def test_nothing_reaches_for_the_network_or_starts_a_thread_when_imported() -> None:

@@ -184,15 +184,21 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(
     assert (look(transaction, job_id).state, look(transaction, job_id).attempt) == ("running", 1)
 
 
-def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
-    transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 2)
+def with_two_more(transaction: OpenTransaction, job_id: UUID) -> list[Job]:
+    """The job and two that were submitted after it."""
     first = look(transaction, job_id)
     others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
     with transaction() as tx:
         for other in others:
             submit(tx, other)
+    return [first, *others]
+
+
+def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
+    transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 2)
+    first, *others = with_two_more(transaction, job_id)
     recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
     after = reconcile_jobs(transaction, recovery)
     assert after == others[0].id
@@ -206,12 +212,8 @@ def test_a_full_call_returns_the_last_job_that_it_checked(
     transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 3)
-    first = look(transaction, job_id)
-    others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
-    with transaction() as tx:
-        for other in others:
-            submit(tx, other)
-    assert reconcile_jobs(transaction, ToldRecovery()) == others[-1].id
+    last = with_two_more(transaction, job_id)[-1]
+    assert reconcile_jobs(transaction, ToldRecovery()) == last.id
 
 
 def test_a_job_that_the_sweep_ends_is_logged_as_ended(

@@ -1,0 +1,28 @@
+"""The share of a machine's cores and memory that one fit may use."""
+
+import os
+import sys
+from pathlib import Path
+
+MEMORY_FOR_FITS = 0.8
+CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+"""The kernel's files with a container's memory limit, for control groups v2 and v1."""
+
+
+def threads_of_a_fit(slots: int) -> int:
+    """Return the number of threads of a fit; half of the cores are reserved for the API and the database."""
+    return max(1, cores() // (2 * slots))
+
+
+def memory_of_a_fit(slots: int) -> int:
+    """Return the number of bytes that one fit may allocate: its share of most of the process's memory limit."""
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in CONTROL_GROUP:
+        if path.exists() and (text := path.read_text().strip()).isdigit():
+            most = min(most, int(text))
+    return int(MEMORY_FOR_FITS * most / slots)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
