@@ -18,9 +18,6 @@ SHOWN_LENGTH = len(KEY_PREFIX) + 6
 MIN_KEY_LENGTH = 16
 """The minimum length of a key that an operator chose."""
 
-TOKEN_BEGIN = "eyJ"
-"""The first characters of all JSON Web Tokens: an object in base64url."""
-
 MAX_KEYS = 1_000
 """The maximum number of valid keys of one owner."""
 
@@ -57,6 +54,11 @@ class Credential:
 def is_label(text: str, max_length: int) -> bool:
     """Return whether a name or an owner has 1 to `max_length` printable characters, without spaces at its ends."""
     return 1 <= len(text) <= max_length and text.isprintable() and text == text.strip()
+
+
+def is_token(secret: bytes) -> bool:
+    """Return whether a secret has the form of a signed JSON Web Token: three parts, first an object in base64url."""
+    return secret.startswith(b"eyJ") and secret.count(b".") == 2
 
 
 def new_secret() -> str:

@@ -9,10 +9,10 @@ from app.accounts.records import (
     MAX_OWNER_LENGTH,
     MIN_KEY_LENGTH,
     SHOWN_LENGTH,
-    TOKEN_BEGIN,
     ApiKey,
     digest,
     is_label,
+    is_token,
     new_secret,
 )
 from app.accounts.repository import ApiKeyRepository
@@ -94,7 +94,7 @@ class ApiKeys:
             raise InvalidRequestError(
                 f"Expected an API key of at least {MIN_KEY_LENGTH} characters, got {len(secret)}."
             )
-        if secret.startswith(TOKEN_BEGIN) and secret.count(".") == 2:
+        if is_token(secret.encode()):
             raise InvalidRequestError("Expected an API key, got a JSON Web Token.")
         with self.transaction() as tx:
             repository = ApiKeyRepository(tx)

@@ -9,7 +9,7 @@ from hashlib import sha256
 import jwt
 
 from app.accounts.issuer_keys import MAX_AGE_SECONDS, IssuerKeys
-from app.accounts.records import MAX_OWNER_LENGTH, TOKEN_BEGIN, Credential, is_label
+from app.accounts.records import MAX_OWNER_LENGTH, Credential, is_label, is_token
 from app.http.authentication import Authenticator, secret_of
 from app.identity import Principal
 from relevance_bayes.types.keys import KEY_SCOPES
@@ -85,7 +85,7 @@ class TokenAuthenticator:
     async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
         """Return the principal, None where token or key is not valid; raises UnavailableError."""
         secret = secret_of(authorizations)
-        if secret is None or not secret.startswith(TOKEN_BEGIN.encode()) or secret.count(b".") != 2:
+        if secret is None or not is_token(secret):
             return await self._keys.authenticate(authorizations)
         try:
             token = secret.decode("ascii")
