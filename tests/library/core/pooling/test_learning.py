@@ -10,6 +10,7 @@ from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pooling import learning
 from relevance_bayes.core.pooling.learning import Ordered, whole
@@ -48,7 +49,9 @@ def through_few(member: Ordered, *, max_functions: int | None) -> Model:
 
 def error(model: Model) -> float:
     X, _, f = friedman(1_000, 99)
-    return float(np.sqrt(np.mean(np.square(predict(model, X).mean - f))))
+    found = predict(model, X)
+    assert isinstance(found, RealPrediction)
+    return float(np.sqrt(np.mean(np.square(found.mean - f))))
 
 
 @pytest.mark.usefixtures("_few_rows_first")
