@@ -13,7 +13,7 @@ DAY_SECONDS = 86_400
 MAX_OVERLAP_SECONDS = 30 * DAY_SECONDS
 
 Overlap: TypeAlias = Annotated[
-    int, Field(ge=0, le=MAX_OVERLAP_SECONDS, description="How long the old key stays valid; 0: not at all.")
+    int, Field(ge=0, le=MAX_OVERLAP_SECONDS, description="The seconds for which the old key stays valid; 0 for none.")
 ]
 
 
@@ -24,9 +24,9 @@ class ApiKeyIn(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, description="What the key is for.")]
     scopes: Annotated[
-        tuple[KeyScope, ...], Field(min_length=1, description="What it permits; `admin` permits everything.")
+        tuple[KeyScope, ...], Field(min_length=1, description="Its scopes; `admin` permits everything.")
     ] = DEFAULT_SCOPES
-    expires_at: Annotated[AwareDatetime | None, Field(description="When it expires; null: never.")] = None
+    expires_at: Annotated[AwareDatetime | None, Field(description="Its time of expiry; null for none.")] = None
 
 
 class RotationIn(BaseModel):

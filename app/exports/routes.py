@@ -43,7 +43,7 @@ router = APIRouter(prefix="/v1/models", tags=["Models"])
 
 @router.get(
     "/{name}/versions/{version}/export",
-    summary="A version as a file",
+    summary="Export a version",
     response_class=Response,
     responses={
         200: {
@@ -69,14 +69,14 @@ def export(
         ),
     ] = "json",
 ) -> Response:
-    """Everything that predictions need, for other programs: docs/reference/document.md describes each member.
+    """Return everything that predictions need, for other programs: docs/reference/document.md describes each member.
 
     What a number means never changes, so its files don't either while the service stays the same: use
     `If-None-Match`.
     """
     rendering = RENDERINGS[required]
     if not accepts(request.headers.get("accept"), rendering.media_type):
-        raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
+        raise HTTPException(406, f"The file is {rendering.media_type}, which the Accept header does not allow.")
     exported = services[Exporting].version(owner, reference)
     content = rendering.render(exported)
     # The whole digest, which identifies the origin of an import.

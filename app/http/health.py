@@ -28,14 +28,16 @@ class ReadyOut(BaseModel):
     has_loaded_versions: bool = Field(description="Versions are cached and predict without the database.")
 
 
-@router.get("/live", summary="Is the process alive?")
+@router.get("/live", summary="Check liveness")
 async def live() -> LiveOut:
     """Respond with 200 while the process runs."""
     return LiveOut()
 
 
 @router.get(
-    "/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}, **problems(422)}
+    "/ready",
+    summary="Check readiness",
+    responses={503: {"model": ReadyOut, "description": "Not ready"}, **problems(422)},
 )
 async def ready(
     report: ReadinessDependency,
@@ -43,7 +45,7 @@ async def ready(
     response: Response,
     purpose: Annotated[
         Literal["predictions", "training"],
-        Query(alias="for", description="What to check the readiness for: `training` also needs a worker."),
+        Query(alias="for", description="The work that the process is to be ready for: `training` also needs a worker."),
     ] = "predictions",
 ) -> ReadyOut:
     """Respond with 200 while the process can predict: the database is reachable and migrated, or versions are cached.

@@ -49,13 +49,13 @@ inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route
 
 
 @router.get("/", include_in_schema=False)
-@router.get("", summary="Server metadata", responses=inference_problems(401))
+@router.get("", summary="Get the metadata of the server", responses=inference_problems(401))
 async def server() -> InferenceServerOut:
     """Return the server's name, version and supported extensions."""
     return InferenceServerOut(name=SERVER, version=__version__, extensions=EXTENSIONS)
 
 
-@router.get("/health/live", summary="Is the server alive?")
+@router.get("/health/live", summary="Check liveness of the server")
 async def live() -> InferenceLiveOut:
     """Respond with 200 while the process runs."""
     return InferenceLiveOut(live=True)
@@ -63,7 +63,7 @@ async def live() -> InferenceLiveOut:
 
 @router.get(
     "/health/ready",
-    summary="Is the server ready?",
+    summary="Check readiness of the server",
     responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
 )
 async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
@@ -74,33 +74,37 @@ async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, respo
     return InferenceReadyOut(live=True, ready=is_ready)
 
 
-@router.get("/models/{name}", summary="Model metadata", responses=inference_problems(404))
+@router.get("/models/{name}", summary="Get the metadata of a model", responses=inference_problems(404))
 def model(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
     """Return its versions, including aliases, and the tensors of the newest one, or of the alias in `name@alias`."""
     return _model(services, owner, Reference.read(name))
 
 
-@router.get("/models/{name}/versions/{version}", summary="Version metadata", responses=inference_problems(404))
+@router.get(
+    "/models/{name}/versions/{version}", summary="Get the metadata of a version", responses=inference_problems(404)
+)
 def version(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> InferenceModelOut:
     """Return its tensors."""
     return _model(services, owner, Reference.of(name, version))
 
 
-@router.get("/models/{name}/ready", summary="Is a model ready?", responses=inference_problems(404, 503))
+@router.get("/models/{name}/ready", summary="Check readiness of a model", responses=inference_problems(404, 503))
 def model_ready(name: ModelName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
     """Respond with 200 for an existing model: all versions are ready."""
     return _ready(services, owner, Reference.read(name))
 
 
 @router.get(
-    "/models/{name}/versions/{version}/ready", summary="Is a version ready?", responses=inference_problems(404, 503)
+    "/models/{name}/versions/{version}/ready",
+    summary="Check readiness of a version",
+    responses=inference_problems(404, 503),
 )
 def version_ready(name: ModelName, version: VersionName, owner: Owner, services: ServicesDependency) -> ModelReadyOut:
     """Respond with 200 for an existing version: all versions are ready."""
     return _ready(services, owner, Reference.of(name, version))
 
 
-@router.post("/repository/index", summary="List every version of every model", responses=inference_problems(401))
+@router.post("/repository/index", summary="List all versions of all models", responses=inference_problems(401))
 def index(owner: Owner, services: ServicesDependency) -> Sequence[IndexedOut]:
     """Return versions by number, and aliases by name. All of them are ready; the body is ignored."""
     return [

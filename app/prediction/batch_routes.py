@@ -46,7 +46,7 @@ _FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for
 @router.post(
     "",
     status_code=202,
-    summary="Predict for a whole dataset",
+    summary="Create a batch prediction",
     response_model=BatchPrediction,
     openapi_extra=json_body("BatchPredictionIn"),
     responses=problems(400, 406, 404, 413, 415, 422, 429),
@@ -54,8 +54,8 @@ _FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for
 def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue predictions for all rows of a dataset, which become a file to be downloaded.
 
-    The columns are those of predict calls in these formats. A start of the job goes on where the one before it
-    ended, and the file is the same byte for byte.
+    The columns of the file are those of predictions in its format. Each attempt of the job continues where the one
+    before it ended, and the file is the same byte for byte.
     """
 
     def create(keyed: Keyed[Job] | None) -> Job:
@@ -71,12 +71,12 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
 @router.post(
     "/{job_id}/retry",
     status_code=202,
-    summary="Predict again",
+    summary="Retry a batch prediction",
     response_model=BatchPrediction,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
-    """Queue a new job of the same request once the first has ended; an alias means what it means now."""
+    """Queue a new job with the same request once the first has ended; an alias is resolved again."""
     first = identifier(job_id, NOUN)
 
     def create(keyed: Keyed[Job] | None) -> Job:
@@ -96,16 +96,16 @@ def batch_predictions(
     services: ServicesDependency,
     query: Annotated[ScoringsQuery, Query()],
 ) -> Page[BatchPrediction]:
-    """Batch predictions by age."""
+    """List batch predictions by age."""
     page = services[Jobs].page(owner, query.part, which=query.which("prediction"))
     return Page.of([batch_prediction_record(job) for job in page.items], page.next)
 
 
-@router.get("/{job_id}", summary="Get a batch prediction, or wait for it", responses=problems(404, 406, 422))
+@router.get("/{job_id}", summary="Get a batch prediction, or wait for its end", responses=problems(404, 406, 422))
 async def batch_prediction(
     job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0
 ) -> BatchPrediction:
-    """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
+    """Get a batch prediction; `wait` waits for its end, at most so many seconds."""
     return batch_prediction_record(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
 
 
@@ -113,7 +113,7 @@ async def batch_prediction(
     "/{job_id}/cancel", status_code=202, summary="Cancel a batch prediction", responses=problems(404, 406, 409)
 )
 def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPrediction:
-    """Request cancellation: a queued job ends at once, a running one within about a second."""
+    """Cancel a batch prediction: a queued one ends at once, a running one within about a second."""
     return batch_prediction_record(services[Jobs].cancel(owner, identifier(job_id, NOUN), kind="prediction"))
 
 
@@ -121,13 +121,13 @@ def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> BatchPred
     "/{job_id}", status_code=204, summary="Delete a batch prediction and its file", responses=problems(404, 406, 409)
 )
 def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
-    """One that has ended, before its file is removed for its age."""
+    """Delete a batch prediction that has ended, with its file, which would be removed at a certain age."""
     services[BatchPredictions].remove(owner, identifier(job_id, NOUN))
 
 
 @files.get(
     "/{job_id}/result",
-    summary="Download the predictions",
+    summary="Download the file of a batch prediction",
     response_class=Response,
     responses={
         200: {"description": "The file.", "headers": _HEADERS, "content": _FILES},
@@ -137,16 +137,16 @@ def remove(job_id: str, owner: Owner, services: ServicesDependency) -> None:
     },
 )
 def result(job_id: str, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """The file of a job that has succeeded, for as long as it is kept, or a part of it.
+    """Return the file of a batch prediction that has succeeded, or a part of it, for as long as it is kept.
 
-    A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
+    An interrupted download is resumed by `Range: bytes=N-`, and `If-Range` with the `ETag` of the first response.
     """
     job, size = services[BatchPredictions].size(owner, identifier(job_id, NOUN))
     requested, _ = PREDICTION.read(job)
     written = format_named(BATCH_FORMATS, requested.format)
     media_type = written.media_type
     if not accepts(request.headers.get("accept"), media_type):
-        raise HTTPException(406, f"The answer is {media_type}, which the Accept header leaves out.")
+        raise HTTPException(406, f"The file is {media_type}, which the Accept header does not allow.")
     # What a job has made never changes, and never stands for another one's.
     tag = f'"{job.id}"'
     headers = {

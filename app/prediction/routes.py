@@ -75,7 +75,7 @@ async def predict(request: Request) -> Response:
     responses=_RESPONSES,
 )
 async def predict_by_version(request: Request) -> Response:
-    """One prediction for each row of a table, in their order; the same rows always get the same answer."""
+    """Return one prediction for each row of a table, in their order; the same rows always have the same predictions."""
     return await _respond(request)
 
 

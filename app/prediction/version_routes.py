@@ -47,16 +47,16 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
 
 @router.get(
     "/{name}/versions/{version}/expansion",
-    summary="A version as a sum of Gaussians",
+    summary="Get a version as a sum of Gaussians",
     response_model=Expansion,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 409)},
     dependencies=[AcceptsJson],
 )
 def expansion(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """The mean as a function of the inputs in the user's units, for other programs or an approximation of it.
+    """Return the mean as a function of the inputs in the user's units, for other programs or an approximation of it.
 
-    Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
-    numbers that are not bent.
+    Of two classes it is the latent function. A version has one if its functions are Gaussians and a bias, and its
+    inputs are numbers without a warp.
     """
     content = to_json(expansion_record(services[ServedVersions].version(owner, *reference).model.expansion()))
     return conditional_response(request, content, cache_control=_kept(reference))
@@ -64,7 +64,7 @@ def expansion(reference: VersionReference, owner: Owner, services: ServicesDepen
 
 @router.get(
     "/{name}/versions/{version}/image",
-    summary="The image of a version",
+    summary="Get the image of a version",
     response_class=Response,
     responses={
         200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}, **TAGGED},
@@ -73,9 +73,10 @@ def expansion(reference: VersionReference, owner: Owner, services: ServicesDepen
     },
 )
 def image(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
-    """All pixels of an image's code: as PNG, or by `Accept` as npy, which is exact.
+    """Return all pixels of an image's code as PNG or, if `Accept` prefers it, as npy, which is exact.
 
-    A PNG has 8 bits, from black at 0 to white at 1 where the image's intensities were so, else over its own range.
+    A PNG has 8 bits: from black at 0 to white at 1 if the image's intensities were from 0 to 1, else over its own
+    range.
     """
     media_type = image_media_type(request.headers.get("accept"))
     served = services[ServedVersions].version(owner, *reference)
@@ -99,6 +100,6 @@ statistics_router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies
     responses=problems(404, 406),
 )
 def statistics(reference: VersionReference, owner: Owner, services: ServicesDependency) -> Statistics:
-    """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
+    """Return requests, rows, errors and times since the start of this process; each API process counts its own."""
     found, counters = services[Catalogue].version(owner, reference), services[ServedVersions].counters
     return statistics_record(found, counters.since, counters.until_now(found))

@@ -98,7 +98,7 @@ def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> reco
     responses=problems(400, 404, 406, 413, 415, 422),
 )
 def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> records.Webhook:
-    """Change a webhook's URL, events or description, or enable or disable it; the secret stays."""
+    """Change a webhook's URL or events, or enable or disable it; the secret stays."""
     requested = read_strictly(WEBHOOK_CHANGE_IN, body)
     changed = services[Webhooks].change(
         owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled

@@ -8,6 +8,7 @@ INDEX = (ROOT / "docs" / "explanation" / "papers.md").read_text("utf-8")
 CORE = ROOT / "library" / "relevance_bayes" / "core"
 CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
 KEY = re.compile(r"\[((?:TIPPING|FAUL|RASMUSSEN)\d{4}b?|BURNAEV)\b")
+PAPER = re.compile(r"\b[A-Z]{3,}(?:19|20)\d{2}b?\b")
 THEORY = re.compile(r"THEORY (\d+)(?: and (\d+))?")
 SECTION = re.compile(r"^## (\d+)\. ", re.MULTILINE)
 FILE = re.compile(r"`([a-z_/0-9]+(?:\.py|/))`")
@@ -36,6 +37,13 @@ def test_the_theory_has_every_section_that_the_code_cites_and_lists_each() -> No
     assert cited <= set(sections)
     assert [name for name in pages if f"({name})" not in index] == []
     assert [number for number in sections if not re.search(rf"\b{number} [A-Za-z]", index)] == []
+
+
+def test_every_paper_that_the_code_cites_is_listed() -> None:
+    code = [file for package in ("app", "library/relevance_bayes") for file in (ROOT / package).rglob("*.py")]
+    cited = {key for file in code for key in PAPER.findall(file.read_text("utf-8"))}
+    assert len(cited) > 25
+    assert sorted(key for key in cited if f"| [{key}] |" not in INDEX) == []
 
 
 def test_every_paper_that_the_theory_cites_is_listed() -> None:

@@ -60,8 +60,10 @@ def test_every_link_of_a_page_leads_somewhere() -> None:
 
 
 def test_every_page_is_listed_by_kind() -> None:
-    index, benchmarks = ROOT / "docs" / "index.md", ROOT / "docs" / "explanation" / "benchmarks" / "index.md"
-    listed = {(page.parent / link).resolve() for page in (index, benchmarks) for link in LINK.findall(page.read_text())}
+    index, *parts = (
+        ROOT / "docs" / name for name in ("index.md", "explanation/benchmarks/index.md", "reference/endpoints/index.md")
+    )
+    listed = {(page.parent / link).resolve() for page in (index, *parts) for link in LINK.findall(page.read_text())}
     pages = {page for page in index.parent.rglob("*.md") if page != index and "theory" not in page.parts}
     assert sorted(pages - listed) == []
 

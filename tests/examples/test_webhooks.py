@@ -63,6 +63,6 @@ def test_the_pages_obstacles_are_all_there_are() -> None:
 
 
 def test_the_pages_messages_are_some() -> None:
-    ended, tried = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    _, ended, tried = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert MessageOut.model_validate_json(json.dumps(json.loads(ended)), strict=True).data.version is not None
     assert WebhookTest.model_validate_json(json.dumps(json.loads(tried)), strict=True).type == "webhook.test"

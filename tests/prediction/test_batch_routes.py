@@ -168,7 +168,7 @@ def test_a_type_that_the_caller_does_not_take_is_not_sent(service: TestClient, m
     assert_problem(
         part(service, made, Accept="application/json"),
         "not-acceptable",
-        "The answer is text/csv, which the Accept header leaves out.",
+        "The file is text/csv, which the Accept header does not allow.",
     )
 
 

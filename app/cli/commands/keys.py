@@ -27,7 +27,9 @@ def create(
     *,
     scope: Annotated[
         list[Scope] | None,
-        typer.Option(show_default="predict, read, train", help="What it permits; admin: everything. May be repeated."),
+        typer.Option(
+            show_default="predict, read, train", help="Its scopes; admin permits everything. May be repeated."
+        ),
     ] = None,
     days: Annotated[
         float | None, typer.Option(min=0.0, show_default="never", help="The days after which it expires.")

@@ -25,9 +25,9 @@ class ApiKey:
     scopes: tuple[KeyScope, ...]
     created_at: datetime
     expires_at: datetime | None
-    """When it expires; null: never."""
+    """Its time of expiry; null for none."""
     revoked_at: datetime | None
-    """When it was revoked; null: it was not."""
+    """The time of its revocation; null if it was not revoked."""
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,12 @@ class SupervisedJobIn(JobIn):
         "`heteroscedastic`: its logarithm is a second function of the inputs, learned too. `student_t`: some rows are "
         "outliers; `degrees_of_freedom`, the heaviness of the tails, is learned or a number above 2. `log_gaussian`: "
         "targets above 0 with relative noise. `poisson`: counts; `negative_binomial`: overdispersed counts. "
-        "`bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each class; "
-        "`classes` is counted by default. `bernoulli_per_class`: for three classes or more, a model of each class "
-        "against all others, with functions and scales of its own. `one_against_rest`, the default for more than 10: "
-        "least squares to zeros and ones, each class against all others, as cheap as a number. Classes have a "
+        "`bernoulli`, the default for two classes. `bernoulli_per_class`, the default for 3 to 10: a model of each "
+        "class against all others, with functions and scales of its own. `categorical`, the default for more if rows "
+        "times classes are at most 12,000: a function for each class; `classes` is counted by default. "
+        "`one_against_rest`, the default otherwise: least squares to zeros and ones, each class against all others, as "
+        "cheap as a number. Under independent weights `categorical` is the default for 3 to 10, and "
+        "`one_against_rest` for more. Classes have a "
         "`temperature` T, p to the power of 1/T and normalised: a number from 0.05 to 20, or `learned` from held-out "
         "rows.",
     )
