@@ -7,7 +7,7 @@ from threading import Lock
 
 from anyio import move_on_after, to_thread
 
-from app.accounts.records import Credential, digest
+from app.accounts.records import digest
 from app.accounts.repository import ApiKeyRepository
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
@@ -30,8 +30,8 @@ class _Keys:
 
     read_at: float
     is_required: bool
-    by_digest: Mapping[bytes, Credential]
-    by_header: dict[bytes, Credential] = field(default_factory=dict)
+    by_digest: Mapping[bytes, Principal]
+    by_header: dict[bytes, Principal] = field(default_factory=dict)
 
     def principal(self, authorizations: Collection[bytes]) -> Principal | None:
         """Return the principal of exactly one `Authorization` header; None where its key is not valid."""
@@ -49,7 +49,7 @@ class _Keys:
             self.by_header[header] = found
         if found.expires_at is not None and found.expires_at <= time.time():
             return None
-        return found.principal
+        return found
 
 
 class KeyAuthenticator:
@@ -125,5 +125,5 @@ class KeyAuthenticator:
     def _read(self, now: float) -> _Keys:
         with self._transaction() as tx:
             keys = ApiKeyRepository(tx)
-            credentials = keys.credentials()
-            return _Keys(now, self.needs_keys or bool(credentials) or keys.has_any(), credentials)
+            principals = keys.principals()
+            return _Keys(now, self.needs_keys or bool(principals) or keys.has_any(), principals)

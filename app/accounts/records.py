@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.identity import Principal
 from relevance_bayes.types.keys import KeyScope
 
 KEY_PREFIX = "rlv_"
@@ -41,14 +40,6 @@ class ApiKey:
     def is_valid(self, at: datetime) -> bool:
         """Return whether the key is valid at a time."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
-
-
-@dataclass(frozen=True)
-class Credential:
-    """A valid key as requests use it: its principal, and when it expires (seconds since 1970)."""
-
-    principal: Principal
-    expires_at: float | None
 
 
 def is_label(text: str, max_length: int) -> bool:

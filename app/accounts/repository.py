@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, update
 
-from app.accounts.documents import SCOPES
-from app.accounts.records import MAX_KEYS, ApiKey, Credential
+from app.accounts.documents import SCOPES, scopes_of
+from app.accounts.records import MAX_KEYS, ApiKey
 from app.accounts.tables import ApiKeyRow
 from app.database import keyset
 from app.database.changes import changed
@@ -77,14 +77,12 @@ class ApiKeyRepository:
         """Return whether there is a key of any owner, valid or not."""
         return self.tx.session.scalar(select(ApiKeyRow.id).limit(1)) is not None
 
-    def credentials(self) -> Mapping[bytes, Credential]:
-        """Return all valid keys by digest."""
-        columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at
+    def principals(self) -> Mapping[bytes, Principal]:
+        """Return the principals of all valid keys by digest."""
+        columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at, ApiKeyRow.id
         return {
-            digest: Credential(
-                Principal(owner, frozenset(SCOPES.read(scopes))), None if expires_at is None else expires_at.timestamp()
-            )
-            for digest, owner, scopes, expires_at in self.tx.session.execute(select(*columns).where(*self._valid()))
+            digest: Principal(owner, scopes_of(scopes), None if expiry is None else expiry.timestamp(), key_id)
+            for digest, owner, scopes, expiry, key_id in self.tx.session.execute(select(*columns).where(*self._valid()))
         }
 
     def _valid(self) -> tuple[ColumnElement[bool], ...]:
