@@ -18,13 +18,15 @@ BUILT_IN_OWNER = "local"
 class Principal:
     """Who sends a request: the owner whose resources it sees, and the scopes of its key or token.
 
-    `expires_at` (seconds since 1970; None: never) and `key_id` (None: not an API key) are those of the credential.
+    `expires_at` (seconds since 1970; None: never) and `key_id` (None: not an API key) are those of the credential,
+    which a session takes over.
     """
 
     owner: str
     scopes: frozenset[KeyScope] = frozenset(KEY_SCOPES)
     expires_at: float | None = field(default=None, compare=False)
     key_id: UUID | None = field(default=None, compare=False)
+    is_session: bool = field(default=False, compare=False)
 
     def has_any(self, scopes: Collection[KeyScope]) -> bool:
         """Return whether the key or token has one of these scopes, or `admin`, which permits everything."""

@@ -20,6 +20,9 @@ MIN_KEY_LENGTH = 16
 MAX_KEYS = 1_000
 """The maximum number of valid keys of one owner."""
 
+MAX_SESSIONS = 100
+"""The maximum number of sessions of one API key, and of all tokens of one owner."""
+
 MAX_NAME_LENGTH = 100
 MAX_OWNER_LENGTH = 100
 

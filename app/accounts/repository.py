@@ -29,7 +29,11 @@ class ApiKeyRepository:
     def add(self, key: ApiKey, digest: bytes) -> None:
         """Insert a key; raises ConflictError where its owner has MAX_KEYS valid ones, or another key is the same."""
         lock_for_writing(self.tx.session.connection())
-        mine = select(func.count()).select_from(ApiKeyRow).where(ApiKeyRow.owner == key.owner, *self._valid())
+        mine = (
+            select(func.count())
+            .select_from(ApiKeyRow)
+            .where(ApiKeyRow.owner == key.owner, *valid_keys(self.tx.clock()))
+        )
         if (self.tx.session.scalar(mine) or 0) >= MAX_KEYS:
             raise ConflictError(f"There are {MAX_KEYS:,} valid API keys, the maximum: revoke one first.")
         if self.tx.session.scalar(select(ApiKeyRow.id).where(ApiKeyRow.digest == digest)) is not None:
@@ -80,14 +84,17 @@ class ApiKeyRepository:
     def principals(self) -> Mapping[bytes, Principal]:
         """Return the principals of all valid keys by digest."""
         columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at, ApiKeyRow.id
+        valid = select(*columns).where(*valid_keys(self.tx.clock()))
         return {
             digest: Principal(owner, scopes_of(scopes), None if expiry is None else expiry.timestamp(), key_id)
-            for digest, owner, scopes, expiry, key_id in self.tx.session.execute(select(*columns).where(*self._valid()))
+            for digest, owner, scopes, expiry, key_id in self.tx.session.execute(valid)
         }
 
-    def _valid(self) -> tuple[ColumnElement[bool], ...]:
-        is_current = or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > self.tx.clock())
-        return ApiKeyRow.revoked_at.is_(None), is_current
+
+def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of keys that are valid at a time."""
+    is_current = or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > at)
+    return ApiKeyRow.revoked_at.is_(None), is_current
 
 
 def _key(row: ApiKeyRow) -> ApiKey:
