@@ -74,8 +74,8 @@ class TokenAuthenticator:
         """Return true: a request without a token needs an API key."""
         return True
 
-    def known(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal of a verified token or a known key; None where there is none."""
+    def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
+        """Return the principal of a verified token, a known key or session; None where there is none."""
         self._forget_changed()
         if len(authorizations) == 1:
             (header,) = authorizations
@@ -83,13 +83,13 @@ class TokenAuthenticator:
                 found = self._verified.get(sha256(header).digest())
                 if found is not None and time.time() < found[1]:
                     return found[0]
-        return self._keys.known(authorizations)
+        return self._keys.known(authorizations, session)
 
-    async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal, None where token or key is not valid; raises UnavailableError."""
+    async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
+        """Return the principal, None where token, key or session is not valid; raises UnavailableError."""
         secret = secret_of(authorizations)
         if secret is None or not is_token(secret):
-            return await self._keys.authenticate(authorizations)
+            return await self._keys.authenticate(authorizations, session)
         try:
             token = secret.decode("ascii")
             header: Mapping[str, object] = jwt.get_unverified_header(token)
