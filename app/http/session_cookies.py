@@ -1,13 +1,17 @@
 """The cookies of sessions, and the check that a page of this service sends a request (CSRF)."""
 
+import re
+
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from app.errors import CrossSiteError
 
 NAME = b"relevance-session"
-HOST_NAME = b"__Host-" + NAME
+HOST_NAME = b"__Host-relevance-session"
 """The name under https: browsers accept it with `Secure` alone, and from no other host or path."""
+
+_COOKIES = re.compile(rb"(?:^|;)[ \t]*((?:__Host-)?relevance-session)=([^; \t]*)")
 
 OWN_SITES = frozenset({"same-origin", "none"})
 """The values of `Sec-Fetch-Site` of requests by a page of the same origin, and by the user."""
@@ -18,12 +22,12 @@ def session_of(scope: Scope) -> bytes | None:
 
     Under https the other name is ignored, since pages of other hosts of a domain can set it.
     """
-    pairs = [pair.strip() for name, value in scope["headers"] if name == b"cookie" for pair in value.split(b";")]
-    for name in (HOST_NAME,) if scope["scheme"] == "https" else (HOST_NAME, NAME):
-        found = [secret for given, _, secret in (pair.partition(b"=") for pair in pairs) if given == name]
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
+    cookies = b";".join(value for name, value in scope["headers"] if name == b"cookie")
+    found: list[tuple[bytes, bytes]] = _COOKIES.findall(cookies)
+    secrets = [secret for name, secret in found if name == HOST_NAME]
+    if not secrets and scope["scheme"] != "https":
+        secrets = [secret for _, secret in found]
+    return secrets[0] if len(secrets) == 1 else None
 
 
 def session_cookie(scope: Scope, secret: str, *, seconds: int) -> str:

@@ -1,4 +1,6 @@
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -8,6 +10,7 @@ from app.accounts.repository import ApiKeyRepository
 from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.identity import Principal
+from app.retention import Retention
 from tests import samples
 from tests.accounts.test_repository import added as added_key
 from tests.transactions import HandClock
@@ -106,4 +109,23 @@ def test_expired_sessions_are_removed_some_at_a_time(
         with transaction() as tx:
             assert SessionRepository(tx).remove_expired() is has_more
     clock.now -= timedelta(minutes=2)
+    assert set(found(transaction)) == {digest(b"long")}
+
+
+class NoEntries:
+    """A queue without ended entries."""
+
+    def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
+        return ()
+
+    def forget(self, entries: Sequence[UUID]) -> None:
+        raise AssertionError(entries)
+
+
+def test_retention_removes_expired_sessions(transaction: OpenTransaction, clock: HandClock) -> None:
+    added(transaction, "short", lifetime=timedelta(minutes=1))
+    added(transaction, "long")
+    clock.now += timedelta(minutes=2)
+    Retention(transaction, NoEntries(), clock, 60.0, 60.0).remove_expired()
+    clock.now -= timedelta(minutes=3)
     assert set(found(transaction)) == {digest(b"long")}

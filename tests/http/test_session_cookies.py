@@ -20,7 +20,10 @@ def request(*headers: tuple[str, str], scheme: str = "http", host: str = "here:8
         (["a=b", "relevance-session=one"], b"one", None),
         (["relevance-session=one; relevance-session=two"], None, None),
         (["__Host-relevance-session=one", "__Host-relevance-session=one"], None, None),
-        (["relevance-session"], b"", None),
+        (["relevance-session"], None, None),
+        (["relevance-session="], b"", None),
+        (["a=1 relevance-session=one"], None, None),
+        ([";" * 10_000 + " " * 10_000, "relevance-session=one"], b"one", None),
         (["Relevance-Session=one; xrelevance-session=two"], None, None),
     ],
 )
