@@ -24,9 +24,6 @@ MAX_WAIT_SECONDS = 0.5
 MIN_REFRESH_SECONDS = 0.1
 """The minimum time between two copies, however many requests send unknown keys."""
 
-MAX_COPIES = 3
-"""The maximum number of copies in which a request looks for its session: one may be read while the session is made."""
-
 
 @dataclass(frozen=True)
 class _Keys:
@@ -97,12 +94,10 @@ class KeyAuthenticator:
         """
         began = self._now()
         keys = await self._newest()
-        if session is not None:  # a page uses its session at once, often before the next copy may be read
-            for _ in range(MAX_COPIES - 1):
-                if keys.read_at >= began or keys.principal(authorizations, session) is not None:
-                    break
-                await sleep(MIN_REFRESH_SECONDS)
-                keys = await self._newest()
+        if session is not None and keys.read_at < began and keys.principal(authorizations, session) is None:
+            # A page uses its session at once, often before the next copy may be read.
+            await sleep(MIN_REFRESH_SECONDS)
+            keys = await self._newest()
         return keys.principal(authorizations, session)
 
     async def _newest(self) -> _Keys:

@@ -223,6 +223,7 @@ def test_a_session_is_found_in_the_copy_after_the_one_that_is_being_read(
         return keys
 
     monkeypatch.setattr(authenticator, "_read", slow)
+    monkeypatch.setattr("app.accounts.authenticator.MIN_REFRESH_SECONDS", 1.0)  # longer than it takes to make a session
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(found, authenticator, header("wrong"))
         may_end.wait(10.0)
