@@ -16,10 +16,10 @@ BUILT_IN_OWNER = "local"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who sends a request: the owner whose resources it sees, and the scopes of its key or token.
+    """Who sends a request: the owner whose resources it sees, and the scopes of its key, token or session.
 
-    `expires_at` (seconds since 1970; None: never) and `key_id` (None: not an API key) are those of the credential,
-    which a session takes over.
+    `expires_at` (seconds since 1970; None: never) and `key_id` (None: not an API key) are those of its credential; a
+    session has the id of the key that it was created from. Principals of the same owner and scopes are equal.
     """
 
     owner: str

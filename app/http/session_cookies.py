@@ -33,7 +33,7 @@ def session_of(scope: Scope) -> bytes | None:
 def session_cookie(scope: Scope, secret: str, *, seconds: int) -> str:
     """Return the `Set-Cookie` header of a new session.
 
-    The request came by https where its scheme is https or, behind a proxy that ends TLS, the origin of its page.
+    It is `Secure` where the scheme of the request is https or, behind a proxy that ends TLS, that of its page's origin.
     """
     headers = Headers(scope=scope)
     is_secure = scope["scheme"] == "https" or headers.get("origin") == f"https://{_host(headers)}"
