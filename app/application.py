@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from app import __version__
 from app.accounts import routes as keys
+from app.accounts import session_routes as sessions
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN
 from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
@@ -67,6 +68,7 @@ TAGS = [
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
+    {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -115,6 +117,7 @@ for _router in (
     evaluations.comparisons,
     webhooks.router,
     keys.router,
+    sessions.router,
     health.router,
     predictions.router,
     inference_statistics.router,  # before the routes of a model, which may be named `stats`

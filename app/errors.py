@@ -13,6 +13,10 @@ class TooLargeError(RelevanceError):
     """A body, a table or a batch above the limit."""
 
 
+class CrossSiteError(RelevanceError):
+    """The request may be sent by a page of this service alone, and came from another."""
+
+
 class GoneError(RelevanceError):
     """The resource was removed, by retention or by request."""
 

@@ -4,7 +4,7 @@ import os
 import secrets
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from uuid import UUID
 
@@ -16,10 +16,17 @@ BUILT_IN_OWNER = "local"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who sends a request: the owner whose resources it sees, and the scopes of its key or token."""
+    """Who sends a request: the owner whose resources it sees, and the scopes of its key, token or session.
+
+    `expires_at` (seconds since 1970; None: never) and `key_id` (None: not an API key) are those of its credential; a
+    session has the id of the key that it was created from. Principals of the same owner and scopes are equal.
+    """
 
     owner: str
     scopes: frozenset[KeyScope] = frozenset(KEY_SCOPES)
+    expires_at: float | None = field(default=None, compare=False)
+    key_id: UUID | None = field(default=None, compare=False)
+    is_session: bool = field(default=False, compare=False)
 
     def has_any(self, scopes: Collection[KeyScope]) -> bool:
         """Return whether the key or token has one of these scopes, or `admin`, which permits everything."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from app.accounts.service import ApiKeys
+from app.accounts.session_service import Sessions
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
 from app.evaluation.service import Scoring
@@ -41,6 +42,7 @@ class Parts(ABC):
     watcher: JobWatcher
     webhooks: Webhooks
     keys: ApiKeys
+    sessions: Sessions
 
     @abstractmethod
     def ready(self) -> Readiness:

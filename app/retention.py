@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from app.accounts.session_repository import SessionRepository
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
@@ -19,7 +20,7 @@ ENTRIES_AT_ONCE = 200
 @dataclass(frozen=True)
 class Retention:
     """Deletes the progress of ended jobs, deliveries of webhooks, and the queue's entries of both after `seconds`, and
-    files of predictions after `seconds_of_results`; idempotent responses have an expiry of their own."""
+    files of predictions after `seconds_of_results`; idempotent responses and sessions have an expiry of their own."""
 
     transaction: OpenTransaction
     entries: Entries
@@ -29,6 +30,7 @@ class Retention:
 
     def remove_expired(self) -> None:
         """Delete what has expired, in short transactions."""
+        self._drain(lambda tx: SessionRepository(tx).remove_expired())
         self._drain(lambda tx: IdempotencyKeyRepository(tx).remove_expired())
         self._drain(lambda tx: forget_progress(tx, ended_before=self.seconds))
         self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))

@@ -53,6 +53,9 @@ class Settings(BaseSettings):
     jwt_leeway_seconds: float = Field(
         30.0, ge=0, le=300, description="Leeway for the times in tokens, for clocks that differ."
     )
+    session_seconds: float = Field(
+        28_800.0, gt=0, le=30 * 86_400, description="How long a session of a browser lasts after its creation."
+    )
     spool_directory: Path | None = Field(
         None, description="Directory of the temporary files of uploads, predictions and fits; by default the system's."
     )

@@ -16,6 +16,7 @@ from dbos import DBOSClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.service import ApiKeys
+from app.accounts.session_service import Sessions
 from app.addresses import Allowance
 from app.database import revision
 from app.database.engine import make_engine
@@ -153,6 +154,7 @@ def build(settings: Settings) -> ProcessParts:
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
+        sessions=Sessions(base.transaction, settings.session_seconds),
         authenticator=_authenticator(settings, base.transaction),
         base=base,
         reachability=reachability,

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.accounts.service import ApiKeys
+from app.accounts.session_service import Sessions
 from app.addresses import Allowance
 from app.application import make_application
 from app.database.engine import make_engine
@@ -59,6 +60,9 @@ LIMITS = Limits(
     max_prediction_rows=5,
     spool_directory=None,
 )
+SESSION_SECONDS = 10 * 365 * 86_400.0
+"""From `NOW` on, they are still valid."""
+
 TABLE: Block = {
     "x": numbers(0.0, 1.0, 2.0, 3.0, 4.0, 5.0),
     "colour": texts("red", "blue", "red", "blue", "red", "red"),
@@ -112,6 +116,7 @@ class StoredParts(Parts):
             watcher=JobWatcher(transaction, notifier),
             webhooks=Webhooks(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
+            sessions=Sessions(transaction, SESSION_SECONDS),
         )
         self.report = Report()
         self.transaction = transaction

@@ -8,6 +8,7 @@ TITLES = {
     "malformed-body": (400, "Malformed body"),
     "unauthenticated": (401, "Unauthenticated"),
     "insufficient-scope": (403, "Insufficient scope"),
+    "cross-site-request": (403, "Cross-site request"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Method not allowed"),
     "not-acceptable": (406, "Not acceptable"),

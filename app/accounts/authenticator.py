@@ -1,21 +1,22 @@
-"""Authentication of requests by API keys, from a copy of all valid keys in memory."""
+"""Authentication of requests by API keys and sessions, from a copy of all valid ones in memory."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
-from anyio import move_on_after, to_thread
+from anyio import move_on_after, sleep, to_thread
 
-from app.accounts.records import Credential, digest
+from app.accounts.records import digest
 from app.accounts.repository import ApiKeyRepository
+from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
 from app.http.authentication import secret_of
 from app.identity import LOCAL, Principal
 
 REFRESH_SECONDS = 1.0
-"""The age of the copy above which a request waits for a new one; a revoked key is refused within this time."""
+"""The age of the copy above which a request waits for a new one; what is revoked is refused within this time."""
 
 MAX_WAIT_SECONDS = 0.5
 """The maximum time that a request waits for a new copy where there is an old one."""
@@ -26,37 +27,42 @@ MIN_REFRESH_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class _Keys:
-    """All valid keys by digest, as read at a time, and those seen in requests by their headers."""
+    """All valid keys and sessions by digest, as read at a time, and keys seen in requests by their headers."""
 
     read_at: float
     is_required: bool
-    by_digest: Mapping[bytes, Credential]
-    by_header: dict[bytes, Credential] = field(default_factory=dict)
+    by_digest: Mapping[bytes, Principal]
+    sessions: Mapping[bytes, Principal]
+    by_header: dict[bytes, Principal] = field(default_factory=dict)
 
-    def principal(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal of exactly one `Authorization` header; None where its key is not valid."""
+    def principal(self, authorizations: Collection[bytes], session: bytes | None) -> Principal | None:
+        """Return the principal of exactly one `Authorization` header, or, without any, of a session; None where key or
+        session is not valid."""
         if not self.is_required:
             return LOCAL
-        if len(authorizations) != 1:
-            return None
-        (header,) = authorizations
-        found = self.by_header.get(header)
-        if found is None:
-            secret = secret_of(authorizations)
-            found = None if secret is None else self.by_digest.get(digest(secret))
+        if len(authorizations) == 1:
+            (header,) = authorizations
+            found = self.by_header.get(header)
+            if found is None:
+                secret = secret_of(authorizations)
+                found = None if secret is None else self.by_digest.get(digest(secret))
+                if found is None:
+                    return None
+                self.by_header[header] = found
+        else:
+            found = None if authorizations or session is None else self.sessions.get(digest(session))
             if found is None:
                 return None
-            self.by_header[header] = found
         if found.expires_at is not None and found.expires_at <= time.time():
             return None
-        return found.principal
+        return found
 
 
 class KeyAuthenticator:
-    """Authenticates requests by the API keys in the database; safe to use from many threads.
+    """Authenticates requests by the API keys and sessions in the database; safe to use from many threads.
 
     A service `needs_keys` from the beginning, or else as soon as its database has a key. While the database is
-    unavailable, the keys that were valid go on being valid for `stale_seconds`; a service without keys stays open.
+    unavailable, what was valid goes on being valid for `stale_seconds`; a service without keys stays open.
     """
 
     def __init__(
@@ -75,17 +81,27 @@ class KeyAuthenticator:
         self._attempted_at = now()
         self._keys: _Keys | None = None
 
-    def known(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal by the copy in memory; None where it has no such key, or is too old."""
+    def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
+        """Return the principal by the copy in memory; None where it has no such key or session, or is too old."""
         keys = self._attempted_within(REFRESH_SECONDS)
-        return None if keys is None else keys.principal(authorizations)
+        return None if keys is None else keys.principal(authorizations, session)
 
-    async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal by what the database has now, None where the key is not valid.
+    async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
+        """Return the principal by what the database has now, None where key or session is not valid.
 
         A slow database is waited for MAX_WAIT_SECONDS, as long as there is a copy. Raises UnavailableError where there
         is none, or it is too old.
         """
+        began = self._now()
+        keys = await self._newest()
+        if session is not None and keys.read_at < began and keys.principal(authorizations, session) is None:
+            # A page uses its session at once, often before the next copy may be read.
+            await sleep(MIN_REFRESH_SECONDS)
+            keys = await self._newest()
+        return keys.principal(authorizations, session)
+
+    async def _newest(self) -> _Keys:
+        """Return a copy that is new, or was when another might have been read; raises UnavailableError."""
         keys = self._keys
         if keys is None:
             keys = await to_thread.run_sync(self._refreshed)
@@ -96,7 +112,7 @@ class KeyAuthenticator:
                 self._attempted_at = self._now()
         if keys.is_required and self._now() - keys.read_at > self._stale_seconds:
             raise UnavailableError("The API keys can't be read: the database does not respond.")
-        return keys.principal(authorizations)
+        return keys
 
     def _refreshed(self) -> _Keys:
         """Return a new copy; the one before where the database is unavailable, or another thread reads for long."""
@@ -125,5 +141,6 @@ class KeyAuthenticator:
     def _read(self, now: float) -> _Keys:
         with self._transaction() as tx:
             keys = ApiKeyRepository(tx)
-            credentials = keys.credentials()
-            return _Keys(now, self.needs_keys or bool(credentials) or keys.has_any(), credentials)
+            principals = keys.principals()
+            is_required = self.needs_keys or bool(principals) or keys.has_any()
+            return _Keys(now, is_required, principals, SessionRepository(tx).principals() if is_required else {})

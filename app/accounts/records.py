@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.identity import Principal
 from relevance_bayes.types.keys import KeyScope
 
 KEY_PREFIX = "rlv_"
@@ -20,6 +19,9 @@ MIN_KEY_LENGTH = 16
 
 MAX_KEYS = 1_000
 """The maximum number of valid keys of one owner."""
+
+MAX_SESSIONS = 100
+"""The maximum number of sessions of one API key, and of all tokens of one owner."""
 
 MAX_NAME_LENGTH = 100
 MAX_OWNER_LENGTH = 100
@@ -41,14 +43,6 @@ class ApiKey:
     def is_valid(self, at: datetime) -> bool:
         """Return whether the key is valid at a time."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
-
-
-@dataclass(frozen=True)
-class Credential:
-    """A valid key as requests use it: its principal, and when it expires (seconds since 1970)."""
-
-    principal: Principal
-    expires_at: float | None
 
 
 def is_label(text: str, max_length: int) -> bool:

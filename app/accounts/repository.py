@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, update
 
-from app.accounts.documents import SCOPES
-from app.accounts.records import MAX_KEYS, ApiKey, Credential
+from app.accounts.documents import SCOPES, scopes_of
+from app.accounts.records import MAX_KEYS, ApiKey
 from app.accounts.tables import ApiKeyRow
 from app.database import keyset
 from app.database.changes import changed
@@ -29,7 +29,11 @@ class ApiKeyRepository:
     def add(self, key: ApiKey, digest: bytes) -> None:
         """Insert a key; raises ConflictError where its owner has MAX_KEYS valid ones, or another key is the same."""
         lock_for_writing(self.tx.session.connection())
-        mine = select(func.count()).select_from(ApiKeyRow).where(ApiKeyRow.owner == key.owner, *self._valid())
+        mine = (
+            select(func.count())
+            .select_from(ApiKeyRow)
+            .where(ApiKeyRow.owner == key.owner, *valid_keys(self.tx.clock()))
+        )
         if (self.tx.session.scalar(mine) or 0) >= MAX_KEYS:
             raise ConflictError(f"There are {MAX_KEYS:,} valid API keys, the maximum: revoke one first.")
         if self.tx.session.scalar(select(ApiKeyRow.id).where(ApiKeyRow.digest == digest)) is not None:
@@ -77,19 +81,20 @@ class ApiKeyRepository:
         """Return whether there is a key of any owner, valid or not."""
         return self.tx.session.scalar(select(ApiKeyRow.id).limit(1)) is not None
 
-    def credentials(self) -> Mapping[bytes, Credential]:
-        """Return all valid keys by digest."""
-        columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at
+    def principals(self) -> Mapping[bytes, Principal]:
+        """Return the principals of all valid keys by digest."""
+        columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at, ApiKeyRow.id
+        valid = select(*columns).where(*valid_keys(self.tx.clock()))
         return {
-            digest: Credential(
-                Principal(owner, frozenset(SCOPES.read(scopes))), None if expires_at is None else expires_at.timestamp()
-            )
-            for digest, owner, scopes, expires_at in self.tx.session.execute(select(*columns).where(*self._valid()))
+            digest: Principal(owner, scopes_of(scopes), None if expiry is None else expiry.timestamp(), key_id)
+            for digest, owner, scopes, expiry, key_id in self.tx.session.execute(valid)
         }
 
-    def _valid(self) -> tuple[ColumnElement[bool], ...]:
-        is_current = or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > self.tx.clock())
-        return ApiKeyRow.revoked_at.is_(None), is_current
+
+def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of keys that are valid at a time."""
+    is_current = or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > at)
+    return ApiKeyRow.revoked_at.is_(None), is_current
 
 
 def _key(row: ApiKeyRow) -> ApiKey:

@@ -1,9 +1,9 @@
-"""The table of API keys."""
+"""The tables of API keys and sessions."""
 
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Index
+from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base
@@ -24,3 +24,17 @@ class ApiKeyRow(Base):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class SessionRow(Base):
+    """A session made from an API key, or, without `key_id`, from a token; `digest` is that of its cookie."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (Index(None, "owner", "key_id", "created_at"), Index(None, "expires_at"))
+
+    digest: Mapped[bytes] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    scopes: Mapped[str]
+    key_id: Mapped[UUID | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"))
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]

@@ -9,13 +9,16 @@ from hashlib import sha256
 import jwt
 
 from app.accounts.issuer_keys import MAX_AGE_SECONDS, IssuerKeys
-from app.accounts.records import MAX_OWNER_LENGTH, Credential, is_label, is_token
+from app.accounts.records import MAX_OWNER_LENGTH, is_label, is_token
 from app.http.authentication import Authenticator, secret_of
 from app.identity import Principal
 from relevance_bayes.types.keys import KEY_SCOPES
 
 MAX_TOKENS = 10_000
 """The maximum number of verified tokens in memory."""
+
+LAST_EXPIRY = 253_402_300_799.0
+"""The end of the year 9999: tokens that expire later count as expiring then."""
 
 MIN_HEADER_LENGTH = 128
 """Shorter headers have no signed token, and are not hashed: API keys of the service have 47 characters."""
@@ -30,8 +33,8 @@ class TokenRules:
     owner_claim: str = "sub"
     leeway_seconds: float = 30.0
 
-    def credential(self, token: str, key: jwt.PyJWK) -> Credential | None:
-        """Return the credential of a token; None where its signature or a claim is not valid."""
+    def principal(self, token: str, key: jwt.PyJWK) -> Principal | None:
+        """Return the principal of a token; None where its signature or a claim is not valid."""
         try:
             claims: Mapping[str, object] = jwt.decode(
                 token,
@@ -49,7 +52,7 @@ class TokenRules:
             return None
         given = _texts(claims["scope"] if "scope" in claims else claims.get("scp"))
         scopes = frozenset(scope for scope in KEY_SCOPES if scope in given)
-        return Credential(Principal(owner, scopes), expiry + self.leeway_seconds)
+        return Principal(owner, scopes, float(min(expiry, LAST_EXPIRY)))
 
 
 class TokenAuthenticator:
@@ -63,7 +66,7 @@ class TokenAuthenticator:
         self._keys = keys
         self._issuer_keys = issuer_keys
         self._rules = rules
-        self._verified: dict[bytes, Credential] = {}
+        self._verified: dict[bytes, tuple[Principal, float]] = {}
         self._changes = 0
 
     @property
@@ -71,33 +74,33 @@ class TokenAuthenticator:
         """Return true: a request without a token needs an API key."""
         return True
 
-    def known(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal of a verified token or a known key; None where there is none."""
+    def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
+        """Return the principal of a verified token, a known key or session; None where there is none."""
         self._forget_changed()
         if len(authorizations) == 1:
             (header,) = authorizations
             if len(header) >= MIN_HEADER_LENGTH:
                 found = self._verified.get(sha256(header).digest())
-                if found is not None and found.expires_at is not None and time.time() < found.expires_at:
-                    return found.principal
-        return self._keys.known(authorizations)
+                if found is not None and time.time() < found[1]:
+                    return found[0]
+        return self._keys.known(authorizations, session)
 
-    async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
-        """Return the principal, None where token or key is not valid; raises UnavailableError."""
+    async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
+        """Return the principal, None where token, key or session is not valid; raises UnavailableError."""
         secret = secret_of(authorizations)
         if secret is None or not is_token(secret):
-            return await self._keys.authenticate(authorizations)
+            return await self._keys.authenticate(authorizations, session)
         try:
             token = secret.decode("ascii")
             header: Mapping[str, object] = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError):
             return None
         key = await self._key(header)
-        found = None if key is None else self._rules.credential(token, key)
+        found = None if key is None else self._rules.principal(token, key)
         if found is None:
             return None
         self._keep(authorizations, found)
-        return found.principal
+        return found
 
     async def _key(self, header: Mapping[str, object]) -> jwt.PyJWK | None:
         key_id, algorithm = header.get("kid"), header.get("alg")
@@ -120,13 +123,14 @@ class TokenAuthenticator:
             self._changes = self._issuer_keys.changes
             self._verified.clear()
 
-    def _keep(self, authorizations: Collection[bytes], found: Credential) -> None:
+    def _keep(self, authorizations: Collection[bytes], found: Principal) -> None:
         while len(self._verified) >= MAX_TOKENS:
             del self._verified[next(iter(self._verified))]  # the oldest
-        again_at = time.time() + MAX_AGE_SECONDS
-        until = again_at if found.expires_at is None else min(found.expires_at, again_at)
+        until = time.time() + MAX_AGE_SECONDS
+        if found.expires_at is not None:
+            until = min(found.expires_at + self._rules.leeway_seconds, until)
         (header,) = authorizations
-        self._verified[sha256(header).digest()] = Credential(found.principal, until)
+        self._verified[sha256(header).digest()] = found, until
 
 
 def _texts(given: object) -> Collection[str]:

@@ -11,6 +11,7 @@ from relevance_bayes.types.keys import KeyScope
 HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 
 KEYS = f"{OWN}/keys"
+SESSION = f"{OWN}/session"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 BATCH_PREDICTIONS = f"{OWN}/batch-predictions"
 MODEL_INDEX = f"{INFERENCE}/repository/index"
@@ -21,12 +22,13 @@ _PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compar
 
 
 class Authenticator(Protocol):
-    """Finds the principal of a request from its `Authorization` headers."""
+    """Finds the principal of a request from its `Authorization` headers, or, where there is none, from the secret of
+    its session."""
 
-    def known(self, authorizations: Collection[bytes]) -> Principal | None:
+    def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal without I/O; None where that needs I/O, or there is none."""
 
-    async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
+    async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal, None where the request is not authenticated; raises UnavailableError."""
 
     @property
@@ -37,11 +39,11 @@ class Authenticator(Protocol):
 class AllowAny:
     """The authenticator of a service that needs no key."""
 
-    def known(self, authorizations: Collection[bytes]) -> Principal:
+    def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal:
         """Return the local principal."""
         return LOCAL
 
-    async def authenticate(self, authorizations: Collection[bytes]) -> Principal:
+    async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal:
         """Return the local principal."""
         return LOCAL
 
@@ -64,6 +66,8 @@ def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
     """Return the scopes, beside `admin`, each of which permits a request; none of them for keys."""
     if is_below(path, KEYS):
         return ()
+    if path == SESSION:
+        return ("predict", "read", "train")
     if is_below(path, INFERENCE):
         return ("predict", "read") if method in READING or path == MODEL_INDEX else ("predict",)
     if method in READING:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from app.http.decompression import Decompressor, expanded
 from app.http.negotiation import media_type_of
 from app.http.raw_route import body_of
+from app.identity import Principal
 from relevance_bayes.types.errors import NotFoundError
 
 T = TypeVar("T")
@@ -54,10 +55,15 @@ def limits_of(request: Request) -> Limits:
     return services_of(request)[Limits]
 
 
+def principal_of(request: Request) -> Principal:
+    """Return the principal whom the middleware found."""
+    principal: Principal = request.state.principal
+    return principal
+
+
 def owner_of(request: Request) -> str:
-    """Return the owner whom the API key middleware found."""
-    owner: str = request.state.owner
-    return owner
+    """Return the owner whose resources the request sees."""
+    return principal_of(request).owner
 
 
 async def _services(request: Request) -> Services:

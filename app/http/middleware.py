@@ -13,14 +13,15 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import TooLargeError, UnavailableError
-from app.http.authentication import HOW_TO_SEND, Authenticator, sufficient_scopes
+from app.errors import CrossSiteError, TooLargeError, UnavailableError
+from app.http.authentication import HOW_TO_SEND, READING, Authenticator, sufficient_scopes
 from app.http.documentation_pages import DOCS, REDOC
 from app.http.paths import GUIDE, has_owner, is_below, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
+from app.http.session_cookies import check_own_page, session_of
 from app.http.staleness import CURRENT, Staleness
-from app.identity import new_request_id
+from app.identity import Principal, new_request_id
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 
 
@@ -56,6 +57,10 @@ _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
 """Pages have a Content-Security-Policy of their own."""
 
 _STALE = (b"relevance-stale", b"1")
+_OF_SESSION = (b"vary", b"cookie")
+"""A browser's cache keeps no response of one session for the next."""
+
+_HAS_SESSION = "has_session"
 STOPPED = "The process stopped before the response was ready; the request may have been executed or not."
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 
@@ -106,7 +111,8 @@ class Entrance:
         sent, keys, announced = _headers(scope["headers"])
         request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
         echoed = (_REQUEST_ID, request_id.encode())
-        scope.setdefault("state", {})[REQUEST_ID] = request_id
+        state = scope.setdefault("state", {})
+        state[REQUEST_ID] = request_id
         staleness = Staleness()
         CURRENT.set(staleness)
         status = 500  # the status that the client gets for an exception raised here
@@ -122,6 +128,8 @@ class Entrance:
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]
+                if _HAS_SESSION in state:
+                    headers.append(_OF_SESSION)
                 message["headers"] = headers
             await send(message)
 
@@ -133,7 +141,7 @@ class Entrance:
                 await self._app(scope, receive, send_with_id)
             else:
                 await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
-        except UnavailableError as error:
+        except (CrossSiteError, UnavailableError) as error:
             if has_begun:
                 raise
             await error_response(scope, error)(scope, receive, send_with_id)
@@ -155,12 +163,12 @@ class Entrance:
         return self._app
 
     async def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
-        """Return the response that refuses the request, or None after the owner is set in the scope.
+        """Return the response that refuses the request, or None after the principal is set in the scope.
 
-        Raises UnavailableError where the key can't be checked.
+        Raises UnavailableError where the key can't be checked, and CrossSiteError.
         """
         if has_owner(path):
-            principal = self._authenticator.known(keys) or await self._authenticator.authenticate(keys)
+            principal = self._authenticator.known(keys) or await self._principal(scope, keys)
             if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
@@ -168,7 +176,7 @@ class Entrance:
             if not principal.has_any(scopes):
                 headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
                 return problem_response(scope, FORBIDDEN, detail=principal.lacks(scopes), headers=headers)
-            scope["state"]["owner"] = principal.owner
+            scope["state"]["principal"] = principal
         if "\0" in path:  # no stored text contains NUL
             return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:
@@ -180,6 +188,20 @@ class Entrance:
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
         return None
+
+    async def _principal(self, scope: Scope, keys: Collection[bytes]) -> Principal | None:
+        """Return the principal by the request's session, where it has no key, or by what the database has now.
+
+        Raises CrossSiteError where a page of another origin sends a request with a session that may change something.
+        """
+        session = None if keys else session_of(scope)
+        known = None if session is None else self._authenticator.known(keys, session)
+        principal = known or await self._authenticator.authenticate(keys, session)
+        if principal is not None and principal.is_session:
+            scope["state"][_HAS_SESSION] = True
+            if scope["method"] not in READING:
+                check_own_page(scope, needs_origin=True)
+        return principal
 
 
 def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes]:

@@ -8,13 +8,14 @@ from typing import Protocol, TypeAlias
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from app.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
+from app.errors import ConflictError, CrossSiteError, GoneError, NotInstalledError, TooManyJobsError
 from app.formats import ROW_FORMATS
 from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
-from app.http.authentication import sufficient_scopes
+from app.http.authentication import SESSION, sufficient_scopes
 from app.http.paths import has_owner
 from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.http.session_cookies import HOST_NAME, NAME
 
 DESCRIBED: Mapping[OptionName, str] = {
     "delimiter": "the delimiter, detected by default.",
@@ -24,6 +25,11 @@ DESCRIBED: Mapping[OptionName, str] = {
 """Descriptions of the options of a body's format."""
 
 CREDENTIALS = "An API key, or a token of the OpenID Connect issuer whose tokens the service accepts."
+COOKIE = (
+    f"The session that `POST {SESSION}` creates; its name is `{NAME.decode()}` where the service is reached by http. "
+    "`Authorization` comes first. Requests that may change something need `Sec-Fetch-Site` or `Origin` of the service."
+)
+"""Descriptions of what authenticates requests."""
 
 
 def contents(formats: Iterable[Format]) -> dict[str, dict[str, object]]:
@@ -58,6 +64,7 @@ _INFERENCE_PROBLEM: Object = {"application/json": {"schema": {"$ref": f"{_REFERE
 _KINDS = {
     **FRAMEWORK,
     401: UNAUTHENTICATED,
+    403: KINDS[CrossSiteError],
     409: KINDS[ConflictError],
     410: KINDS[GoneError],
     429: KINDS[TooManyJobsError],
@@ -136,14 +143,19 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         schemas[name] = schema
     for exchange in recorded():
         _illustrate(_object(made, "paths"), exchange)
-    _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer", "description": CREDENTIALS}
+    _object(components, "securitySchemes").update(
+        key={"type": "http", "scheme": "bearer", "description": CREDENTIALS},
+        session={"type": "apiKey", "in": "cookie", "name": HOST_NAME.decode(), "description": COOKIE},
+    )
     for path, operations in _object(made, "paths").items():
         if has_owner(path) and isinstance(operations, dict):
             for method, operation in operations.items():
                 if isinstance(operation, dict):
                     allowed: list[Json] = [] if protected else [{}]
-                    for scope in (*sufficient_scopes(method.upper(), path), "admin"):
-                        allowed.append({"key": [scope]})
+                    scopes = (*sufficient_scopes(method.upper(), path), "admin")
+                    # A session is not created from another one.
+                    for scheme in ("key",) if (method, path) == ("post", SESSION) else ("key", "session"):
+                        allowed += [{scheme: [scope]} for scope in scopes]
                     operation["security"] = allowed
     return made
 

@@ -10,6 +10,7 @@ from starlette.types import Scope
 from app.errors import (
     ClientLeftError,
     ConflictError,
+    CrossSiteError,
     GoneError,
     InUseError,
     KeyInUseError,
@@ -56,6 +57,7 @@ class ProblemKind:
 
 KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     MalformedBodyError: ProblemKind(400, "malformed-body", "Malformed body"),
+    CrossSiteError: ProblemKind(403, "cross-site-request", "Cross-site request"),
     NotFoundError: ProblemKind(404, "not-found", "Not found"),
     ConflictError: ProblemKind(409, "conflict", "Conflict"),
     InUseError: ProblemKind(409, "in-use", "Resource in use"),

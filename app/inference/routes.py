@@ -204,7 +204,7 @@ async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) ->
     encoding = content_encoding_of(Request(scope)) if is_encoded else ""
     body = await runner.bodies.receive(receive)
     try:
-        served = await runner.served(scope["state"]["owner"], reference)
+        served = await runner.served(scope["state"]["principal"].owner, reference)
         (found,), _ = await runner.predict(served, _codec(body, length, encoding, runner), receive)
     finally:
         if not isinstance(body, bytes):

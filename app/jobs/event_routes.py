@@ -99,7 +99,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         With `Accept: text/event-stream`, the response streams the events after `Last-Event-ID` (or `after`), and then
         each new one until the job has ended; `limit` and `wait` apply to pages only. Where a stream breaks off before,
         send the request again, to this process or another, with the last id: no event is lost or repeated. EventSource
-        reconnects by itself.
+        reconnects by itself; it sends no API key, and needs a session where the service needs keys.
         """
         job = identifier(job_id, NOUNS[kind])
         if prefers_events(request.headers.getlist("accept")):

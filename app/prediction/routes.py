@@ -86,7 +86,7 @@ async def _respond(request: Request) -> Response:
 
 async def _predicted(scope: Scope, receive: Receive, runner: PredictionRunner) -> Response | bytes:
     """The response, of a short one in JSON for JSON its body."""
-    owner, reference = scope["state"]["owner"], reference_of(scope)
+    owner, reference = scope["state"]["principal"].owner, reference_of(scope)
     headers = [header for header in scope["headers"] if header[0] in _NEGOTIATED]
     if headers in _USUAL:
         body = await runner.bodies.receive(receive)

@@ -1,15 +1,18 @@
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event
 from time import monotonic
+from uuid import UUID
 
 import anyio
 import pytest
 
 from app.accounts.authenticator import MAX_WAIT_SECONDS, MIN_REFRESH_SECONDS, REFRESH_SECONDS, KeyAuthenticator
+from app.accounts.session_service import Sessions
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal
-from tests.applications import SmallParts
+from tests.applications import SESSION_SECONDS, SmallParts
 
 
 class Time:
@@ -166,3 +169,118 @@ def test_without_the_database_known_keys_go_on_for_a_while(
         found(authenticator, header(secret))
     parts.stored.reachable = True
     assert found(authenticator, header(secret)) is not None
+
+
+OF_SESSION = Principal("acme", frozenset({"read"}))
+
+
+def with_session(authenticator: KeyAuthenticator, secret: str) -> Principal | None:
+    return authenticator.known((), secret.encode()) or anyio.run(authenticator.authenticate, (), secret.encode())
+
+
+def new_session(parts: SmallParts, *, seconds: float = SESSION_SECONDS) -> tuple[UUID, str]:
+    """A key's id, and the secret of a session that was made from it."""
+    key, _ = parts.keys.create("acme", "CI", scopes=("read",))
+    principal = Principal("acme", frozenset({"read"}), key_id=key.id)
+    return key.id, Sessions(parts.transaction, seconds).create(principal)[0]
+
+
+def test_a_revoked_or_ended_session_is_known_for_a_second_at_most(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    key_id, revoked = new_session(parts)
+    _, ended = new_session(parts)
+    assert with_session(authenticator, revoked) == with_session(authenticator, ended) == OF_SESSION
+    parts.keys.revoke("acme", key_id)
+    parts.sessions.end(ended.encode())
+    time.now += REFRESH_SECONDS - 0.01
+    assert with_session(authenticator, revoked) == with_session(authenticator, ended) == OF_SESSION
+    time.now += 0.02
+    assert with_session(authenticator, revoked) is None
+    assert with_session(authenticator, ended) is None
+
+
+def test_a_new_session_is_known_at_once_even_where_the_copy_is_new(parts: SmallParts) -> None:
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    for _ in range(3):
+        assert found(authenticator, header("wrong")) is None  # the copy is of now
+        _, secret = new_session(parts)
+        assert with_session(authenticator, secret) == OF_SESSION
+
+
+def test_a_session_is_found_in_the_copy_after_the_one_that_is_being_read(
+    parts: SmallParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    read, may_end = authenticator._read, Event()
+    secrets: list[str] = []
+
+    def slow(now: float) -> object:
+        keys = read(now)
+        if not secrets:  # the session is made after the first read
+            secrets.append(new_session(parts)[1])
+            may_end.set()
+        return keys
+
+    monkeypatch.setattr(authenticator, "_read", slow)
+    monkeypatch.setattr("app.accounts.authenticator.MIN_REFRESH_SECONDS", 1.0)  # longer than it takes to make a session
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(found, authenticator, header("wrong"))
+        may_end.wait(10.0)
+        assert with_session(authenticator, secrets[0]) == OF_SESSION
+        assert first.result() is None
+
+
+def test_unknown_sessions_read_the_database_ten_times_a_second_at_most(parts: SmallParts) -> None:
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    assert with_session(authenticator, "wrong") is None
+    before, began = parts.stored.opened, monotonic()
+
+    async def send_many() -> None:
+        async with anyio.create_task_group() as tasks:
+            for number in range(100):
+                tasks.start_soon(authenticator.authenticate, (), b"%d" % number)
+
+    anyio.run(send_many)
+    assert parts.stored.opened - before <= 1 + (monotonic() - began) / MIN_REFRESH_SECONDS
+
+
+def test_a_session_expires_between_two_reads(
+    parts: SmallParts, authenticator: KeyAuthenticator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secret = new_session(parts, seconds=5.0)
+    with parts.transaction() as tx:
+        wall = [tx.clock().timestamp() + 4.0]
+    monkeypatch.setattr("app.accounts.authenticator.time.time", lambda: wall[0])
+    assert with_session(authenticator, secret) == OF_SESSION
+    wall[0] += 1.0
+    assert authenticator.known((), secret.encode()) is None
+
+
+def test_the_header_wins_over_the_session_and_neither_is_the_other(
+    parts: SmallParts, authenticator: KeyAuthenticator
+) -> None:
+    _, secret = new_session(parts)
+    _, key = parts.keys.create("local", "CI", scopes=("train",))
+    assert with_session(authenticator, secret) == OF_SESSION
+    for headers, expected in (
+        (header(key), Principal("local", frozenset({"train"}))),
+        (header("wrong"), None),
+        (header(key) * 2, None),
+        (header(secret), None),
+    ):
+        assert authenticator.known(headers, secret.encode()) == expected
+    assert authenticator.known((), key.encode()) is None
+
+
+def test_without_the_database_known_sessions_go_on_for_a_while(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time
+) -> None:
+    _, secret = new_session(parts)
+    assert with_session(authenticator, secret) == OF_SESSION
+    parts.stored.reachable = False
+    time.now += 59.0
+    assert with_session(authenticator, secret) == OF_SESSION
+    time.now += 2.0
+    with pytest.raises(UnavailableError):
+        with_session(authenticator, secret)

@@ -45,7 +45,7 @@ def test_a_key_comes_back_as_it_was_added_and_to_its_owner_alone(transaction: Op
             keys.get(samples.OWNER, uuid4())
 
 
-def test_credentials_are_those_of_valid_keys_of_all_owners(transaction: OpenTransaction, clock: HandClock) -> None:
+def test_principals_are_those_of_valid_keys_of_all_owners(transaction: OpenTransaction, clock: HandClock) -> None:
     with transaction() as tx:
         assert ApiKeyRepository(tx).has_any() is False
     mine = added(transaction, "mine", lifetime=timedelta(hours=1))
@@ -56,9 +56,10 @@ def test_credentials_are_those_of_valid_keys_of_all_owners(transaction: OpenTran
         ApiKeyRepository(tx).revoke(samples.OWNER, revoked.id)
     clock.now += timedelta(minutes=1)
     with transaction() as tx:
-        found = ApiKeyRepository(tx).credentials()
+        found = ApiKeyRepository(tx).principals()
     assert set(found) == {digest(b"mine"), digest(b"theirs")}
-    assert found[digest(b"mine")].principal == Principal(samples.OWNER, frozenset({"read"}))
+    assert found[digest(b"mine")] == Principal(samples.OWNER, frozenset({"read"}))
+    assert found[digest(b"mine")].key_id == mine.id
     assert mine.expires_at is not None
     assert found[digest(b"mine")].expires_at == mine.expires_at.timestamp()
     assert found[digest(b"theirs")].expires_at is None

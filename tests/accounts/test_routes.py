@@ -54,7 +54,7 @@ def operations(client: TestClient) -> list[tuple[str, str, set[KeyScope]]]:
     for path, methods in client.get("/openapi.json").json()["paths"].items():
         if has_owner(path):
             for method, operation in methods.items():
-                scopes = {scope for one in operation["security"] for scope in one["key"]}
+                scopes = {scope for one in operation["security"] for scopes in one.values() for scope in scopes}
                 found.append((method.upper(), re.sub(r"{\w+}", "1", path), scopes))
     return found
 
@@ -110,6 +110,7 @@ def test_scopes_are_those_that_a_reader_expects(locked: TestClient) -> None:
     assert found["GET", "/v1/models"] == {"read"}
     assert found["POST", "/v1/datasets"] == found["DELETE", "/v1/models/1"] == {"train"}
     assert found["GET", "/v1/keys"] == found["POST", "/v1/keys"] == set()
+    assert found["POST", "/v1/session"] == found["GET", "/v1/session"] == {"predict", "read", "train"}
 
 
 @pytest.mark.parametrize("name", ["predict", "compare", "infer", "index"])

@@ -18,9 +18,9 @@ def keys(parts: SmallParts) -> ApiKeys:
     return parts.keys
 
 
-def credentials(keys: ApiKeys) -> set[bytes]:
+def digests(keys: ApiKeys) -> set[bytes]:
     with keys.transaction() as tx:
-        return set(ApiKeyRepository(tx).credentials())
+        return set(ApiKeyRepository(tx).principals())
 
 
 def test_a_secret_has_256_bits_and_its_digest_alone_is_stored(keys: ApiKeys) -> None:
@@ -30,7 +30,7 @@ def test_a_secret_has_256_bits_and_its_digest_alone_is_stored(keys: ApiKeys) -> 
     assert secret.startswith(key.prefix)
     assert len(key.prefix) == 10
     assert keys.create("acme", "CI")[1] != secret
-    assert digest(secret.encode()) in credentials(keys)
+    assert digest(secret.encode()) in digests(keys)
     assert key == ApiKey(key.id, "acme", "CI", key.prefix, ("predict", "read", "train"), NOW)
 
 
@@ -54,13 +54,13 @@ def test_rotation_makes_a_successor_and_lets_both_be_valid_for_the_overlap(keys:
     new, successor = keys.rotate("acme", old.id, overlap=timedelta(hours=2))
     assert (new.name, new.scopes, new.expires_at) == ("CI", ("predict",), NOW + timedelta(days=90))
     assert keys.get("acme", old.id).expires_at == NOW + timedelta(hours=2)
-    assert {digest(secret.encode()), digest(successor.encode())} <= credentials(keys)
+    assert {digest(secret.encode()), digest(successor.encode())} <= digests(keys)
 
 
 def test_rotation_without_overlap_ends_the_old_key_at_once(keys: ApiKeys) -> None:
     old, secret = keys.create("acme", "CI")
     keys.rotate("acme", old.id, overlap=timedelta())
-    assert digest(secret.encode()) not in credentials(keys)
+    assert digest(secret.encode()) not in digests(keys)
 
 
 def test_a_key_that_is_not_valid_is_not_rotated(keys: ApiKeys) -> None:
@@ -76,4 +76,4 @@ def test_the_initial_key_has_all_scopes_and_comes_to_a_database_without_keys_alo
     assert keys.add_initial("chosen again by one") is False
     (key,) = keys.page("local", PageRequest(10)).items
     assert (key.name, key.scopes) == ("initial", KEY_SCOPES)
-    assert credentials(keys) == {digest(b"chosen by an operator")}
+    assert digests(keys) == {digest(b"chosen by an operator")}

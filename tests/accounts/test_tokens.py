@@ -5,6 +5,7 @@ import hmac
 import json
 import time as wall_clock
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import anyio
 import jwt
@@ -289,6 +290,17 @@ def test_keys_that_are_not_for_signatures_are_left_out(authenticator: TokenAuthe
     issuer.responses["/keys"] = (200, {}, json.dumps({"keys": documents}).encode())
     token = jwt.encode(issuer.claims(), b"s" * 32, "HS256", headers={"kid": "first"})
     assert found(authenticator, token) is None
+
+
+def test_a_principal_expires_when_its_token_does_at_most_at_the_end_of_the_calendar(
+    authenticator: TokenAuthenticator, issuer: TokenIssuer
+) -> None:
+    now = int(wall_clock.time())
+    for expiry, expected in ((now + 60, now + 60.0), (10**400, tokens.LAST_EXPIRY)):
+        principal = found(authenticator, issuer.token(issuer.claims(exp=expiry)))
+        assert principal is not None
+        assert (principal.expires_at, principal.key_id) == (expected, None)
+    assert datetime.fromtimestamp(tokens.LAST_EXPIRY, UTC).year == 9999
 
 
 def test_a_verified_token_is_refused_once_it_has_expired(

@@ -14,10 +14,10 @@ class OneKey:
     secret: str
     principal: Principal = LOCAL
 
-    def known(self, authorizations: Collection[bytes]) -> Principal | None:
+    def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         return self.principal if secret_of(authorizations) == self.secret.encode() else None
 
-    async def authenticate(self, authorizations: Collection[bytes]) -> Principal | None:
+    async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         return self.known(authorizations)
 
     @property

@@ -2,12 +2,14 @@
 
 import json
 import re
+import time
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 
 import httpx2
 
+from app.accounts.authenticator import REFRESH_SECONDS
 from app.http.openapi import EXAMPLES, Json
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -36,6 +38,7 @@ def replayed(client: httpx2.Client, exchanges: Sequence[Mapping[str, Json]]) -> 
         ids |= _new_ids(recorded["response"], now["response"])
         if "Authorization" not in client.headers and exchange["operation"] == "POST /v1/keys":
             client.headers["Authorization"] = f"Bearer {response.json()['secret']}"  # from now on a key is needed
+            time.sleep(REFRESH_SECONDS)  # until then it is not, and there is nothing to exchange for a session
         yield json.loads(_with(ids, json.dumps(recorded))), now
 
 

@@ -123,6 +123,8 @@ def test_a_key_is_documented_where_one_is_needed(parts: SmallParts) -> None:
     locked = TestClient(make_application(parts, LIMITS, authenticator=OneKey("key"))).get("/openapi.json").json()
     scheme = locked["components"]["securitySchemes"]["key"]
     assert scheme == {"type": "http", "scheme": "bearer", "description": CREDENTIALS}
+    cookie = locked["components"]["securitySchemes"]["session"]
+    assert (cookie["type"], cookie["in"], cookie["name"]) == ("apiKey", "cookie", "__Host-relevance-session")
     for name, operation in operations(locked):
         scopes = operation.get("security")
         if "/health/" in name:
@@ -130,4 +132,5 @@ def test_a_key_is_documented_where_one_is_needed(parts: SmallParts) -> None:
         else:
             assert isinstance(scopes, list)
             assert {"key": ["admin"]} in scopes
+            assert ({"session": ["admin"]} in scopes) == (name != "POST /v1/session")
             assert {} not in scopes

@@ -1,0 +1,47 @@
+"""Sessions of browsers: create, end."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from app.accounts.records import digest
+from app.accounts.session_repository import SessionRepository
+from app.database.transaction import OpenTransaction
+from app.errors import ConflictError
+from app.identity import Principal
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions, each for at most `seconds`; their secrets are not stored."""
+
+    transaction: OpenTransaction
+    seconds: float
+
+    def create(self, principal: Principal) -> tuple[str, Principal]:
+        """Create a session of a principal, and return its secret and its principal.
+
+        It ends no later than the principal's key or token. Raises ConflictError where there is none, or it has expired,
+        and for a session, which can't extend itself.
+        """
+        if principal.is_session:
+            raise ConflictError("Expected an API key or token in `Authorization`, got a session alone.")
+        if principal.key_id is None and principal.expires_at is None:
+            raise ConflictError("The service needs no API key, and requests need no session.")
+        secret = secrets.token_urlsafe(32)
+        with self.transaction() as tx:
+            now = tx.clock()
+            expires_at = now + timedelta(seconds=self.seconds)
+            if principal.expires_at is not None:
+                expires_at = min(expires_at, datetime.fromtimestamp(principal.expires_at, UTC))
+            if expires_at <= now:
+                raise ConflictError("The API key or token has expired.")
+            SessionRepository(tx).add(digest(secret.encode()), principal, expires_at)
+        return secret, Principal(
+            principal.owner, principal.scopes, expires_at.timestamp(), principal.key_id, is_session=True
+        )
+
+    def end(self, secret: bytes) -> None:
+        """Delete a session, if it is there. Each API process refuses it within two seconds."""
+        with self.transaction() as tx:
+            SessionRepository(tx).remove(digest(secret))

@@ -1,0 +1,20 @@
+"""Sessions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.keys import KeyScope
+
+
+@dataclass(frozen=True)
+class Session:
+    """Whom requests are authenticated as."""
+
+    __pydantic_config__ = wire()
+
+    owner: str
+    """The owner of the datasets, models and jobs that requests see."""
+    scopes: tuple[KeyScope, ...]
+    expires_at: datetime | None
+    """When the session, or else the API key or token, expires; null: never."""

@@ -1,0 +1,131 @@
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from app.accounts import session_repository as subject
+from app.accounts.records import ApiKey, digest
+from app.accounts.repository import ApiKeyRepository
+from app.accounts.session_repository import SessionRepository
+from app.database.transaction import OpenTransaction
+from app.identity import Principal
+from app.retention import Retention
+from tests import samples
+from tests.accounts.test_repository import added as added_key
+from tests.transactions import HandClock
+
+OF_TOKEN = Principal(samples.OWNER, frozenset({"read", "train"}))
+
+
+def of_key(key: ApiKey) -> Principal:
+    return Principal(key.owner, frozenset(key.scopes), key_id=key.id)
+
+
+def added(
+    transaction: OpenTransaction,
+    secret: str,
+    principal: Principal = OF_TOKEN,
+    *,
+    lifetime: timedelta = timedelta(hours=8),
+) -> float:
+    """Add a session; return when it expires."""
+    with transaction() as tx:
+        expires_at = tx.clock() + lifetime
+        SessionRepository(tx).add(digest(secret.encode()), principal, expires_at)
+    return expires_at.timestamp()
+
+
+def found(transaction: OpenTransaction) -> dict[bytes, Principal]:
+    with transaction() as tx:
+        return dict(SessionRepository(tx).principals())
+
+
+def test_a_session_has_the_owner_the_scopes_and_the_key_it_was_made_with(transaction: OpenTransaction) -> None:
+    key = added_key(transaction, scopes=("predict", "admin"))
+    expires_at = added(transaction, "one", of_key(key))
+    added(transaction, "two")
+    sessions = found(transaction)
+    assert set(sessions) == {digest(b"one"), digest(b"two")}
+    one, two = sessions[digest(b"one")], sessions[digest(b"two")]
+    assert (one, one.expires_at, one.key_id, one.is_session) == (of_key(key), expires_at, key.id, True)
+    assert (two, two.key_id, two.is_session) == (OF_TOKEN, None, True)
+
+
+def test_a_session_ends_at_its_time_by_removal_or_with_its_key(transaction: OpenTransaction, clock: HandClock) -> None:
+    key, brief = added_key(transaction, "a key"), added_key(transaction, "brief", lifetime=timedelta(hours=1))
+    for secret, principal in (("key", of_key(key)), ("brief", of_key(brief)), ("token", OF_TOKEN)):
+        added(transaction, secret, principal)
+    added(transaction, "short", lifetime=timedelta(minutes=1))
+    removed, stays = digest(b"token"), digest(b"key")
+    sessions = found(transaction)
+    assert len(sessions) == 4
+    assert brief.expires_at is not None
+    assert sessions[digest(b"brief")].expires_at == brief.expires_at.timestamp()
+    clock.now += timedelta(minutes=1)
+    assert set(found(transaction)) == {stays, digest(b"brief"), removed}
+    clock.now += timedelta(hours=1)
+    assert set(found(transaction)) == {stays, removed}
+    with transaction() as tx:
+        SessionRepository(tx).remove(removed)
+        SessionRepository(tx).remove(removed)
+    assert set(found(transaction)) == {stays}
+    with transaction() as tx:
+        ApiKeyRepository(tx).revoke(key.owner, key.id)
+    assert found(transaction) == {}
+
+
+def test_the_oldest_session_of_a_key_makes_way_for_one_more(
+    transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "MAX_SESSIONS", 2)
+    one, other = of_key(added_key(transaction, "one")), of_key(added_key(transaction, "other"))
+    for secret, principal in (
+        ("first", one),
+        ("of another key", other),
+        ("of a token", OF_TOKEN),
+        ("of another owner", Principal(samples.STRANGER)),
+        ("second", one),
+        ("third", one),
+    ):
+        added(transaction, secret, principal)
+    assert digest(b"first") not in found(transaction)
+    assert len(found(transaction)) == 5
+    for secret in ("second token", "third token"):
+        added(transaction, secret)
+    assert digest(b"of a token") not in found(transaction)
+    assert len(found(transaction)) == 6
+
+
+def test_expired_sessions_are_removed_some_at_a_time(
+    transaction: OpenTransaction, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "AT_ONCE", 2)
+    for number in range(3):
+        added(transaction, f"short {number}", lifetime=timedelta(minutes=1))
+    added(transaction, "long")
+    clock.now += timedelta(minutes=2)
+    for has_more in (True, False, False):
+        with transaction() as tx:
+            assert SessionRepository(tx).remove_expired() is has_more
+    clock.now -= timedelta(minutes=2)
+    assert set(found(transaction)) == {digest(b"long")}
+
+
+class NoEntries:
+    """A queue without ended entries."""
+
+    def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
+        return ()
+
+    def forget(self, entries: Sequence[UUID]) -> None:
+        raise AssertionError(entries)
+
+
+def test_retention_removes_expired_sessions(transaction: OpenTransaction, clock: HandClock) -> None:
+    added(transaction, "short", lifetime=timedelta(minutes=1))
+    added(transaction, "long")
+    clock.now += timedelta(minutes=2)
+    Retention(transaction, NoEntries(), clock, 60.0, 60.0).remove_expired()
+    clock.now -= timedelta(minutes=3)
+    assert set(found(transaction)) == {digest(b"long")}
