@@ -30,7 +30,7 @@ from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.fit_pairs import fit_pairs
 from benchmarks.speed.million import million
-from benchmarks.tables import by_rows, comparison, large
+from benchmarks.tables import by_functions, by_rows, comparison, large
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "papers": papers,
@@ -79,6 +79,7 @@ TABLES: dict[str, Callable[[Options], list[Table]]] = {
     "sealed": comparison.sealed,
     "many-rows": large.large,
     "error-by-rows": by_rows.by_rows,
+    "error-by-functions": by_functions.by_functions,
 }
 """Run where they are named: with the peers they take hours, and looks at the sealed half are counted."""
 
@@ -107,7 +108,12 @@ def main(arguments: list[str] | None = None) -> None:
         default="all",
         help="ours: peers from the cache alone; peers: only into the cache",
     )
-    parser.add_argument("--tables", nargs="+", default=(), help="of open-tables, generators or many-rows, these alone")
+    parser.add_argument(
+        "--tables",
+        nargs="+",
+        default=(),
+        help="of open-tables, generators, many-rows or error-by-functions, these alone",
+    )
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")
     given = parser.parse_args(arguments)

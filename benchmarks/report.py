@@ -42,5 +42,14 @@ def write(name: str, tables: list[Table]) -> None:
     README.write_text(written, "utf-8")
 
 
+def read(name: str) -> list[dict[str, str]]:
+    """The rows of one benchmark's tables in README.md, by their header."""
+    _, _, after = README.read_text("utf-8").partition(f"<!-- {name} -->\n")
+    lines = after.partition("<!-- end -->")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    header, rows = cells[0], [row for row in cells[1:] if set(row[0]) != {"-"}]
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return "| " + " | ".join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True)) + " |"

@@ -17,6 +17,7 @@ from benchmarks.accuracy.components import draw_components
 from benchmarks.accuracy.expansions import draw_expansions
 from benchmarks.accuracy.images import draw_image
 from benchmarks.accuracy.log_odds import draw_log_odds
+from benchmarks.accuracy.many_rows import draw_many_rows
 from benchmarks.accuracy.measuring import Engine, Measured, measured
 from benchmarks.accuracy.ours import classifier, inputs, learned, regressor
 from benchmarks.accuracy.real_peers import exact_process, process_engine
@@ -37,7 +38,7 @@ PROCESS_ROWS_TIMED = 1_000
 def draw(options: Options) -> list[Path]:
     """All that can be drawn here; reliability needs the folder of data."""
     drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds(), draw_algorithms(options)]
-    drawn += [draw_signals(), draw_expansions(), draw_components()]
+    drawn += [draw_signals(), draw_expansions(), draw_components(), draw_many_rows()]
     for name, drawing in (("images", draw_image), ("reliability", partial(draw_reliability, options))):
         try:
             drawn.append(drawing())

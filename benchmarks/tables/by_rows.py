@@ -50,9 +50,14 @@ def by_rows(options: Options) -> list[Table]:
     return [Table(f"Error against rows, {draws} draws", HEADER, tuple(rows), NOTES)]
 
 
-def _measured(rows: int, draw: int) -> Figures:
+def friedman_table(rows: int, draw: int) -> TableSplit:
+    """One draw of so many rows with noise of sd 1, measured on the true function."""
     drawn = friedman_split(1, draw, rows=rows)
     X, t = np.concatenate([drawn.X, drawn.X_test]), np.concatenate([drawn.t, drawn.t_test])
     columns = tuple(Column(f"x{number}", X[:, number]) for number in range(X.shape[1]))
-    split = TableSplit(DataTable("friedman", "regression", columns, t), draw, np.arange(rows), np.arange(rows, len(t)))
+    return TableSplit(DataTable("friedman", "regression", columns, t), draw, np.arange(rows), np.arange(rows, len(t)))
+
+
+def _measured(rows: int, draw: int) -> Figures:
+    split = friedman_table(rows, draw)
     return figures(defaults(split), split)

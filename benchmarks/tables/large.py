@@ -88,15 +88,16 @@ def _row(split: TableSplit, engine: Engine, found: Figures, best: float) -> tupl
 def _sets(options: Options) -> dict[str, Callable[[], TableSplit]]:
     rows = 6_000 if options.quick else 20_000
     return {
-        "kin40k": lambda: _published("kin40k", options.data.published("kin40k", FOLD)),
-        "power": lambda: _published("power", options.data.uci("power", FOLD)),
+        "kin40k": lambda: published("kin40k", options.data.published("kin40k", FOLD)),
+        "power": lambda: published("power", options.data.uci("power", FOLD)),
         **{name: partial(_table, name) for name in OPEN},
         "rough": lambda: _drawn("rough", *rough(rows)),
         "steps": lambda: _drawn("steps", *steps(rows)),
     }
 
 
-def _published(name: str, split: Split) -> TableSplit:
+def published(name: str, split: Split) -> TableSplit:
+    """A set as it was divided where it was published."""
     X, t = np.vstack([split.X, split.X_test]), np.concatenate([split.t, split.t_test])
     learned = np.arange(len(split.t))
     return TableSplit(_numbers(name, X, t), FOLD, learned, np.arange(len(split.t), len(t)))

@@ -140,7 +140,7 @@ def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_
     problem = pose(drawn, t, spec)
     state, task = list(iterates(problem, spec))[-1].state, Task.of(problem)
     assert task.first == leading
-    own, candidates = set(state.active), set((task.first + task.places_for_growth(state)).tolist())
+    own, candidates = set(state.active), set((task.first + task.places_for_growth(state, problem.rows)).tolist())
     functions = set(range(task.first, task.first + task.functions.size))
     assert len(own & functions) > 0
     assert candidates == functions - own

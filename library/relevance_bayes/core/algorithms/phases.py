@@ -6,7 +6,8 @@ functions  the rows that carry a function, at these scales
 noise      beta falls while L rises, since the residual of few functions is noise
 vectors    the inducing points alone, where they are optimised
 together   all hyperparameters and inducing points
-growth     of many rows: functions that gain beside these, on all rows; then `together` once more
+growth     of many rows: functions that gain beside these, on all rows or 100,000; before `together`, which few
+           functions would end at scales that are too wide, and again until none gains
 rows       noise, signal variance and precisions on all rows
 """
 
@@ -30,6 +31,7 @@ from relevance_bayes.core.algorithms.task import (
     process_of,
 )
 from relevance_bayes.core.choice import choose
+from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import RowSums
@@ -117,7 +119,9 @@ def _noise(task: Task, state: State, process: Process) -> State:
     h = process.hyperparameters
     moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.space.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
-    state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
+    grows = task.grows and process.round == 0
+    after = "vectors" if moves else "growth" if grows else "together"
+    state = replace(state, process=replace(process, phase=after, moved=moved))
     some = task.together(state)
     known = some if isinstance(some, Rows) else task.sums_over(some, state, task.near(some, state, h))
     best, value = h, -inf
@@ -182,33 +186,37 @@ def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
 
 def _growth(task: Task, state: State, process: Process) -> State:
     """Add the functions that gain beside those in the model, at most as many again; record the best gain of the
-    others."""
-    h, own = process.hyperparameters, len(state.active) - len(state.alpha)
-    places, sums = task.places_for_growth(state), task.sums(replace(state, process=replace(process, origin=None)))
-    rounds = process.round or 0
+    others, as of all rows."""
+    h, own, rounds = process.hyperparameters, len(state.active) - len(state.alpha), process.round or 0
+    found = replace(process, round=rounds + 1, phase="together")
+    problem = task.together(replace(state, process=found))
+    if isinstance(problem, Rows):
+        raise SparseBayesError("expected sums over blocks of rows")
+    places = task.places_for_growth(state, problem.rows)
     free = task.max_functions - own if rounds < MAX_ROUNDS else 0
     chosen = choose_more(
-        task.problem,
+        problem,
         state.active[: len(state.alpha)],
         task.vectors(state),
         task.kernel,
         h,
-        sums,
+        task.sums_over(problem, state, task.near(problem, state, h)),
         task.functions.centres[places],
         min_gain=task.prior.min_gain or task.problem.likelihood.min_gain,
         max_functions=min(free, max(own, MIN_GROWTH)),
     )
-    found = replace(process, round=rounds + 1, next_gain=chosen.next_gain, phase="together")
+    scale = task.problem.rows / problem.rows
+    found = replace(found, next_gain=chosen.next_gain * scale)
     if not len(chosen.places):
         again = replace(state, objective=-inf, process=found)
-        more_rows = task.n_rows_together(again) > task.n_rows_together(state)
-        return again if more_rows else replace(state, process=replace(found, phase="rows"))
+        is_learned = rounds > 0 and problem.rows <= task.n_rows_together(state)
+        return replace(state, process=replace(found, phase="rows")) if is_learned else again
     more = places[chosen.places]
     if process.moved is not None:
         unscaled = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.functions.centres[more])
         found = replace(found, moved=np.concatenate([process.moved, unscaled]))
     numbers = (int(number) for number in task.first + more)
-    found = replace(found, last_gain=float(chosen.gains[-1]))
+    found = replace(found, last_gain=float(chosen.gains[-1]) * scale)
     return replace(state, active=(*state.active, *numbers), objective=-inf, process=found)
 
 

@@ -65,8 +65,11 @@ MAX_CELLS = 20_000_000
 """Rows times functions up to which it then uses all rows: Friedman's first function with 100,000 rows and 54 functions
 has an error of .048 from 5,555 rows, .037 from all."""
 
+MAX_ROWS_TOGETHER = 100_000
+"""The most rows on which functions are chosen and learned together: the parameters of noise and scales are few."""
+
 MAX_PRODUCTS = 1e10
-"""Rows times pairs of columns up to which candidates are evaluated on all rows at once: some seconds of a core."""
+"""Rows times pairs of columns up to which candidates are evaluated at once: some seconds of a core."""
 
 MIN_CANDIDATES = 64
 
@@ -150,12 +153,15 @@ class Task:
         """True where functions were chosen on some of the rows, and the gains of others can be computed on all."""
         return self.has_sums and self.problem.t.ndim == 1 and self.problem.rows > ROWS_FOR_FUNCTIONS[0]
 
-    def places_for_growth(self, state: State) -> Indices:
-        """The indices among `functions` of candidates outside the model, drawn anew in each round."""
+    def places_for_growth(self, state: State, rows: int) -> Indices:
+        """The indices among `functions` of candidates outside the model, drawn anew in each round.
+
+        As many as can be evaluated on so many rows.
+        """
         functions, problem, R = self.functions, self.problem, len(state.active)
         own = np.array(state.active[len(state.alpha) :], np.intp) - self.first
         others = np.setdiff1d(np.arange(functions.size), own)
-        affordable = int((R**2 + MAX_PRODUCTS / problem.rows) ** 0.5) - R
+        affordable = int((R**2 + MAX_PRODUCTS / rows) ** 0.5) - R
         size = _between((MIN_CANDIDATES, MAX_CANDIDATES), max(affordable, R))
         seed = problem.seed + (process_of(state).round or 0) + 1
         return others[subset(functions.centres[others], problem.t[functions.rows[others]], size, seed)]
@@ -177,7 +183,7 @@ class Task:
         functions = max(1, len(state.active))
         affordable = min(self.problem.rows // 10, FEW_CELLS // functions)
         if self.grows and process_of(state).round:
-            affordable = MAX_CELLS // functions
+            affordable = min(MAX_CELLS // functions, MAX_ROWS_TOGETHER)
         return min(self.problem.rows, max(MIN_ROWS_TOGETHER, ROWS_PER_FUNCTION * functions, affordable))
 
     def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters, near: Optimum | None = None) -> Bound:

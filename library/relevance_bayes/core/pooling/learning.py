@@ -36,7 +36,7 @@ CUT_RATIO = 10.0
 MAX_FUNCTIONS = 512
 
 MAX_ROWS_FOR_EXACT = 5_000
-"""The most rows of an exact process."""
+"""The most rows of an exact process; of more, a member through few functions grows."""
 
 FIRST_WITH_FUNCTIONS = "functions"
 """The phase of a fit in which its scales are learned, and no function is chosen yet."""
@@ -139,15 +139,25 @@ class Ordered:
         below = np.flatnonzero(self.chosen.gains < gain)
         return int(below[0]) if len(below) else len(self.chosen.places)
 
-    def through(self, functions: int, jitter: float) -> State:
+    @property
+    def grows(self) -> bool:
+        """True where the order is of a part of many rows, and functions may be added by their gains on all rows."""
+        return self.whole.task.grows and self.whole.problem.rows > MAX_ROWS_FOR_EXACT
+
+    def growing(self, max_functions: int) -> Problem:
+        """The problem of a fit that adds functions by the likelihood's least gain, up to `max_functions`."""
+        prior = replace(self.whole.task.prior, min_gain=None, max_functions=max_functions)
+        return replace(self.whole.problem, prior=prior)
+
+    def through(self, functions: int, jitter: float, *, grows: bool = False) -> State:
         """The state from which a fit through the first functions continues with its noise, then with all
-        hyperparameters."""
+        hyperparameters, and then adds functions where it `grows`."""
         process = process_of(self.whole.state)
         gains = self.chosen.gains
         found = replace(
             process,
             phase="noise",
-            round=None,
+            round=0 if grows else None,
             hyperparameters=replace(process.hyperparameters, jitter=jitter),
             last_gain=float(gains[functions - 1]) if functions else None,
             next_gain=float(gains[functions]) if functions < len(gains) else self.chosen.next_gain,

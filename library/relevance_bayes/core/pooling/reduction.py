@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import sqrt
 
 import numpy as np
 
@@ -36,6 +37,13 @@ class Reduction:
 def prediction_cost(functions: int, inputs: int) -> float:
     """The cost of one row's prediction by one member, in multiply-adds."""
     return MEMBER_COST + functions * (INPUT_COST * inputs + PAIR_COST * functions)
+
+
+def affordable_functions(cost: float, inputs: int) -> int:
+    """The most functions of a member whose prediction of one row costs at most so many multiply-adds."""
+    half = 0.5 * INPUT_COST * inputs
+    left = max(cost - MEMBER_COST, 0.0)
+    return int((sqrt(half**2 + PAIR_COST * left) - half) / PAIR_COST)
 
 
 def widening(member: Ordered) -> Array:

@@ -89,8 +89,12 @@ def in_order(member: Whole) -> Ordered | FailedFit:
         return FailedFit(str(error))
 
 
-def learned_through(member: Ordered, functions: int, fit_log: FitLog) -> Generator[Step, None, Model]:
+def learned_through(
+    member: Ordered, functions: int, fit_log: FitLog, *, max_functions: int | None = None
+) -> Generator[Step, None, Model]:
     """A member through its first functions, or fewer where a matrix is not positive definite.
+
+    Of many rows, functions that gain beside them on all rows are added, up to `max_functions`; None: none is added.
 
     Where a fit can't be computed, FEWER of them are tried, then tenfold jitter, until all can be kept. The model of the
     greatest bound on the log marginal likelihood is taken: for a member of nearly no noise jitter acts as noise, and
@@ -101,7 +105,7 @@ def learned_through(member: Ordered, functions: int, fit_log: FitLog) -> Generat
         complete = True
         for size in (functions, *(int(share * functions) for share in FEWER)):
             try:
-                found.append((yield from _through(member, size, added, fit_log)))
+                found.append((yield from _through(member, size, added, fit_log, max_functions)))
                 break
             except NotPositiveDefiniteError:
                 if functions < MIN_FUNCTIONS:
@@ -115,10 +119,14 @@ def learned_through(member: Ordered, functions: int, fit_log: FitLog) -> Generat
             functions = functions * 3 // 4
 
 
-def _through(member: Ordered, functions: int, added: float, fit_log: FitLog) -> Generator[Step, None, Model]:
+def _through(
+    member: Ordered, functions: int, added: float, fit_log: FitLog, max_functions: int | None
+) -> Generator[Step, None, Model]:
     """One fit, from which predictions can be computed; raises NotPositiveDefiniteError."""
-    problem, spec = member.whole.problem, member.whole.spec
-    for now in fit_log.iterates(problem, spec, member.through(functions, added)):
+    problem, spec, grows = member.whole.problem, member.whole.spec, False
+    if max_functions is not None and member.grows:
+        problem, grows = member.growing(max(functions, max_functions)), True
+    for now in fit_log.iterates(problem, spec, member.through(functions, added, grows=grows)):
         state = now.state
         yield Step("fit", state.iteration, None, "iterations", None, len(state.active))
     model = learned(problem, now)

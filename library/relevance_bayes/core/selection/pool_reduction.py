@@ -11,7 +11,7 @@ from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pooling.learning import Ordered
-from relevance_bayes.core.pooling.reduction import reduced
+from relevance_bayes.core.pooling.reduction import affordable_functions, reduced
 from relevance_bayes.core.prediction import Measured, predict
 from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
 from relevance_bayes.core.selection.pool_members import FailedFit, MemberFit, in_order, learned_members, learned_through
@@ -68,9 +68,10 @@ def reduced_pool(
         sequences, evaluation.densities, evaluation.t, max_score_loss=max_score_loss, max_cost=MAX_PREDICTION_COST
     )
     kept = [sequences[place] for place in reduction.places]
+    most = affordable_functions(MAX_PREDICTION_COST / len(kept), rows.X.shape[1])
     models = []
     for one, size in zip(kept, reduction.sizes, strict=True):
-        models.append((yield from learned_through(one, size, fit_log)))
+        models.append((yield from learned_through(one, size, fit_log, max_functions=most)))
     whole = evaluation.measured
     estimated = ReducedPool(reduction.places, tuple(models), reduction.weights, whole, reduction.loss)
     if reduction.loss <= max_score_loss and not any(one.is_cut for one in kept):

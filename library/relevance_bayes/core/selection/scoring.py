@@ -19,6 +19,9 @@ from relevance_bayes.core.types import Array
 
 FOLDS = 5
 
+MAX_ROWS_OF_TENTH = 20_000
+"""The most rows of the held-out tenth that are measured: the standard error of a mean of so many is .005 nats."""
+
 EVALUATIONS_OF_SCALES, EVALUATIONS_TOGETHER = 105, 120
 """The most evaluations of the evidence: three starts and the ascent from the best, then all hyperparameters
 together."""
@@ -69,7 +72,8 @@ class Scoring:
         if self.bounds is None or len(rows.t) <= self.bounds.max_rows:
             return folding.splits(rows, self.folds, seed)
         if len(rows.t) > self.bounds.max_rows_for_folds:
-            return [folding.tenth(rows, seed)]
+            others, fold = folding.tenth(rows, seed)
+            return [(others, fold[subset(rows.X[fold], rows.t[fold], MAX_ROWS_OF_TENTH, seed)])]
         some = subset(rows.X, rows.t, self.bounds.max_rows, seed)
         splits = folding.take(some).splits(rows.take(some), self.folds, seed)
         return [(some[others], some[fold]) for others, fold in splits]

@@ -11,7 +11,13 @@ from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.pooling.densities import Densities
 from relevance_bayes.core.pooling.learning import Ordered, whole
-from relevance_bayes.core.pooling.reduction import expected_log_density, prediction_cost, reduced, widening
+from relevance_bayes.core.pooling.reduction import (
+    affordable_functions,
+    expected_log_density,
+    prediction_cost,
+    reduced,
+    widening,
+)
 from relevance_bayes.core.selection.rows import Rows
 from tests.library.core.drawn import friedman, process_spec
 
@@ -141,3 +147,12 @@ def test_a_member_that_adds_nothing_is_left_out() -> None:
 def test_one_member_stays_whatever_it_costs() -> None:
     found = reduced(ordered(), folds(), rows().t, max_score_loss=0.001, max_cost=1.0)
     assert len(found.places) == 1
+
+
+@pytest.mark.parametrize("inputs", [1, 10, 1_000])
+@pytest.mark.parametrize("functions", [1, 50, 500])
+def test_affordable_functions_are_those_whose_predictions_cost_so_much(functions: int, inputs: int) -> None:
+    cost = prediction_cost(functions, inputs)
+    assert affordable_functions(cost + 1.0, inputs) == functions
+    assert affordable_functions(cost - 1.0, inputs) == functions - 1
+    assert affordable_functions(0.0, inputs) == 0

@@ -87,7 +87,9 @@ def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_ji
     some = _returned(learned_through(member, 5, FitLog()))
     tried = list[tuple[int, float]]()
 
-    def through(one: Ordered, functions: int, added: float, fit_log: FitLog) -> Generator[Step, None, Model]:
+    def through(
+        one: Ordered, functions: int, added: float, fit_log: FitLog, max_functions: int | None
+    ) -> Generator[Step, None, Model]:
         tried.append((functions, added))
         yield Step("fit", 0, None, "iterations")
         if functions > computable and added < 1e-6:

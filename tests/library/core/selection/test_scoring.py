@@ -51,6 +51,15 @@ def test_few_rows_are_all_folded_more_as_some_of_them_and_of_many_a_tenth_is_mea
         assert not others & fold
 
 
+def test_of_very_many_rows_part_of_the_tenth_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    (others, tenth), *_ = measured(200)
+    monkeypatch.setattr(scoring, "MAX_ROWS_OF_TENTH", 7)
+    (again, fold), *_ = measured(200)
+    assert again == others
+    assert len(fold) == 7
+    assert fold < tenth
+
+
 def test_folds_that_are_asked_for_are_of_all_rows() -> None:
     assert sum(len(fold) for _, fold in measured(120, bounds=None)) == 120
 
