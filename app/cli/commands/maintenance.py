@@ -1,0 +1,42 @@
+"""Maintenance: backups."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def backup(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The file to write, or a folder: the file's name has the time then.")
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Back up the database into one file, while the service runs.
+
+    The file has all that the service stores, the queue of jobs included. PostgreSQL needs pg_dump.
+    """
+    from app.cli.backups import backup
+    from app.settings import Settings
+
+    backup(Settings(), path, as_json=as_json)
+
+
+def restore(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `relevance backup` has written.")],
+    *,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the content of the database.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Verify the backup, and change nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup into the database of the settings, and migrate it to this release.
+
+    The service must not run. PostgreSQL needs pg_restore, and an existing database.
+    """
+    from app.cli.backups import restore
+    from app.settings import Settings
+
+    restore(Settings(), path, replaces=replace, is_dry_run=dry_run, as_json=as_json)

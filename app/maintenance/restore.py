@@ -1,0 +1,107 @@
+"""Restoring a backup into the database that the settings name."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import wiring
+from app.database import postgresql_dumps, revision, sqlite_files
+from app.database.contents import Contents, contents_of
+from app.database.engine import make_engine
+from app.database.migrations import has_migration
+from app.database.snapshots import contents_of_file, path_of, url_of_file
+from app.errors import UnavailableError
+from app.maintenance.archive import Manifest, database_blocks, verify_archive
+from app.maintenance.errors import BackupError, NotEmptyError
+from app.maintenance.staging import put_in_place, staging
+from app.settings import Settings
+from app.tables import Base
+
+IGNORED = frozenset({"workers"})
+"""Tables that a database without content may have rows in."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A restored backup; `migrated_from` is its revision where that was not the one that this release expects."""
+
+    manifest: Manifest
+    migrated_from: str | None
+
+
+def restore(settings: Settings, path: Path, *, replaces: bool = False, is_dry_run: bool = False) -> Restored:
+    """Verify a backup, restore it into the database of the settings, and migrate that to this release.
+
+    A database with content is replaced only where `replaces`. All or nothing is restored. Raises BackupError,
+    NotEmptyError, NotInstalledError, UnavailableError.
+    """
+    manifest = verify_archive(path)
+    if not has_migration(manifest.revision):
+        raise BackupError(
+            f"The backup is of a newer release: {manifest.service_version}, with the migration {manifest.revision!r}. "
+            "Restore it by that release or a later one."
+        )
+    kind = "postgresql" if settings.url.get_backend_name() == "postgresql" else "sqlite"
+    if manifest.database != kind:
+        raise BackupError(
+            f"The backup is of {manifest.database}, and RELEVANCE_DATABASE_URL names a database of {kind}. Restore it "
+            "into one of its kind; `relevance copy-database` copies a SQLite database to PostgreSQL."
+        )
+    into = _into_sqlite if kind == "sqlite" else _into_postgresql
+    into(settings, path, manifest, replaces=replaces, is_dry_run=is_dry_run)
+    return Restored(manifest, None if manifest.revision == revision.EXPECTED else manifest.revision)
+
+
+def is_empty(contents: Contents) -> bool:
+    """Return whether the service's tables have no rows, or are missing."""
+    return not any(contents.rows.get(table) for table in Base.metadata.tables.keys() - IGNORED)
+
+
+def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool, is_dry_run: bool) -> None:
+    path = path_of(settings.url)
+    exists = path.exists() and path.stat().st_size > 0
+    if exists and not replaces:
+        _refuse_content(contents_of_file(path))
+    try:
+        with staging(path) as folder:
+            staged = folder / "database"
+            with staged.open("wb") as file:
+                for block in database_blocks(backup, manifest):
+                    file.write(block)
+            sqlite_files.check_file(staged)
+            wiring.migrate_tables(url_of_file(staged))
+            sqlite_files.make_single_file(staged)
+            with sqlite_files.unused_file(path) if exists else nullcontext():
+                if exists:
+                    staged.chmod(path.stat().st_mode)
+                if not is_dry_run:
+                    put_in_place(staged, path)
+    except OSError as error:
+        raise BackupError(f"The backup can't be restored: {error}.") from error
+
+
+def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool, is_dry_run: bool) -> None:
+    engine = make_engine(settings.url)
+    try:
+        there = contents_of(engine)
+        if not replaces:
+            _refuse_content(there)
+        if unknown := sorted(there.rows.keys() - manifest.rows.keys()):
+            raise NotEmptyError(
+                f"The database has tables that the backup has not: {', '.join(unknown)}. Restore into an empty one."
+            )
+        others = postgresql_dumps.other_clients(engine) if there.rows else 0
+        if others:
+            raise UnavailableError(f"{others} other connections use the database: stop the service first.")
+        if not is_dry_run:
+            blocks = database_blocks(backup, manifest)
+            postgresql_dumps.restore(engine, blocks, replaces=bool(there.rows))
+            wiring.migrate_tables(settings.url)
+    finally:
+        engine.dispose()
+
+
+def _refuse_content(contents: Contents) -> None:
+    if not is_empty(contents):
+        filled = sorted(table for table in Base.metadata.tables.keys() - IGNORED if contents.rows.get(table))
+        raise NotEmptyError(f"The database is not empty ({', '.join(filled)}): `--replace` replaces its content.")
