@@ -43,3 +43,13 @@ def contents_of_file(path: Path) -> Contents:
     """Return the contents of a SQLite file, which stays one file; raises UnavailableError."""
     engine = create_engine(url_of_file(path), poolclass=NullPool)
     return contents_of(engine)
+
+
+def check_unused(engine: Engine) -> None:
+    """Raise UnavailableError where another process has the database open."""
+    if engine.dialect.name == "sqlite":
+        engine.dispose()
+        with sqlite_files.unused_file(path_of(engine.url)):
+            pass
+    elif others := postgresql_dumps.other_clients(engine):
+        raise UnavailableError(f"{others} other connections use the database: stop the service first.")

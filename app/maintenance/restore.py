@@ -6,19 +6,15 @@ from pathlib import Path
 
 from app import wiring
 from app.database import postgresql_dumps, revision, sqlite_files
-from app.database.contents import Contents, contents_of
+from app.database.contents import contents_of
 from app.database.engine import make_engine
 from app.database.migrations import has_migration
-from app.database.snapshots import contents_of_file, path_of, url_of_file
-from app.errors import UnavailableError
+from app.database.snapshots import check_unused, contents_of_file, path_of, url_of_file
 from app.maintenance.archive import Manifest, database_blocks, verify_archive
+from app.maintenance.emptiness import refuse_content
 from app.maintenance.errors import BackupError, NotEmptyError
 from app.maintenance.staging import put_in_place, staging
 from app.settings import Settings
-from app.tables import Base
-
-IGNORED = frozenset({"workers"})
-"""Tables that a database without content may have rows in."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +48,11 @@ def restore(settings: Settings, path: Path, *, replaces: bool = False, is_dry_ru
     return Restored(manifest, None if manifest.revision == revision.EXPECTED else manifest.revision)
 
 
-def is_empty(contents: Contents) -> bool:
-    """Return whether the service's tables have no rows, or are missing."""
-    return not any(contents.rows.get(table) for table in Base.metadata.tables.keys() - IGNORED)
-
-
 def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool, is_dry_run: bool) -> None:
     path = path_of(settings.url)
     exists = path.exists() and path.stat().st_size > 0
     if exists and not replaces:
-        _refuse_content(contents_of_file(path))
+        refuse_content(contents_of_file(path), "`--replace` replaces its content.")
     try:
         with staging(path) as folder:
             staged = folder / "database"
@@ -85,23 +76,16 @@ def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, re
     try:
         there = contents_of(engine)
         if not replaces:
-            _refuse_content(there)
+            refuse_content(there, "`--replace` replaces its content.")
         if unknown := sorted(there.rows.keys() - manifest.rows.keys()):
             raise NotEmptyError(
                 f"The database has tables that the backup has not: {', '.join(unknown)}. Restore into an empty one."
             )
-        others = postgresql_dumps.other_clients(engine) if there.rows else 0
-        if others:
-            raise UnavailableError(f"{others} other connections use the database: stop the service first.")
+        if there.rows:
+            check_unused(engine)
         if not is_dry_run:
             blocks = database_blocks(backup, manifest)
             postgresql_dumps.restore(engine, blocks, replaces=bool(there.rows))
             wiring.migrate_tables(settings.url)
     finally:
         engine.dispose()
-
-
-def _refuse_content(contents: Contents) -> None:
-    if not is_empty(contents):
-        filled = sorted(table for table in Base.metadata.tables.keys() - IGNORED if contents.rows.get(table))
-        raise NotEmptyError(f"The database is not empty ({', '.join(filled)}): `--replace` replaces its content.")

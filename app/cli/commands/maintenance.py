@@ -1,4 +1,4 @@
-"""Maintenance: backups."""
+"""Maintenance: backups, copies between databases."""
 
 from pathlib import Path
 from typing import Annotated
@@ -40,3 +40,18 @@ def restore(
     from app.settings import Settings
 
     restore(Settings(), path, replaces=replace, is_dry_run=dry_run, as_json=as_json)
+
+
+def copy_database(
+    target: Annotated[str, typer.Argument(metavar="URL", help="The database to copy into, which must be empty.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the database of the settings into another one, as from SQLite to PostgreSQL, and compare both.
+
+    The service must not run.
+    """
+    from app.cli.copying import copy_database
+    from app.settings import Settings
+
+    copy_database(Settings(), target, as_json=as_json)
