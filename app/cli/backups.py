@@ -25,26 +25,37 @@ def backup(settings: Settings, path: Path, *, as_json: bool) -> None:
         _show(manifest)
 
 
-def restore(settings: Settings, path: Path, *, replaces: bool, is_dry_run: bool, as_json: bool) -> None:
-    """Restore a backup and print its facts; raises typer.Exit."""
+def verify(path: Path, *, as_json: bool) -> None:
+    """Print the facts of a backup that can be restored; raises typer.Exit."""
     try:
-        restored = restoring.restore(settings, path, replaces=replaces, is_dry_run=is_dry_run)
+        manifest = restoring.verify(path)
     except RelevanceError as error:
         refuse(error.detail)
     if as_json:
-        restored_to = None if is_dry_run else settings.shown_database_url
-        print_json({"database": restored_to, "migrated_from": restored.migrated_from, "manifest": restored.manifest})
-        return
-    if is_dry_run:
-        echo(f"{path} is whole and can be restored; nothing was changed.")
+        print_json({"manifest": manifest})
     else:
-        echo(f"Restored {path} into {settings.shown_database_url}.")
+        echo(f"{path} is whole and can be restored.")
+        _show(manifest)
+
+
+def restore(settings: Settings, path: Path, *, replaces: bool, as_json: bool) -> None:
+    """Restore a backup and print its facts; raises typer.Exit."""
+    try:
+        restored = restoring.restore(settings, path, replaces=replaces)
+    except RelevanceError as error:
+        refuse(error.detail)
+    shown = settings.shown_database_url
+    if as_json:
+        print_json({"database": shown, "migrated_from": restored.migrated_from, "manifest": restored.manifest})
+        return
+    echo(f"Restored {path} into {shown}.")
     if restored.migrated_from is not None:
-        echo(f"The backup is of the revision {restored.migrated_from}, which is migrated to {EXPECTED}.")
+        echo(f"Migrated it from the revision {restored.migrated_from} to {EXPECTED}.")
     _show(restored.manifest)
 
 
 def _show(manifest: Manifest) -> None:
+    counted = (("datasets", "datasets"), ("jobs", "training_jobs"), ("versions", "model_versions"))
     print_facts(
         [
             ("created", time_text(manifest.created_at)),
@@ -53,7 +64,6 @@ def _show(manifest: Manifest) -> None:
             ("revision", manifest.revision),
             ("size", f"{manifest.bytes:,} bytes"),
             ("sha256", manifest.sha256),
+            *((name, f"{manifest.rows.get(table, 0):,}") for name, table in counted),
         ]
     )
-    for name, table in (("datasets", "datasets"), ("jobs", "training_jobs"), ("versions", "model_versions")):
-        print_facts([(name, f"{manifest.rows.get(table, 0):,}")])

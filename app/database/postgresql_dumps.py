@@ -53,7 +53,15 @@ def dump(connection: Connection, target: Path) -> None:
     path = program("pg_dump", server=major_version(connection))
     snapshot = connection.execute(text("SELECT pg_export_snapshot()")).scalar_one()
     lock = f"--lock-wait-timeout={LOCK_SECONDS}s"
-    options = ("--format=custom", "--no-owner", "--no-privileges", f"--snapshot={snapshot}", lock, f"--file={target}")
+    options = (
+        "--format=custom",
+        "--compress=1",
+        "--no-owner",
+        "--no-privileges",
+        f"--snapshot={snapshot}",
+        lock,
+        f"--file={target}",
+    )
     _run(path, *options, engine=connection.engine)
 
 

@@ -57,3 +57,9 @@ def unused_file(path: Path) -> Iterator[None]:
             yield
     except sqlite3.Error as error:
         raise UnavailableError(f"{path} is in use or can't be opened ({error}): stop the service first.") from error
+
+
+def remove_logs(path: Path) -> None:
+    """Remove the logs of a database whose file is gone: SQLite would apply them to the next file at its path."""
+    for suffix in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -25,18 +25,24 @@ class Restored:
     migrated_from: str | None
 
 
-def restore(settings: Settings, path: Path, *, replaces: bool = False, is_dry_run: bool = False) -> Restored:
-    """Verify a backup, restore it into the database of the settings, and migrate that to this release.
-
-    A database with content is replaced only where `replaces`. All or nothing is restored. Raises BackupError,
-    NotEmptyError, NotInstalledError, UnavailableError.
-    """
+def verify(path: Path) -> Manifest:
+    """Return the manifest of a whole backup that this release restores; raises BackupError."""
     manifest = verify_archive(path)
     if not has_migration(manifest.revision):
         raise BackupError(
             f"The backup is of a newer release: {manifest.service_version}, with the migration {manifest.revision!r}. "
             "Restore it by that release or a later one."
         )
+    return manifest
+
+
+def restore(settings: Settings, path: Path, *, replaces: bool = False) -> Restored:
+    """Verify a backup, restore it into the database of the settings, and migrate that to this release.
+
+    A database with content is replaced only where `replaces`. All or nothing is restored. Raises BackupError,
+    NotEmptyError, NotInstalledError, UnavailableError.
+    """
+    manifest = verify(path)
     kind = "postgresql" if settings.url.get_backend_name() == "postgresql" else "sqlite"
     if manifest.database != kind:
         raise BackupError(
@@ -44,11 +50,11 @@ def restore(settings: Settings, path: Path, *, replaces: bool = False, is_dry_ru
             "into one of its kind; `relevance copy-database` copies a SQLite database to PostgreSQL."
         )
     into = _into_sqlite if kind == "sqlite" else _into_postgresql
-    into(settings, path, manifest, replaces=replaces, is_dry_run=is_dry_run)
+    into(settings, path, manifest, replaces=replaces)
     return Restored(manifest, None if manifest.revision == revision.EXPECTED else manifest.revision)
 
 
-def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool, is_dry_run: bool) -> None:
+def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool) -> None:
     path = path_of(settings.url)
     exists = path.exists() and path.stat().st_size > 0
     if exists and not replaces:
@@ -65,13 +71,14 @@ def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replac
             with sqlite_files.unused_file(path) if exists else nullcontext():
                 if exists:
                     staged.chmod(path.stat().st_mode)
-                if not is_dry_run:
-                    put_in_place(staged, path)
+                else:
+                    sqlite_files.remove_logs(path)
+                put_in_place(staged, path)
     except OSError as error:
         raise BackupError(f"The backup can't be restored: {error}.") from error
 
 
-def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool, is_dry_run: bool) -> None:
+def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool) -> None:
     engine = make_engine(settings.url)
     try:
         there = contents_of(engine)
@@ -83,9 +90,7 @@ def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, re
             )
         if there.rows:
             check_unused(engine)
-        if not is_dry_run:
-            blocks = database_blocks(backup, manifest)
-            postgresql_dumps.restore(engine, blocks, replaces=bool(there.rows))
-            wiring.migrate_tables(settings.url)
+        postgresql_dumps.restore(engine, database_blocks(backup, manifest), replaces=bool(there.rows))
+        wiring.migrate_tables(settings.url)
     finally:
         engine.dispose()

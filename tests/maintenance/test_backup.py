@@ -112,8 +112,6 @@ def test_content_is_replaced_only_on_request(database_url: str, tmp_path: Path) 
     with pytest.raises(NotEmptyError, match=r"not empty \(dataset_blocks, datasets\)"):
         restore(settings(database_url), path)
     assert rows(database_url)["datasets"] == 5
-    restore(settings(database_url), path, replaces=True, is_dry_run=True)
-    assert rows(database_url)["datasets"] == 5
     restore(settings(database_url), path, replaces=True)
     assert rows(database_url) == manifest.rows
 
@@ -190,6 +188,20 @@ def test_a_damaged_sqlite_file_has_no_backup(database_url: str, tmp_path: Path) 
     with pytest.raises(UnavailableError, match=r"damaged|copied"):
         backup(settings(database_url), tmp_path / "backup.tar")
     assert not (tmp_path / "backup.tar").exists()
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_the_log_of_a_file_that_is_gone_is_not_applied(database_url: str, tmp_path: Path) -> None:
+    file, log = tmp_path / "relevance.db", tmp_path / "relevance.db-wal"
+    path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
+    with closing_engine(database_url) as engine:
+        SmallDatabase(engine).put_dataset(replace(DATASET, owner=BUILT_IN_OWNER), TABLE)
+        left = log.read_bytes()
+    file.unlink()
+    assert len(left) > 4096
+    log.write_bytes(left)
+    restore(settings(database_url), path)
+    assert rows(database_url) == manifest.rows
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -29,17 +29,20 @@ def restore(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `relevance backup` has written.")],
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the content of the database.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Verify the backup, and change nothing.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Verify the backup, and restore nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Restore a backup into the database of the settings, and migrate it to this release.
 
     The service must not run. PostgreSQL needs pg_restore, and an existing database.
     """
-    from app.cli.backups import restore
+    from app.cli import backups
     from app.settings import Settings
 
-    restore(Settings(), path, replaces=replace, is_dry_run=dry_run, as_json=as_json)
+    if verify:
+        backups.verify(path, as_json=as_json)
+    else:
+        backups.restore(Settings(), path, replaces=replace, as_json=as_json)
 
 
 def copy_database(
