@@ -45,6 +45,14 @@ def program(name: str, *, server: int) -> str:
     return path
 
 
+def check_programs(engine: Engine) -> None:
+    """Raise NotInstalledError unless backups of the database can be written and restored on this host."""
+    with translated(), engine.connect() as connection:
+        server = major_version(connection)
+    for name in ("pg_dump", "pg_restore"):
+        program(name, server=server)
+
+
 def dump(connection: Connection, target: Path) -> None:
     """Write the database to a file, as the transaction of this connection sees it.
 

@@ -1,4 +1,4 @@
-"""Maintenance: backups, copies between databases."""
+"""Maintenance: checks, backups, copies between databases."""
 
 from pathlib import Path
 from typing import Annotated
@@ -58,3 +58,13 @@ def copy_database(
     from app.settings import Settings
 
     copy_database(Settings(), target, as_json=as_json)
+
+
+def doctor(*, as_json: AsJson = False) -> None:
+    """Check the settings, the database, the workers and the disks; each fault with its remedy.
+
+    Ends with exit code 1 where there is an error.
+    """
+    from app.cli.doctor import show_findings
+
+    show_findings(as_json=as_json)
