@@ -86,15 +86,14 @@ def restore(engine: Engine, content: Iterable[bytes], *, replaces: bool) -> None
     _run(path, *options, engine=engine, content=content)
 
 
-def other_clients(engine: Engine) -> int:
-    """Return the number of connections to the database besides one of this engine."""
+def other_clients(engine: Engine) -> tuple[str, ...]:
+    """Return the other connections to the database: the address and the name of each client."""
     query = """
-        SELECT count(*) FROM pg_stat_activity
+        SELECT concat_ws(' ', coalesce(host(client_addr), 'local'), nullif(application_name, '')) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
     """
     with translated(), engine.connect() as connection:
-        found: int = connection.execute(text(query)).scalar_one()
-    return found
+        return tuple(connection.execute(text(query)).scalars())
 
 
 def _run(path: str, *options: str, engine: Engine, content: Iterable[bytes] | None = None) -> None:

@@ -52,4 +52,6 @@ def check_unused(engine: Engine) -> None:
         with sqlite_files.unused_file(path_of(engine.url)):
             pass
     elif others := postgresql_dumps.other_clients(engine):
-        raise UnavailableError(f"{others} other connections use the database: stop the service first.")
+        raise UnavailableError(
+            f"Other connections use the database ({', '.join(sorted({*others}))}): stop the service first."
+        )

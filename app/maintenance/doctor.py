@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
 from app.database import health, postgresql_dumps, revision
@@ -30,6 +32,9 @@ LOW_BYTES, EXHAUSTED_BYTES = 2**30, 100 * 2**20
 def examine(settings: Settings) -> Iterator[Finding]:
     """Yield the findings of all checks; those of the database end where it is unreachable."""
     yield from check_settings(settings)
+    if (reason := _unusable_url(settings)) is not None:
+        yield error("database", reason, "Correct RELEVANCE_DATABASE_URL or RELEVANCE_DATABASE_PASSWORD_FILE.")
+        return
     yield from _disks(settings)
     parts = build(settings)
     try:
@@ -65,6 +70,17 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
             yield warning("backup", missing.detail.rstrip("."), "Install it on the host that writes backups.")
         else:
             yield ok("backup", "pg_dump and pg_restore are installed")
+
+
+def _unusable_url(settings: Settings) -> str | None:
+    """Return why there is no URL of a database, without a part of it, which may be a password."""
+    if isinstance(settings.shown_database_url, SecretStr):
+        return "RELEVANCE_DATABASE_URL is not a URL"
+    try:
+        kind = settings.url.get_backend_name()
+    except OSError as failure:
+        return f"{failure.filename} can't be read: {failure.strerror}"
+    return None if kind in {"sqlite", "postgresql"} else f"expected a database of SQLite or PostgreSQL, got {kind}"
 
 
 def _writes(reason: str | None) -> Finding:

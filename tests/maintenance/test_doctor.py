@@ -75,6 +75,20 @@ def test_an_unreachable_database_is_an_error(url: str) -> None:
     assert "migrations" not in findings
 
 
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (Settings(database_url="hunter2"), "is not a URL"),
+        (Settings(database_url="mysql://relevance:hunter2@127.0.0.1/relevance"), "got mysql"),
+        (Settings(database_password_file=Path("/missing/password")), "/missing/password can't be read"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_an_error(settings: Settings, reason: str) -> None:
+    finding = found(settings)["database"]
+    assert (finding.level, reason in finding.detail) == ("error", True)
+    assert "hunter2" not in finding.detail
+
+
 @pytest.mark.parametrize("database", ["postgresql"])
 def test_a_server_that_refuses_writes_is_an_error(database_url: str) -> None:
     settings = Settings(database_url=f"{database_url}?options=-c%20default_transaction_read_only%3Don")
