@@ -1,5 +1,6 @@
 """Snapshots of a whole database in a file: written while others write to the database, and restored."""
 
+import time
 from pathlib import Path
 
 from sqlalchemy import URL, Engine, NullPool, create_engine, text
@@ -9,6 +10,9 @@ from app.database.contents import Contents, contents, contents_of
 from app.database.engine import file_of
 from app.database.failures import translated
 from app.errors import UnavailableError
+
+CLOSING_SECONDS = 2.0
+"""Seconds in which a server notices that connections were closed."""
 
 
 def write_snapshot(engine: Engine, target: Path) -> Contents:
@@ -51,7 +55,10 @@ def check_unused(engine: Engine) -> None:
         engine.dispose()
         with sqlite_files.unused_file(path_of(engine.url)):
             pass
-    elif others := postgresql_dumps.other_clients(engine):
-        raise UnavailableError(
-            f"Other connections use the database ({', '.join(sorted({*others}))}): stop the service first."
-        )
+        return
+    give_up = time.monotonic() + CLOSING_SECONDS
+    while others := postgresql_dumps.other_clients(engine):
+        if time.monotonic() > give_up:
+            names = ", ".join(sorted({*others}))
+            raise UnavailableError(f"Other connections use the database ({names}): stop the service first.")
+        time.sleep(CLOSING_SECONDS / 20)

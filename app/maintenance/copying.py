@@ -27,8 +27,8 @@ def copy_database(settings: Settings, target: Settings) -> tuple[CopiedTable, ..
                 "The database is not at the revision of this release: run `relevance migrate` first."
             )
         refuse_content(contents_of(target_engine), "copy into an empty database.")
-        wiring.migrate_tables(target.url)
         check_unused(target_engine)
+        wiring.migrate_tables(target.url)
         return copy_rows(source_engine, target_engine, (*shapes(Base.metadata), *queue_migrations.tables()))
     finally:
         source_engine.dispose()

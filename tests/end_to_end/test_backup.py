@@ -44,7 +44,7 @@ def test_jobs_go_on_and_predictions_are_the_same_bytes(
     batch = api.calls.batch_predictions.submit("sinc", dataset.id)
     assert api.calls.batch_predictions.wait(batch.id).state == "succeeded"
     api.calls.batch_predictions.download(batch.id, tmp_path / "predictions")
-    large = api.calls.create_dataset(sum_of_curves(400), name="curves")
+    large = api.calls.create_dataset(sum_of_curves(250), name="curves")
     running = api.calls.trainings.submit({"dataset_id": large.id, "target": "y", "effort": "normal"})
     queued = api.calls.trainings.submit({"dataset_id": dataset.id, "target": "y", "effort": "quick"})
     until(lambda: api.calls.trainings.get(running.id).state == "running", seconds=TIMEOUT)
@@ -76,6 +76,7 @@ def test_jobs_go_on_and_predictions_are_the_same_bytes(
     assert again.calls.version("sinc", 2).job_id == queued.id
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_copy_on_postgresql_goes_on(deployment: Deployment, postgres_databases: DatabasePool, tmp_path: Path) -> None:
     worker, api = deployment.start("worker"), deployment.api()
