@@ -256,6 +256,33 @@ def test_a_missing_or_older_program_of_postgresql_is_named(
     assert rows(empty_database_url) == {}
 
 
+FAILING = """#!/bin/sh
+case "$1" in --version) echo "pg_dump (PostgreSQL) 99.1"; exit;; esac
+echo "$@" >"$(dirname "$0")/arguments"
+echo "$PGPASSWORD" >"$(dirname "$0")/password"
+echo "pg_dump: error: no space" >&2
+exit 1
+"""
+
+
+@pytest.mark.parametrize("database", ["postgresql"])
+def test_a_failing_program_is_quoted_and_gets_the_password_in_its_environment(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "pg_dump").write_text(FAILING)
+    (programs / "pg_dump").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    with pytest.raises(UnavailableError, match="pg_dump failed:\npg_dump: error: no space"):
+        backup(settings(database_url.replace("relevance@", "relevance:hunter2@")), tmp_path / "backup.tar")
+    assert (programs / "password").read_text() == "hunter2\n"
+    arguments = (programs / "arguments").read_text()
+    assert "user=relevance" in arguments
+    assert "hunter2" not in arguments
+    assert not (tmp_path / "backup.tar").exists()
+
+
 @pytest.mark.parametrize("database", ["postgresql"])
 def test_tables_that_a_backup_lacks_are_kept(database_url: str, tmp_path: Path) -> None:
     path, _ = backup(settings(database_url), tmp_path / "backup.tar")
