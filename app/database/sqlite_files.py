@@ -56,7 +56,12 @@ def unused_file(path: Path) -> Iterator[None]:
             connection.execute("BEGIN EXCLUSIVE")
             yield
     except sqlite3.Error as error:
-        raise UnavailableError(f"{path} is in use or can't be opened ({error}): stop the service first.") from error
+        remedy = "stop the service first" if _is_locked(error) else "move the file away where it is damaged"
+        raise UnavailableError(f"{path} can't be used ({error}): {remedy}.") from error
+
+
+def _is_locked(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def remove_logs(path: Path) -> None:

@@ -209,6 +209,18 @@ def test_a_damaged_sqlite_file_has_no_backup(database_url: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
+def test_a_damaged_file_is_moved_away_before_a_restore(database_url: str, tmp_path: Path) -> None:
+    path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
+    file = tmp_path / "relevance.db"
+    file.write_bytes(b"damaged " * 1000)
+    with pytest.raises(UnavailableError, match="move the file away where it is damaged"):
+        restore(settings(database_url), path, replaces=True)
+    file.rename(tmp_path / "damaged.db")
+    restore(settings(database_url), path)
+    assert rows(database_url) == manifest.rows
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_the_log_of_a_file_that_is_gone_is_not_applied(database_url: str, tmp_path: Path) -> None:
     file, log = tmp_path / "relevance.db", tmp_path / "relevance.db-wal"
     path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
