@@ -238,21 +238,26 @@ def migrate(settings: Settings) -> None:
 
     Raises UnavailableError, InvalidRequestError for a short key.
     """
-    # Imported here: Alembic takes memory that a serving process does not need.
-    from app.database import migrations as storage_migrations
-
-    engine = make_engine(settings.url, creates=True)
-    try:
-        storage_migrations.migrate(engine)
-        queue_migrations.migrate(engine)
-    finally:
-        engine.dispose()
+    migrate_tables(settings.url)
     if settings.initial_api_key is not None:
         base = _base(settings)
         try:
             ApiKeys(base.transaction).add_initial(settings.initial_api_key.get_secret_value())
         finally:
             base.close()
+
+
+def migrate_tables(url: sqlalchemy.URL) -> None:
+    """Create the tables of a database, the queue's included, or upgrade them; raises UnavailableError."""
+    # Imported here: Alembic takes memory that a serving process does not need.
+    from app.database import migrations as storage_migrations
+
+    engine = make_engine(url, creates=True)
+    try:
+        storage_migrations.migrate(engine)
+        queue_migrations.migrate(engine)
+    finally:
+        engine.dispose()
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def show_config() -> None:
     try:
         settings = Settings()
     except ValidationError as error:
-        refuse("\n".join(_refusals(error)))
+        refuse("\n".join(refusals(error)))
     environment = {name.upper() for name in os.environ}
     rows = [
         (
@@ -35,10 +35,14 @@ def show_config() -> None:
         for name, variable in _variables()
     ]
     print_table(("variable", "value", "origin"), rows, if_none="There are no settings.")
+    for variable in unknown_variables():
+        echo(f"{variable} is set in the environment, but no setting has this name.")
+
+
+def unknown_variables() -> list[str]:
+    """Return the variables of the environment that look like a setting and are none."""
     known = OF_CLIENTS.union(variable for _, variable in _variables())
-    for variable in sorted(environment - known):
-        if variable.startswith(PREFIX):
-            echo(f"{variable} is set in the environment, but no setting has this name.")
+    return sorted(name for name in {name.upper() for name in os.environ} - known if name.startswith(PREFIX))
 
 
 def _variables() -> Iterator[tuple[str, str]]:
@@ -60,7 +64,7 @@ def _text(value: object) -> str:
     return f"{value:.12g}" if isinstance(value, bool | float) else str(value)
 
 
-def _refusals(error: ValidationError) -> Iterator[str]:
+def refusals(error: ValidationError) -> Iterator[str]:
     """Yield a line for each setting that is refused; without values, since some are secrets."""
     for one in error.errors(include_input=False, include_url=False, include_context=False):
         place = "".join(f"{PREFIX}{str(part).upper()}: " for part in one["loc"][:1])

@@ -10,6 +10,7 @@ from typing import Literal
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from app.database.base import Base
@@ -36,6 +37,11 @@ def downgrade(engine: Engine, revision: str = "base") -> None:
     """Downgrade to a revision, by default to an empty database; data of later revisions is lost."""
     with translated(), exclusive(engine) as connection:
         command.downgrade(_config(connection), revision)
+
+
+def has_migration(revision: str) -> bool:
+    """Return whether this release has a migration: a database at any other is of a newer release."""
+    return revision in {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
 
 
 def is_own(name: str | None, kind: Kind, _parents: MutableMapping[Parent, str | None]) -> bool:

@@ -24,7 +24,7 @@ assert not loaded, loaded
 
 
 COMMANDS = (
-    *("serve", "api", "worker", "migrate", "check"),
+    *("serve", "api", "worker", "migrate", "check", "backup", "restore", "copy-database", "doctor"),
     *("train", "approximate", "components", "encode"),
     *("predict", "decode", "jobs", "models", "export", "import", "webhooks"),
 )

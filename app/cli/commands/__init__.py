@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from app.cli.commands.keys import keys
+from app.cli.commands.maintenance import backup, copy_database, doctor, restore
 from app.cli.commands.service import api, check_worker, config, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application
 from relevance_bayes.cli.rows import Row
@@ -26,10 +27,11 @@ def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
 application = new_application(
     "relevance",
     "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "serve, api, worker, migrate, config, keys and check are the service; the others are its clients.",
+    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys and check are the service; "
+    "the others are its clients.",
     read_rows,
 )
-for command in (serve, api, worker, migrate, config):
+for command in (serve, api, worker, migrate, config, doctor, backup, restore, copy_database):
     application.command()(command)
 add_client_commands(application)
 

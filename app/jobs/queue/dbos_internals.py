@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dbos import DBOSClient
 from dbos._queue import Queue
+from dbos._schemas.system_database import SystemSchema
 from dbos._sys_db import DequeueStopReason, SystemDatabase
 
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, VERSION
@@ -72,3 +73,7 @@ def recover(client: DBOSClient, executors: Sequence[str]) -> None:
 def verify_migrations(client: DBOSClient) -> None:
     """Raise DBOSInitializationError where the tables of DBOS are missing or of another release."""
     client._sys_db.verify_migrations()
+
+
+METADATA = SystemSchema.metadata_obj
+"""The tables of DBOS."""

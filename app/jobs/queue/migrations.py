@@ -4,6 +4,7 @@ from dbos import DBOS, DBOSClient
 from dbos import error as engine_errors
 from sqlalchemy import Engine
 
+from app.database.copying import TableShape, shapes
 from app.jobs.queue import dbos_internals
 from app.jobs.queue.failures import translated
 
@@ -25,3 +26,8 @@ def is_migrated(client: DBOSClient) -> bool:
     except engine_errors.DBOSInitializationError:
         return False
     return True
+
+
+def tables() -> tuple[TableShape, ...]:
+    """Return DBOS's tables, but that of its migrations."""
+    return shapes(dbos_internals.METADATA, "dbos")

@@ -1,0 +1,41 @@
+"""`relevance doctor`: the checks of a deployment."""
+
+from collections.abc import Iterator
+
+import typer
+from pydantic import ValidationError
+
+from app.cli.config import refusals, unknown_variables
+from app.maintenance import doctor
+from app.maintenance.findings import Finding, error, warning
+from app.settings import Settings
+from relevance_bayes.cli.console import echo
+from relevance_bayes.cli.rendering import print_json
+
+
+def show_findings(*, as_json: bool) -> None:
+    """Print a line for each finding; raises typer.Exit(1) where one is an error."""
+    findings = []
+    for finding in _findings():
+        findings.append(finding)
+        if not as_json:
+            remedy = "" if finding.remedy is None else f". {finding.remedy}"
+            echo(f"{finding.level:<8} {finding.check}: {finding.detail}{remedy}")
+    if as_json:
+        print_json({"findings": findings})
+    if any(finding.level == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _findings() -> Iterator[Finding]:
+    for variable in unknown_variables():
+        yield warning("settings", f"{variable} is set, but no setting has this name", "Correct the name, or unset it.")
+    try:
+        settings = Settings()
+    except ValidationError as invalid:
+        for reason in refusals(invalid):
+            yield error("settings", reason, "docs/reference/settings.md lists the settings.")
+    except OSError as failure:
+        yield error("settings", f"{failure.filename} can't be read: {failure.strerror}", "Correct the file's path.")
+    else:
+        yield from doctor.examine(settings)

@@ -1,0 +1,35 @@
+"""A copy of the database in another one, usually of a SQLite file in PostgreSQL."""
+
+from app import wiring
+from app.database import revision
+from app.database.contents import contents_of
+from app.database.copying import CopiedTable, copy_rows, shapes
+from app.database.engine import make_engine
+from app.database.snapshots import check_unused
+from app.errors import UnavailableError
+from app.jobs.queue import migrations as queue_migrations
+from app.maintenance.emptiness import refuse_content
+from app.settings import Settings
+from app.tables import Base
+
+
+def copy_database(settings: Settings, target: Settings) -> tuple[CopiedTable, ...]:
+    """Copy all rows of the settings' database, the queue's included, into another database without content.
+
+    The tables are created first. All or nothing is copied, and compared. The service must not run. Raises
+    NotEmptyError, UnavailableError.
+    """
+    source_engine, target_engine = make_engine(settings.url), make_engine(target.url, creates=True)
+    try:
+        check_unused(source_engine)
+        if not revision.is_migrated(source_engine):
+            raise UnavailableError(
+                "The database is not at the revision of this release: run `relevance migrate` first."
+            )
+        refuse_content(contents_of(target_engine), "copy into an empty database.")
+        check_unused(target_engine)
+        wiring.migrate_tables(target.url)
+        return copy_rows(source_engine, target_engine, (*shapes(Base.metadata), *queue_migrations.tables()))
+    finally:
+        source_engine.dispose()
+        target_engine.dispose()

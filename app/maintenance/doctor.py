@@ -1,0 +1,141 @@
+"""Checks of a deployment: its settings, its database, its workers and its disks."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from app.accounts.repository import ApiKeyRepository
+from app.addresses import LOOPBACK
+from app.database import health, postgresql_dumps, revision
+from app.database.snapshots import path_of
+from app.errors import NotInstalledError, UnavailableError
+from app.jobs.backlog_repository import BacklogRepository
+from app.jobs.queue import migrations as queue_migrations
+from app.jobs.worker.health_check import default_directory
+from app.jobs.worker_repository import WorkerRepository
+from app.maintenance.findings import Finding, error, ok, warning
+from app.maintenance.settings_checks import check_settings
+from app.settings import Settings
+from app.wiring import ProcessParts, build
+
+MAX_CLOCK_SECONDS, MAX_TOLERATED_SECONDS = 2.0, 60.0
+"""The differences of clocks above which there is a warning, and an error."""
+
+LOW_BYTES, EXHAUSTED_BYTES = 2**30, 100 * 2**20
+"""The free space below which there is a warning, and an error."""
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Yield the findings of all checks; those of the database end where it is unreachable."""
+    yield from check_settings(settings)
+    if (reason := _unusable_url(settings)) is not None:
+        yield error("database", reason, "Correct RELEVANCE_DATABASE_URL or RELEVANCE_DATABASE_PASSWORD_FILE.")
+        return
+    yield from _disks(settings)
+    parts = build(settings)
+    try:
+        yield from _database(settings, parts)
+    except UnavailableError as unavailable:
+        remedy = "Start the database, or correct RELEVANCE_DATABASE_URL."
+        yield error("database", unavailable.detail.rstrip("."), remedy)
+    finally:
+        parts.close()
+
+
+def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
+    engine = parts.base.engine
+    is_migrated = revision.is_migrated(engine)
+    yield ok("database", f"{settings.url.render_as_string(hide_password=True)} responds")
+    if not (is_migrated and queue_migrations.is_migrated(parts.base.client)):
+        yield error("migrations", f"the tables are not at {revision.EXPECTED}", "Run `relevance migrate`.")
+        return
+    yield ok("migrations", f"the tables are at {revision.EXPECTED}")
+    found = health.examine(engine)
+    yield _writes(found.write_error)
+    yield _clock(found.ahead_seconds)
+    with parts.base.transaction() as tx:
+        alive = WorkerRepository(tx).alive(within=settings.heartbeat_timeout_seconds)
+        is_waiting = BacklogRepository(tx).activity().is_waiting
+        has_keys = ApiKeyRepository(tx).has_any()
+    yield _workers(alive, is_waiting=is_waiting)
+    yield _keys(settings, has_keys=has_keys)
+    if engine.dialect.name == "postgresql":
+        try:
+            postgresql_dumps.check_programs(engine)
+        except NotInstalledError as missing:
+            yield warning("backup", missing.detail.rstrip("."), "Install it on the host that writes backups.")
+        else:
+            yield ok("backup", "pg_dump and pg_restore are installed")
+
+
+def _unusable_url(settings: Settings) -> str | None:
+    """Return why there is no URL of a database, without a part of it, which may be a password."""
+    if isinstance(settings.shown_database_url, SecretStr):
+        return "RELEVANCE_DATABASE_URL is not a URL"
+    try:
+        kind = settings.url.get_backend_name()
+    except OSError as failure:
+        return f"{failure.filename} can't be read: {failure.strerror}"
+    return None if kind in {"sqlite", "postgresql"} else f"expected a database of SQLite or PostgreSQL, got {kind}"
+
+
+def _writes(reason: str | None) -> Finding:
+    if reason is None:
+        return ok("writes", "the database accepts writes")
+    remedy = "Make the file writable, or name the primary server and a role that may write."
+    return error("writes", f"the database refuses writes: {reason}", remedy)
+
+
+def _clock(ahead: float) -> Finding:
+    if abs(ahead) <= MAX_CLOCK_SECONDS:
+        return ok("clock", "the clocks of this host and of the database agree")
+    detail = f"this host's clock is {abs(ahead):.1f} s {'ahead of' if ahead > 0 else 'behind'} the database's"
+    remedy = "Synchronise both clocks by NTP."
+    return (warning if abs(ahead) <= MAX_TOLERATED_SECONDS else error)("clock", detail, remedy)
+
+
+def _workers(alive: tuple[str, ...], *, is_waiting: bool) -> Finding:
+    if alive:
+        return ok("workers", f"{len(alive)} alive: {', '.join(alive)}")
+    remedy = "Start `relevance worker`, or `relevance serve`, which has one."
+    if is_waiting:
+        return error("workers", "no worker is alive, and jobs are queued", remedy)
+    return warning("workers", "no worker is alive: jobs would stay queued", remedy)
+
+
+def _keys(settings: Settings, *, has_keys: bool) -> Finding:
+    if has_keys:
+        return ok("keys", "requests need an API key")
+    if settings.jwt_issuer is not None:
+        return ok("keys", "requests need a token of the issuer")
+    if settings.needs_keys:
+        remedy = "Create one by `relevance keys create`."
+        return warning("keys", "there is no API key, and all requests are refused until there is one", remedy)
+    if settings.host in LOOPBACK:
+        return ok("keys", "requests need no API key; the service listens on loopback alone")
+    remedy = "Create one by `relevance keys create`, and unset RELEVANCE_INSECURE."
+    return error("keys", f"anybody who reaches {settings.host} has all access: there is no API key", remedy)
+
+
+def _disks(settings: Settings) -> Iterator[Finding]:
+    yield _disk("spool directory", settings.spool_directory or Path(default_directory()), "RELEVANCE_SPOOL_DIRECTORY")
+    if settings.url.get_backend_name() == "sqlite":
+        with suppress(UnavailableError):  # in memory
+            yield _disk("database folder", path_of(settings.url).absolute().parent, "RELEVANCE_DATABASE_URL")
+
+
+def _disk(check: str, folder: Path, variable: str) -> Finding:
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as failure:
+        return error(check, f"{folder} can't be used: {failure.strerror}", f"Create it, or correct {variable}.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return error(check, f"{folder} can't be written by this user", f"Change its owner, or {variable}.")
+    detail = f"{folder} has {free / 2**30:,.1f} GiB free"
+    if free >= LOW_BYTES:
+        return ok(check, detail)
+    return (error if free < EXHAUSTED_BYTES else warning)(check, detail, f"Free space, or change {variable}.")

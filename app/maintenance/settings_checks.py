@@ -1,0 +1,72 @@
+"""Checks of the settings: those that contradict each other or the machine, and those that are risky."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from app.jobs.worker.resources import memory_of_a_fit
+from app.maintenance.findings import Finding, error, ok, warning
+from app.settings import Settings
+
+PACKAGES = (("grpc_port", "grpc", "grpcio"), ("jwt_issuer", "jwt", "pyjwt"))
+"""Settings that need an optional package: the setting, its module, its distribution."""
+
+MAX_CACHE_SHARE = 0.5
+"""The share of the memory for fits above which a cache is a risk."""
+
+
+def check_settings(settings: Settings) -> Iterator[Finding]:
+    """Yield the findings about the settings alone; one that is ok where there is no other."""
+    found = [*_packages(settings), *_access(settings), *_memory(settings), *_times(settings)]
+    yield from found or [ok("settings", "the settings agree with each other")]
+
+
+def _packages(settings: Settings) -> Iterator[Finding]:
+    for name, module, distribution in PACKAGES:
+        if getattr(settings, name) is not None and find_spec(module) is None:
+            variable = f"RELEVANCE_{name.upper()}"
+            yield error(
+                "settings",
+                f"{variable} needs the Python package `{distribution}`, which is not installed",
+                f"Install the package, or unset {variable}.",
+            )
+
+
+def _access(settings: Settings) -> Iterator[Finding]:
+    if "*" in settings.allowed_origins and not settings.needs_keys:
+        yield warning(
+            "settings",
+            "any web page may call the API (RELEVANCE_CORS_ORIGINS=*), and requests need no API key",
+            "List the origins, or create an API key.",
+        )
+
+
+def _memory(settings: Settings) -> Iterator[Finding]:
+    available = memory_of_a_fit(1)
+    if settings.fit_memory_bytes is not None and settings.fit_memory_bytes * settings.worker_slots > available:
+        yield warning(
+            "settings",
+            f"{settings.worker_slots} fits of {settings.fit_memory_bytes:,} bytes need more than four fifths of the "
+            f"memory, which are {available:,}",
+            "Lower RELEVANCE_FIT_MEMORY_BYTES or RELEVANCE_WORKER_SLOTS.",
+        )
+    if settings.cache_bytes > MAX_CACHE_SHARE * available:
+        yield warning(
+            "settings",
+            f"the cache of versions may use {settings.cache_bytes:,} bytes of about {available:,}",
+            "Lower RELEVANCE_CACHE_BYTES.",
+        )
+
+
+def _times(settings: Settings) -> Iterator[Finding]:
+    if settings.idle_poll_seconds < settings.poll_seconds:
+        yield warning(
+            "settings",
+            "RELEVANCE_IDLE_POLL_SECONDS is less than RELEVANCE_POLL_SECONDS, which is used in its place",
+            "Set RELEVANCE_IDLE_POLL_SECONDS to at least RELEVANCE_POLL_SECONDS.",
+        )
+    if settings.job_timeout_seconds < settings.checkpoint_seconds:
+        yield warning(
+            "settings",
+            "jobs time out before their first checkpoint",
+            "Set RELEVANCE_CHECKPOINT_SECONDS to less than RELEVANCE_JOB_TIMEOUT_SECONDS.",
+        )

@@ -1,0 +1,72 @@
+"""`relevance backup` and `relevance restore`."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from app import wiring
+from app.database import migrations
+from app.database.engine import make_engine
+from app.database.revision import EXPECTED
+from app.settings import Settings
+from tests.commands import Run
+
+EARLIER = "2026_12_06_job_holds"
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    path = tmp_path / "relevance.db"
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{path}")
+    wiring.migrate(Settings())
+    return path
+
+
+def test_a_backup_is_written_and_restored(run: Run, database: Path, tmp_path: Path) -> None:
+    done = run("backup", str(tmp_path / "backup.tar"))
+    assert done.exit_code == 0, done.output
+    assert f"Wrote {tmp_path / 'backup.tar'}." in done.stdout
+    assert re.search(rf"(?m)^revision +{EXPECTED}$", done.stdout)
+    database.unlink()
+    verified = run("restore", str(tmp_path / "backup.tar"), "--verify")
+    assert (verified.exit_code, database.exists()) == (0, False), verified.output
+    assert f"{tmp_path / 'backup.tar'} is whole and can be restored." in verified.stdout
+    done = run("restore", str(tmp_path / "backup.tar"))
+    assert (done.exit_code, database.exists()) == (0, True), done.output
+    assert f"Restored {tmp_path / 'backup.tar'} into sqlite:///{database}." in done.stdout
+
+
+def test_facts_are_printed_as_json(run: Run, database: Path, tmp_path: Path) -> None:
+    wrote = json.loads(run("backup", str(tmp_path), "--json").stdout)
+    assert wrote["path"].startswith(str(tmp_path / "relevance-"))
+    assert wrote["manifest"]["rows"]["datasets"] == 0
+    assert json.loads(run("restore", wrote["path"], "--verify", "--json").stdout) == {"manifest": wrote["manifest"]}
+    restored = json.loads(run("restore", wrote["path"], "--json").stdout)
+    assert restored == {
+        "database": f"sqlite:///{database}",
+        "migrated_from": None,
+        "manifest": wrote["manifest"],
+    }
+
+
+def test_a_refusal_has_exit_code_1(run: Run, database: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no backup")
+    for arguments in (("backup", str(tmp_path / "file")), ("restore", str(tmp_path / "file"))):
+        done = run(*arguments)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert str(tmp_path / "file") in done.stderr
+    database.unlink()
+    done = run("backup", str(tmp_path / "backup.tar"))
+    assert done.exit_code == 1
+    assert str(database) in done.stderr
+
+
+def test_a_migration_of_an_earlier_revision_is_printed(run: Run, database: Path, tmp_path: Path) -> None:
+    engine = make_engine(Settings().url)
+    migrations.downgrade(engine, EARLIER)
+    engine.dispose()
+    run("backup", str(tmp_path / "backup.tar"))
+    done = run("restore", str(tmp_path / "backup.tar"))
+    assert f"Migrated it from the revision {EARLIER} to {EXPECTED}." in done.stdout, done.output
