@@ -10,6 +10,7 @@ from app.datasets.service import Datasets
 from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.idempotency_keys import Idempotency
+from app.http.metrics_service import Metrics
 from app.http.readiness_report import Readiness
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
@@ -41,6 +42,7 @@ class Parts(ABC):
     watcher: JobWatcher
     webhooks: Webhooks
     keys: ApiKeys
+    metrics: Metrics
 
     @abstractmethod
     def ready(self) -> Readiness:
