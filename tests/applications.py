@@ -28,6 +28,7 @@ from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.openapi import Json
 from app.http.readiness_report import Readiness
 from app.identity import BUILT_IN_OWNER
+from app.jobs import total_repository
 from app.jobs.metrics import job_metrics
 from app.jobs.ports import QueueControl
 from app.jobs.service import Jobs
@@ -125,7 +126,7 @@ class StoredParts(Parts):
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
         """Parts over an engine, with the time as it is."""
-        transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
+        transaction = open_transactions(engine, ListedQueue, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS))
         return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
 
     def ready(self) -> Report:

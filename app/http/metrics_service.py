@@ -20,7 +20,9 @@ CACHE_SECONDS = 1.0
 QUERY_SECONDS = 2.0
 """The seconds that a request for metrics waits for the database."""
 
-BUILD = gauge("relevance_build_info", "The release that answers, and its Python; always 1.", "version", "python")
+BUILD = gauge(
+    "relevance_build_info", "The release of the service, and its version of Python; always 1.", "version", "python"
+)
 UP = gauge("relevance_database_up", "Whether the database answered, 1 or 0; without it, metrics from it are left out.")
 PROCESSES = gauge("relevance_api_processes", "API processes whose numbers are in these metrics.")
 

@@ -14,7 +14,9 @@ from relevance_bayes.types.jobs import FINISHED, NOUNS, UNFINISHED
 JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")
 QUEUED = gauge("relevance_queue_jobs", "Jobs, or deliveries of webhooks, that wait in a queue.", "queue")
 OLDEST = gauge(
-    "relevance_queue_oldest_job_age_seconds", "Time since the oldest of them was queued; 0 without one.", "queue"
+    "relevance_queue_oldest_job_age_seconds",
+    "Time since the oldest job of a queue was submitted, or the oldest delivery was due; 0 without one.",
+    "queue",
 )
 ENDED = counter("relevance_jobs_ended_total", "Jobs that have ended, by kind and outcome.", "kind", "outcome")
 DURATIONS = Family(

@@ -39,13 +39,13 @@ class Numbers:
             place = self._places.get((family, labels))
             if place is not None:
                 return place
+            if self._used + family.width > MAX_NUMBERS:
+                raise OverflowError(f"expected at most {MAX_NUMBERS} numbers of metrics")
             if family not in self._families:
                 self._families[family] = self._lines
                 self._write(_family_line(family))
             self._write([self._families[family], *labels])
             place, self._used = self._used, self._used + family.width
-            if self._used > MAX_NUMBERS:
-                raise OverflowError(f"expected at most {MAX_NUMBERS} numbers of metrics")
             self._places[(family, labels)] = place
         return place
 

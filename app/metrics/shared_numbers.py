@@ -6,7 +6,7 @@ import mmap
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,25 +28,26 @@ class SharedNumbers:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._ended = directory / "ended.json"
-        name = f"{os.getpid()}-{uuid4().hex}{SUFFIX}"
+        self._file = directory / f"{os.getpid()}-{uuid4().hex}{SUFFIX}"
         with self._locked():
-            self._own = os.open(directory / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            self._own = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             fcntl.flock(self._own, fcntl.LOCK_EX)
             os.ftruncate(self._own, SIZE)
         self.numbers = Numbers(mmap.mmap(self._own, SIZE))
 
     def close(self) -> None:
         """Unlock the file of this process, as its end does."""
+        fcntl.flock(self._own, fcntl.LOCK_UN)  # the memory has a descriptor of its own, with the same lock
         os.close(self._own)
 
     def read(self) -> tuple[Sequence[Sample], Sequence[int]]:
         """Return the sums over all processes, gauges over those that run, and the ids of those that run."""
-        pids: list[int] = []
+        pids: list[int] = [os.getpid()]
         running: list[Sample] = []
         with self._locked():
             ended, added_files = _read_ended(self._ended)
             unlocked: list[Path] = []
-            for path in sorted(self._directory.glob(f"*{SUFFIX}")):
+            for path in sorted({*self._directory.glob(f"*{SUFFIX}")} - {self._file}):
                 if path.name in added_files:  # the process that added it ended before it could delete it
                     path.unlink()
                     continue
@@ -62,7 +63,7 @@ class SharedNumbers:
                 _write_ended(self._ended, ended, [path.name for path in unlocked])
                 for path in unlocked:
                     path.unlink()
-        return _sums([*ended, *running]), pids
+        return _sums([*self.numbers.samples(), *running, *ended]), pids
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -75,9 +76,16 @@ class SharedNumbers:
 
 
 def _sums(found: Sequence[Sample]) -> list[Sample]:
+    """Return the sum for each family and labels; the first family of a name is taken, those of its form are added.
+
+    Processes of two releases may count in the same directory.
+    """
+    families: dict[str, Family] = {}
     sums: dict[tuple[Family, Labels], Sample] = {}
     for sample in found:
-        sums[(sample.family, sample.labels)] = added(sums, sample)
+        family = families.setdefault(sample.family.name, sample.family)
+        if replace(sample.family, help=family.help) == family:
+            sums[(family, sample.labels)] = added(sums, replace(sample, family=family))
     return list(sums.values())
 
 
