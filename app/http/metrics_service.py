@@ -6,6 +6,8 @@ from platform import python_version
 from threading import Lock
 from typing import TypeAlias
 
+from anyio import CapacityLimiter
+
 from app import __version__
 from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, Transaction
@@ -16,6 +18,10 @@ from app.metrics.numbers import NumberSource
 
 CACHE_SECONDS = 1.0
 """The seconds for which the samples of the database are used again."""
+
+MAX_SCRAPES = 2
+"""The number of concurrent scrapes. They have threads of their own, since requests that wait for the database may use
+all others."""
 
 QUERY_SECONDS = 2.0
 """The seconds that a request for metrics waits for the database."""
@@ -78,6 +84,7 @@ class Metrics:
         self._source = source
         self._database = database
         self.numbers = source.numbers
+        self.limiter = CapacityLimiter(MAX_SCRAPES)
         self.numbers.values[self.numbers.place(PROCESSES)] = 1
         self._build = Sample(BUILD, (__version__, python_version()), (1,))
 

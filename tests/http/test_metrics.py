@@ -1,5 +1,8 @@
 """The metrics over HTTP: what counts where, bounded labels, and who may read them."""
 
+import subprocess
+import sys
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -7,8 +10,10 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.application import make_application
 from app.database.reachability import Reachability
 from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics
-from app.http.request_metrics import DURATIONS, REQUESTS
+from app.http.paths import TEMPLATE
+from app.http.request_metrics import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
 from app.jobs.metrics import job_metrics
+from app.metrics.numbers import Numbers
 from relevance_bayes.types.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.metrics.expositions import Scrape, scrape
@@ -72,6 +77,24 @@ def test_whatever_clients_send_the_labels_stay_the_same_few(client: TestClient) 
     found = scraped(client)
     assert requests(found, "unmatched", "4xx") == 8 * 2
     assert requests(found, "unmatched", "4xx", "other") > 0
+
+
+def test_there_is_memory_for_every_method_of_every_route(client: TestClient) -> None:
+    numbers = Numbers()
+    metrics = RequestMetrics(numbers)
+    templates = [*client.get("/openapi.json").json()["paths"], "unmatched"]
+    for template in templates:
+        for method in (*METHODS, "WORD"):
+            metrics.count({"method": method, TEMPLATE: template}, 200, 0)
+    counted = [one for one in numbers.samples() if one.family.name == REQUESTS.name]
+    assert len(counted) == len(templates) * (len(METHODS) + 1) * len(STATUSES) > 2_000
+    filled = [one.numbers for one in counted if one.labels[-1] == "2xx"]
+    assert set(filled) == {(1,)}
+
+
+def test_the_library_that_renders_is_imported_at_the_first_scrape() -> None:
+    program = "import sys, app.main; assert 'prometheus_client' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
 def test_the_cache_of_versions_is_counted(client: TestClient) -> None:
