@@ -19,7 +19,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables demo run test check thorough faults hostile chaos wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring chaos wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -70,7 +70,7 @@ run: install ## the API with a worker inside, on 127.0.0.1:8000
 test check thorough: export OMP_NUM_THREADS = 1
 test check thorough: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
-test check thorough faults hostile: export PYTHONDONTWRITEBYTECODE =
+test check thorough faults hostile monitoring: export PYTHONDONTWRITEBYTECODE =
 
 test: install clients ## the tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
@@ -95,6 +95,9 @@ hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
 hostile: install ## hostile clients: what they send costs time in proportion to its size, keeps nobody waiting, and stays as it was
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m hostile tests/fuzz tests/hostile
+
+monitoring: install ## a real Prometheus (Debian's package) checks the alert rules, and the dashboard on what it scraped
+	$(BIN)/pytest -m monitoring tests/deploy
 
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos

@@ -20,7 +20,7 @@ from app.evaluation.schemas.comparisons import COMPARE_IN
 from app.evaluation.schemas.requests import EVALUATION_IN, PROMOTION_IN
 from app.exports import routes as exports
 from app.exports.formats import DOCUMENT
-from app.http import documentation_pages, health
+from app.http import documentation_pages, health, metrics
 from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
@@ -29,6 +29,7 @@ from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
 from app.http.readiness import ReadinessProbe
+from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import Shutdown, on_shutdown
 from app.inference import routes as inference
 from app.inference import statistics_routes as inference_statistics
@@ -119,6 +120,7 @@ for _router in (
     keys.router,
     sessions.router,
     health.router,
+    metrics.router,
     predictions.router,
     inference_statistics.router,  # before the routes of a model, which may be named `stats`
     inference.router,
@@ -183,7 +185,13 @@ def make_application(
     add_handlers(app)
     document(app, SCHEMAS, protected=authenticator.needs_keys)
     uploads = frozenset({("POST", "/v1/datasets")})
-    rules = Rules(authenticator, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
+    rules = Rules(
+        authenticator,
+        limits.max_body_bytes,
+        elsewhere=uploads,
+        log=log_requests,
+        metrics=RequestMetrics(parts.metrics.numbers),
+    )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))
     if cors_origins:

@@ -11,6 +11,7 @@ from app.datasets.service import Datasets
 from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.idempotency_keys import Idempotency
+from app.http.metrics_service import Metrics
 from app.http.readiness_report import Readiness
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
@@ -43,6 +44,7 @@ class Parts(ABC):
     webhooks: Webhooks
     keys: ApiKeys
     sessions: Sessions
+    metrics: Metrics
 
     @abstractmethod
     def ready(self) -> Readiness:

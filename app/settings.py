@@ -136,6 +136,10 @@ class Settings(BaseSettings):
         None,
         description="Origins whose pages may call the API (CORS), comma-separated; `*` for all; by default none.",
     )
+    metrics_directory: Path | None = Field(
+        None,
+        description="Directory that the API processes of one port share, so that each reports the metrics of all.",
+    )
     log_level: str = Field("INFO", description="Minimum severity of log records.")
     log_requests: bool = Field(True, description="Whether each request is logged, at INFO.")
 

@@ -22,6 +22,7 @@ from app.database import revision
 from app.database.engine import make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
+from app.database.pool_metrics import PoolMetrics
 from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
@@ -32,9 +33,12 @@ from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
+from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.readiness_report import Readiness
 from app.http.timed_calls import TimedCalls
+from app.jobs import total_repository
 from app.jobs.fit import Limits
+from app.jobs.metrics import job_metrics
 from app.jobs.queue import migrations as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
@@ -53,6 +57,7 @@ from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
 from app.jobs.worker_repository import WorkerRepository
+from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
@@ -65,6 +70,7 @@ from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 
 PERIODIC_TASK_SECONDS = 600.0
@@ -123,20 +129,24 @@ class ProcessParts(Parts):
         """Close the monitor, the listeners and the engine."""
         self.watcher.close()
         self.prediction.close()
+        self.metrics.close()
         self.base.close()
 
 
 def build(settings: Settings) -> ProcessParts:
     """Return the parts of an API process; connections are opened at first use."""
     reachability = Reachability()
-    base = _base(settings, reachability)
+    source = _number_source(settings)
+    base = _base(settings, reachability, source.numbers)
     prediction = ServedVersions(
         base.transaction,
         settings.cache_bytes,
         notifier=SqlNotifier(base.engine, MODELS),
         reachability=reachability,
         stale_seconds=settings.stale_if_error_seconds,
+        numbers=source.numbers,
     )
+    queries = (job_metrics(settings.heartbeat_timeout_seconds), webhook_metrics)
     return ProcessParts(
         ingest=Ingest(base.transaction, now),
         idempotency=Idempotency(base.transaction),
@@ -155,11 +165,21 @@ def build(settings: Settings) -> ProcessParts:
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
         sessions=Sessions(base.transaction, settings.session_seconds),
+        metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
         authenticator=_authenticator(settings, base.transaction),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
     )
+
+
+def _number_source(settings: Settings) -> NumberSource:
+    if settings.metrics_directory is None:
+        return OwnNumbers()
+    # Imported only when configured: it needs locks of files that Windows does not have.
+    from app.metrics.shared_numbers import SharedNumbers
+
+    return SharedNumbers(settings.metrics_directory)
 
 
 def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenticator:
@@ -279,14 +299,19 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
         base.close()
 
 
-def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
-    """Return the shared connections; with `reachability` the database is monitored."""
+def _base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
+    """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
     engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
     kept = settings.idempotency_retention_seconds
     transaction = open_transactions(
-        engine, Submitter(client), response_retention=kept, monitor=monitor, subscribers=SUBSCRIBERS
+        engine,
+        Submitter(client),
+        response_retention=kept,
+        monitor=monitor,
+        subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+        pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
     )
     return Base(engine, client, transaction, monitor)
 

@@ -25,12 +25,16 @@ from app.exports.formats import RENDERINGS
 from app.exports.service import Exporting, Importing
 from app.http.dependencies import Limits
 from app.http.idempotency_keys import Idempotency
+from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.openapi import Json
 from app.http.readiness_report import Readiness
 from app.identity import BUILT_IN_OWNER
+from app.jobs import total_repository
+from app.jobs.metrics import job_metrics
 from app.jobs.ports import QueueControl
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
+from app.metrics.numbers import OwnNumbers
 from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
@@ -39,6 +43,7 @@ from app.registry.service import Aliases, Annotations
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.delivery_repository import SUBSCRIBERS
+from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
@@ -98,7 +103,8 @@ class StoredParts(Parts):
         clock: Clock = now,
         max_unfinished: int = 1_000,
     ) -> None:
-        prediction = ServedVersions(transaction, 10**6)
+        source = OwnNumbers()
+        prediction = ServedVersions(transaction, 10**6, numbers=source.numbers)
         super().__init__(
             ingest=Ingest(transaction, clock),
             idempotency=Idempotency(transaction),
@@ -117,6 +123,7 @@ class StoredParts(Parts):
             webhooks=Webhooks(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
             sessions=Sessions(transaction, SESSION_SECONDS),
+            metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics))),
         )
         self.report = Report()
         self.transaction = transaction
@@ -124,7 +131,7 @@ class StoredParts(Parts):
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
         """Parts over an engine, with the time as it is."""
-        transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
+        transaction = open_transactions(engine, ListedQueue, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS))
         return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
 
     def ready(self) -> Report:

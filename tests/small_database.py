@@ -19,6 +19,7 @@ from app.datasets.records import Dataset
 from app.datasets.repository import COLUMNS
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import UnavailableError
+from app.jobs import total_repository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
@@ -43,7 +44,9 @@ class SmallDatabase:
         self.queue = RecordingQueue()
         self.reachable = True
         self.opened = 0
-        self._open = open_transactions(engine, lambda _: self.queue, clock=lambda: NOW, subscribers=SUBSCRIBERS)
+        self._open = open_transactions(
+            engine, lambda _: self.queue, clock=lambda: NOW, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS)
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, open_transactions
+from app.jobs import total_repository
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from tests.doubles.queue import ListedQueue
 
@@ -29,4 +30,6 @@ def clock() -> HandClock:
 @pytest.fixture
 def transaction(engine: Engine, clock: HandClock) -> OpenTransaction:
     """Transactions on a migrated, empty database."""
-    return open_transactions(engine, ListedQueue, clock=clock, subscribers=SUBSCRIBERS)
+    return open_transactions(
+        engine, ListedQueue, clock=clock, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS)
+    )

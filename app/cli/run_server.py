@@ -5,6 +5,7 @@ import signal
 import socket
 from contextlib import ExitStack
 from importlib.util import find_spec
+from tempfile import TemporaryFile
 from types import FrameType
 
 from app import __version__, wiring
@@ -62,6 +63,15 @@ def _refuse_unusable(settings: Settings) -> None:
             "RELEVANCE_JWT_ISSUER needs the Python package `pyjwt` with `cryptography`, which is not installed.\n"
             "The container image includes it; in a checkout of the source `pip install ./library '.[jwt]'` installs it."
         )
+
+    if settings.metrics_directory is not None:
+        if find_spec("fcntl") is None:
+            refuse("RELEVANCE_METRICS_DIRECTORY needs locks of files, which this system does not have.")
+        try:
+            settings.metrics_directory.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=settings.metrics_directory).close()
+        except OSError as unusable:
+            refuse(f"RELEVANCE_METRICS_DIRECTORY: can't write {settings.metrics_directory}: {unusable.strerror}.")
 
 
 def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:

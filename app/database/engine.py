@@ -15,6 +15,10 @@ BUSY_MILLISECONDS = 30_000
 
 BETWEEN_TRIES_SECONDS = 0.005
 CONNECT_SECONDS = 5
+POOL_SIZE = 10
+MAX_OVERFLOW = {"sqlite": 30, "postgresql": 10}
+"""The connections above POOL_SIZE, which are closed after use."""
+
 IDLE_MILLISECONDS = 10_000
 """Milliseconds after which PostgreSQL ends an idle transaction, so that a frozen process does not keep its locks."""
 
@@ -34,7 +38,7 @@ def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates
     """
     url = make_url(url)
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, pool_size=10, max_overflow=30)
+        engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=MAX_OVERFLOW["sqlite"])
         busy = BUSY_MILLISECONDS if busy_milliseconds is None else busy_milliseconds
         event.listen(engine, "connect", partial(_set_up_sqlite, busy))
         if (path := file_of(url)) is not None:
@@ -45,13 +49,18 @@ def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates
     engine = create_engine(
         url,
         pool_pre_ping=True,
-        pool_size=10,
-        max_overflow=10,
+        pool_size=POOL_SIZE,
+        max_overflow=MAX_OVERFLOW["postgresql"],
         isolation_level="READ COMMITTED",
         connect_args={"connect_timeout": CONNECT_SECONDS, **STAYING_ALIVE},
     )
     event.listen(engine, "connect", _set_up_postgresql)
     return engine
+
+
+def max_connections(engine: Engine) -> int:
+    """Return the maximum number of concurrent connections of an engine."""
+    return POOL_SIZE + MAX_OVERFLOW[engine.dialect.name]
 
 
 def file_of(url: URL) -> str | None:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
+from app.database.pool_metrics import PoolMetrics
 from relevance_bayes.types.jobs import JobKind
 
 
@@ -83,14 +84,16 @@ def open_transactions(
     response_retention: float = DAY,
     monitor: DatabaseMonitor | None = None,
     subscribers: tuple[Subscriber, ...] = (),
+    pool_metrics: PoolMetrics | None = None,
 ) -> OpenTransaction:
     """Return a function that opens transactions on an engine; `submitter` makes the queue of a connection.
 
     Opening and using a transaction raises UnavailableError where the database can't be reached or is too busy, and
     ConflictError after a concurrent change of the same rows. A read-only transaction takes no lock on either database.
     With a `monitor` transactions are refused at once during an outage. `subscribers` are called for each published
-    event.
+    event. `pool_metrics` count the use of the engine's connections.
     """
+    begin = engine.begin if pool_metrics is None else pool_metrics.begin
 
     @contextmanager
     def opened() -> Iterator[Transaction]:
@@ -98,7 +101,7 @@ def open_transactions(
         with (
             watched,
             translated(),
-            engine.begin() as connection,
+            begin() as connection,
             Session(connection, expire_on_commit=False) as session,
         ):
             yield Transaction(session, clock, submitter(connection), response_retention, subscribers)

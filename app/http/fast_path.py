@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app.http.handlers import problem_of
+from app.http.paths import TEMPLATE
 from relevance_bayes.types.errors import RelevanceError
 
 Responder: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -19,21 +20,28 @@ Responder: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class FastPath:
-    """Routes POST requests for one path to `respond`; the framework's own routes document them."""
+    """Routes POST requests for an action of a model, or of a version, to `respond`; the framework's own routes document
+    them.
+    """
 
-    def __init__(self, path: "re.Pattern[str]", respond: Responder) -> None:
-        self._path = path
+    def __init__(self, models: str, action: str, respond: Responder) -> None:
+        self._path = re.compile(rf"{models}/([^/]+)(?:/versions/([^/]+))?/{action}")
+        self._of_model = f"{models}/{{name}}/{action}"
+        self._of_version = f"{models}/{{name}}/versions/{{version}}/{action}"
         self._respond = respond
 
     def takes(self, scope: Scope) -> bool:
-        """Return whether the request is for this path; if so, set its path parameters in the scope."""
+        """Return whether the request is for this path; if so, set its path parameters and template in the scope."""
         if scope["method"] != "POST" or scope.get("root_path"):
             return False
         found = self._path.fullmatch(scope["path"])
         if found is None:
             return False
         name, version = found.groups()
-        scope["path_params"] = {"name": name} if version is None else {"name": name, "version": version}
+        if version is None:
+            scope["path_params"], scope[TEMPLATE] = {"name": name}, self._of_model
+        else:
+            scope["path_params"], scope[TEMPLATE] = {"name": name, "version": version}, self._of_version
         return True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

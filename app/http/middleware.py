@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import unquote_plus
 
@@ -18,6 +18,7 @@ from app.http.authentication import HOW_TO_SEND, READING, Authenticator, suffici
 from app.http.documentation_pages import DOCS, REDOC
 from app.http.paths import GUIDE, has_owner, is_below, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
+from app.http.request_metrics import RequestMetrics
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.session_cookies import check_own_page, session_of
 from app.http.staleness import CURRENT, Staleness
@@ -47,7 +48,11 @@ class HeadRequests:
                     answered.cancel()
 
             # A copy of the scope: the server omits the body of a HEAD response by the method of its own scope.
-            await self._app({**scope, "method": "GET"}, receive, send_headers)
+            got = {**scope, "method": "GET"}
+            try:
+                await self._app(got, receive, send_headers)
+            finally:
+                scope["route"] = got.get("route")
 
 
 REQUEST_ID_HEADER = "X-Request-ID"
@@ -78,13 +83,14 @@ class Shortcut(Protocol):
 @dataclass(frozen=True)
 class Rules:
     """The settings of the middleware: who authenticates requests, the maximum size of bodies, except for the methods
-    and paths `elsewhere`, which limit them themselves, and whether requests are logged.
+    and paths `elsewhere`, which limit them themselves, whether requests are logged, and what counts them.
     """
 
     authenticator: Authenticator
     max_bytes: int
     elsewhere: frozenset[tuple[str, str]] = frozenset()
     log: bool = True
+    metrics: RequestMetrics = field(default_factory=RequestMetrics)
 
 
 class Entrance:
@@ -101,12 +107,13 @@ class Entrance:
         self._elsewhere = rules.elsewhere
         self._authenticator = rules.authenticator
         self._log = rules.log
+        self._metrics = rules.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = time.perf_counter()
+        began = time.perf_counter_ns()
         path = path_of(scope)
         sent, keys, announced = _headers(scope["headers"])
         request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
@@ -151,8 +158,9 @@ class Entrance:
             # Only a server that stops cancels requests: those not completed within the grace period.
             await error_response(scope, UnavailableError(STOPPED))(scope, receive, send_with_id)
         finally:
+            self._metrics.count(scope, status, began)
             if self._log:
-                took = round((time.perf_counter() - began) * 1000, 2)
+                took = round((time.perf_counter_ns() - began) / 1e6, 2)
                 method, whole_path = scope["method"], scope["path"]
                 log.info("request", method=method, path=whole_path, status=status, ms=took, request_id=request_id)
 

@@ -10,6 +10,12 @@ INFERENCE = "/v2"
 
 INFERENCE_HEALTH = f"{INFERENCE}/health"
 
+METRICS = "/metrics"
+"""The metrics of all owners."""
+
+TEMPLATE = "path_template"
+"""The key, in the scope of a request, of the template of a path that the framework did not route."""
+
 GUIDE = "/guide"
 """The documentation for users."""
 
@@ -27,5 +33,7 @@ def is_below(path: str, root: str) -> bool:
 
 
 def has_owner(path: str) -> bool:
-    """Return whether the resources at a path have an owner, so that requests are authenticated; probes have none."""
-    return is_below(path, OWN) or (is_below(path, INFERENCE) and not is_below(path, INFERENCE_HEALTH))
+    """Return whether requests are authenticated: those for resources, which have an owner, and metrics; not probes."""
+    if is_below(path, OWN) or path == METRICS:
+        return True
+    return is_below(path, INFERENCE) and not is_below(path, INFERENCE_HEALTH)

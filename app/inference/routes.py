@@ -1,6 +1,5 @@
 """The Open Inference Protocol, version 2, for every version of every model."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -39,7 +38,6 @@ from relevance_bayes.types.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
 
-_PATH = re.compile(rf"{INFERENCE}/models/([^/]+)(?:/versions/([^/]+))?/infer")
 _JSON, _BINARY = b"application/json", b"application/octet-stream"
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
@@ -189,7 +187,7 @@ def fast_path(runner: PredictionRunner) -> FastPath:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": last})
 
-    return FastPath(_PATH, respond)
+    return FastPath(f"{INFERENCE}/models", "infer", respond)
 
 
 async def _respond(request: Request) -> Response:

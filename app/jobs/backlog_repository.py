@@ -1,11 +1,12 @@
 """Unfinished jobs of all owners, as workers, retention and the limit of an owner read them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import func, select
 
+from app.database.column_types import SecondsSince
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.records import JobActivity
@@ -44,6 +45,14 @@ class BacklogRepository:
         """Return the number of an owner's unfinished jobs; the index counts ten thousand in about a millisecond."""
         mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
         return self.tx.session.scalar(mine) or 0
+
+    def by_state(self) -> Mapping[tuple[str, str], tuple[int, float]]:
+        """Return the number of unfinished jobs and the age of the oldest in seconds, by kind and state."""
+        job = TrainingJobRow
+        age = SecondsSince(func.min(job.created_at))
+        counted = select(job.kind, job.state, func.count().label("jobs"), age.label("age"))
+        rows = self.tx.session.execute(counted.where(job.state.in_(UNFINISHED)).group_by(job.kind, job.state))
+        return {(row.kind, row.state): (row.jobs, max(0.0, row.age)) for row in rows}
 
     def activity(self) -> JobActivity:
         """Return the newest job, whether one is queued, and whether one has not ended; each is one index lookup."""

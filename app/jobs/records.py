@@ -23,13 +23,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """An event: a job has ended."""
+    """An event: a job has ended; `started_at` is its first start, None where there was none."""
 
     job_id: UUID
     owner: str
     kind: JobKind
     state: JobState
     at: datetime
+    started_at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,13 @@ class JobRepository:
             update(TrainingJobRow)
             .where(TrainingJobRow.id == job_id, TrainingJobRow.state.in_(_leading_to(state)), *guards)
             .values(state=state, events=TrainingJobRow.events + 1, **ends, **values)
-            .returning(TrainingJobRow.owner, TrainingJobRow.kind, TrainingJobRow.attempt, TrainingJobRow.events),
+            .returning(
+                TrainingJobRow.owner,
+                TrainingJobRow.kind,
+                TrainingJobRow.attempt,
+                TrainingJobRow.events,
+                TrainingJobRow.started_at,
+            ),
             execution_options={"synchronize_session": False},
         ).one_or_none()
         if row is None:
@@ -262,7 +268,8 @@ class JobRepository:
         self.tx.session.flush()
         notify(self.tx.session, job_id)
         if ends:
-            self.tx.publish(JobEnded(job_id, moved.owner, histories.KIND.validate_python(row.kind), state, now))
+            kind = histories.KIND.validate_python(row.kind)
+            self.tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at))
         return moved
 
 

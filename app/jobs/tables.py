@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text, true
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
@@ -140,3 +140,15 @@ class WorkerRow(Base):
     executor: Mapped[str] = mapped_column(primary_key=True)
     heartbeat_at: Mapped[datetime]
     left_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class JobTotalRow(Base):
+    """The number of ended jobs and the seconds that they took, by kind, final state and upper bound of the duration."""
+
+    __tablename__ = "job_totals"
+
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    state: Mapped[str] = mapped_column(primary_key=True)
+    bound: Mapped[float] = mapped_column(primary_key=True, autoincrement=False)
+    jobs: Mapped[int] = mapped_column(BigInteger)
+    seconds: Mapped[float]

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
+from app.prediction.cache_metrics import CacheMetrics
+
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
@@ -16,11 +18,17 @@ class BoundedCache(Generic[Key, Value]):
     """
 
     def __init__(
-        self, capacity: int, size: Callable[[Value], int], *, may_evict: Callable[[], bool] = lambda: True
+        self,
+        capacity: int,
+        size: Callable[[Value], int],
+        *,
+        may_evict: Callable[[], bool] = lambda: True,
+        metrics: CacheMetrics | None = None,
     ) -> None:
         self._capacity = capacity
         self._size = size
         self._may_evict = may_evict
+        self._metrics = metrics
         self._used = 0
         self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._loading: dict[Key, Lock] = {}
@@ -41,6 +49,8 @@ class BoundedCache(Generic[Key, Value]):
             if entry is None:
                 return None
             self._kept.move_to_end(key)
+            if self._metrics is not None:
+                self._metrics.hit()
             return entry[0]
 
     def load(self, key: Key, make: Callable[[], Value]) -> Value:
@@ -53,6 +63,7 @@ class BoundedCache(Generic[Key, Value]):
                 if value is None:
                     value = make()
                     self._keep(key, value)
+                    self._count_miss()
                 return value
         finally:
             with self._lock:
@@ -68,6 +79,15 @@ class BoundedCache(Generic[Key, Value]):
             replaced = self._kept.pop(key, None)
             self._used += size - (replaced[1] if replaced else 0)
             self._kept[key] = (value, size)
+            evicted = 0
             while self._used > self._capacity:
                 _, (_, freed) = self._kept.popitem(last=False)
                 self._used -= freed
+                evicted += 1
+            if self._metrics is not None:
+                self._metrics.change(evicted, len(self._kept), self._used)
+
+    def _count_miss(self) -> None:
+        if self._metrics is not None:
+            with self._lock:
+                self._metrics.miss()

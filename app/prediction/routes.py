@@ -1,7 +1,5 @@
 """Predictions, the hot path: what the framework does for other routes would cost more than the prediction."""
 
-import re
-
 from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
@@ -19,13 +17,11 @@ from app.prediction.table_codec import ContentNegotiation, TableCodec, response_
 
 JSON = b"application/json"
 _NEGOTIATED = frozenset({b"accept", b"content-type", b"content-encoding"})
+MODELS = "/v1/models"
 _SENT = (b"content-type", JSON)
 _ANYTHING = ((b"accept", b"*/*"), (b"accept", JSON))
 _USUAL = ([_SENT], *([accept, _SENT] for accept in _ANYTHING), *([_SENT, accept] for accept in _ANYTHING))
 """The negotiating headers of JSON for JSON as nearly all send them."""
-
-_PATH = re.compile(r"/v1/models/([^/]+)(?:/versions/([^/]+))?/predict")
-
 
 _BODY: dict[str, object] = {
     "requestBody": {
@@ -51,7 +47,7 @@ _RESPONSES: dict[int | str, dict[str, object]] = {
 }
 
 
-router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=RawRoute)
+router = APIRouter(prefix=MODELS, tags=["Predictions"], route_class=RawRoute)
 
 
 @router.post(
@@ -135,4 +131,4 @@ def fast_path(runner: PredictionRunner) -> FastPath:
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": found})
 
-    return FastPath(_PATH, respond)
+    return FastPath(MODELS, "predict", respond)

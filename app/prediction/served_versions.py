@@ -14,11 +14,13 @@ from app.database.transaction import OpenTransaction
 from app.errors import OutOfReachError, UnavailableError
 from app.http.staleness import note_stale
 from app.http.timed_calls import TimedCalls
+from app.metrics.numbers import Numbers
 from app.prediction import ServedVersion
 from app.prediction.background_refresh import BackgroundRefresh
 from app.prediction.bounded_cache import BoundedCache
+from app.prediction.cache_metrics import CacheMetrics
 from app.prediction.serving import serve, stored
-from app.prediction.usage_counts import Counters
+from app.prediction.usage_counts import Counters, Totals
 from app.registry.naming import version_ids
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
@@ -64,7 +66,8 @@ class ServedVersions:
     """Loaded versions in at most `cache_bytes` of memory.
 
     A resolved reference is valid for STALE_AFTER seconds. With `notifier` a thread refreshes references before that,
-    and as soon as a model changes, so that predictions never wait for the database. `counters` count the requests.
+    and as soon as a model changes, so that predictions never wait for the database. `counters` count the requests;
+    their sums, and what the cache does, are among the `numbers` of the metrics.
 
     While `reachability` reports an outage nothing is evicted. A version's number, which never changes its meaning,
     resolves for as long as the version is in memory. The newest version and aliases resolve as last known until
@@ -80,14 +83,18 @@ class ServedVersions:
         notifier: Notifier | None = None,
         reachability: Reachability | None = None,
         stale_seconds: float = STALE_SECONDS,
+        numbers: Numbers | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.counters = Counters()
+        self.counters = Counters(totals=None if numbers is None else Totals(numbers))
         self._transaction = transaction
         self._now = now
         self._database = Reachability(now) if reachability is None else reachability
         self._served: BoundedCache[UUID, ServedVersion] = BoundedCache(
-            cache_bytes, _size, may_evict=lambda: self._database.is_reachable
+            cache_bytes,
+            _size,
+            may_evict=lambda: self._database.is_reachable,
+            metrics=None if numbers is None else CacheMetrics(numbers, cache_bytes),
         )
         self._meanings: dict[NamedVersion, _Meaning] = {}
         self._lock = Lock()

@@ -13,6 +13,8 @@ from uuid import UUID
 import numpy as np
 
 from app.errors import ClientLeftError
+from app.metrics.families import counter
+from app.metrics.numbers import Numbers
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.references import Reference
@@ -20,6 +22,11 @@ from relevance_bayes.types.statistics import MIN_SUPPORT
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds that the requests of each bucket took at most; one more has those that took longer."""
+
+PREDICTIONS = counter(
+    "relevance_predictions_total", "Predictions, each of one request or gRPC call, by their outcome.", "outcome"
+)
+ROWS = counter("relevance_predicted_rows_total", "Rows that were predicted.")
 
 MAX_VERSIONS = 10_000
 """Versions of which counts are kept: those that came into memory last."""
@@ -81,11 +88,15 @@ class Rows:
 
 
 class Counts:
-    """Counts of one version, which one thread adds to, the event loop's: a lock would cost more than all the rest."""
+    """Counts of one version, which one thread adds to, the event loop's: a lock would cost more than all the rest.
 
-    __slots__ = ("failed", "failed_ns", "last", "rows", "succeeded", "succeeded_ns")
+    They are also added to the sums over all versions, in the `totals`.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("failed", "failed_ns", "last", "rows", "succeeded", "succeeded_ns", "totals")
+
+    def __init__(self, totals: "Totals | None" = None) -> None:
+        self.totals = totals
         self.rows = Rows()
         self.succeeded = [0] * (len(_BOUNDS) + 1)
         self.failed = self.succeeded_ns = self.failed_ns = 0
@@ -117,6 +128,23 @@ class Counts:
         )
 
 
+class Totals:
+    """The predictions and rows of all versions, among the metrics; the event loop's thread adds to them."""
+
+    __slots__ = ("_failed", "_rows", "_succeeded", "_values")
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._values = numbers.values
+        self._succeeded = numbers.place(PREDICTIONS, "succeeded")
+        self._failed = numbers.place(PREDICTIONS, "failed")
+        self._rows = numbers.place(ROWS)
+
+    def add(self, rows: int, failed: bool) -> None:
+        """Count a prediction and its rows."""
+        self._values[self._failed if failed else self._succeeded] += 1
+        self._values[self._rows] += rows
+
+
 class CountedRequest:
     """A request, entered and left on the event loop, whose rows may be answered elsewhere: they are counted at its end.
 
@@ -135,21 +163,25 @@ class CountedRequest:
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         if kind is not None and (issubclass(kind, ClientLeftError) or not issubclass(kind, Exception)):
             return
-        self._counts.end(self._began, kind is not None)
-        self._counts.rows.join(self._rows)
+        counts, rows = self._counts, self._rows
+        counts.end(self._began, kind is not None)
+        counts.rows.join(rows)
+        if counts.totals is not None:
+            counts.totals.add(rows.number, kind is not None)
 
 
 class Counters:
     """Counts of all versions since the process began; they outlast what is kept of the versions in memory."""
 
-    def __init__(self, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, now: Callable[[], float] = time.time, totals: Totals | None = None) -> None:
+        self._totals = totals
         self.since = datetime.fromtimestamp(now(), UTC)
         self._kept: dict[UUID, tuple[str, Reference, Counts]] = {}
         self._lock = Lock()
 
     def of(self, version: Version) -> Counts:
         """A version's own, for what answers with it."""
-        new = (version.owner, Reference(version.model, version.number), Counts())
+        new = (version.owner, Reference(version.model, version.number), Counts(self._totals))
         with self._lock:
             kept = self._kept[version.id] = self._kept.pop(version.id, new)
             while len(self._kept) > MAX_VERSIONS:

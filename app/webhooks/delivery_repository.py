@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import Select, delete, insert, select, text, update
+from sqlalchemy import Select, delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
 from app.database import keyset
@@ -78,6 +78,13 @@ class DeliveryRepository:
         self.tx.session.execute(made)
         self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return delivery_id
+
+    def backlog(self) -> tuple[int, float]:
+        """Return the number of pending deliveries, and for how many seconds one has been due at most."""
+        row = WebhookDeliveryRow
+        late = func.max(SecondsSince(row.queued_at) - row.delay)
+        pending, age = self.tx.session.execute(select(func.count(), late).where(text(PENDING))).one()
+        return pending, max(0.0, age or 0.0)
 
     def page(
         self, owner: str, webhook_id: UUID, part: PageRequest, *, state: DeliveryState | None = None

@@ -161,6 +161,26 @@ def test_without_its_package_an_issuer_is_refused_with_what_to_install(
     assert "pip install ./library '.[jwt]'" in done.stderr
 
 
+def test_a_directory_of_metrics_is_refused_where_files_have_no_locks(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RELEVANCE_METRICS_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
+    done = run("api")
+    assert done.exit_code == 1
+    assert "RELEVANCE_METRICS_DIRECTORY needs locks of files" in done.stderr
+
+
+def test_a_directory_of_metrics_that_cannot_be_written_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RELEVANCE_METRICS_DIRECTORY", str(tmp_path / "file"))
+    done = run("api")
+    assert done.exit_code == 1
+    assert f"RELEVANCE_METRICS_DIRECTORY: can't write {tmp_path / 'file'}: File exists." in done.stderr
+
+
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_a_service_without_its_database_says_so_and_ends(tmp_path: Path, command: str) -> None:
     done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")

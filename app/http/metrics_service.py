@@ -1,0 +1,101 @@
+"""The metrics of this process, of those that share its directory, and of the database."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from platform import python_version
+from threading import Lock
+from typing import TypeAlias
+
+from anyio import CapacityLimiter
+
+from app import __version__
+from app.database.reachability import Reachability
+from app.database.transaction import OpenTransaction, Transaction
+from app.errors import UnavailableError
+from app.http.timed_calls import TimedCalls
+from app.metrics.families import Sample, gauge
+from app.metrics.numbers import NumberSource
+
+CACHE_SECONDS = 1.0
+"""The seconds for which the samples of the database are used again."""
+
+MAX_SCRAPES = 2
+"""The number of concurrent scrapes. They have threads of their own, since requests that wait for the database may use
+all others."""
+
+QUERY_SECONDS = 2.0
+"""The seconds that a request for metrics waits for the database."""
+
+BUILD = gauge(
+    "relevance_build_info", "The release of the service, and its version of Python; always 1.", "version", "python"
+)
+UP = gauge("relevance_database_up", "Whether the database answered, 1 or 0; without it, metrics from it are left out.")
+PROCESSES = gauge("relevance_api_processes", "API processes whose numbers are in these metrics.")
+
+QueryMetrics: TypeAlias = Callable[[Transaction], Iterable[Sample]]
+"""Returns samples from the database, by queries whose time does not grow with what the database keeps."""
+
+
+class DatabaseMetrics:
+    """Samples from the database, the same for every process; each transaction's are used for CACHE_SECONDS."""
+
+    def __init__(
+        self,
+        transaction: OpenTransaction,
+        queries: Sequence[QueryMetrics],
+        *,
+        reachability: Reachability | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._transaction = transaction
+        self._queries = queries
+        self._reachability = Reachability() if reachability is None else reachability
+        self._now = now
+        self._calls = TimedCalls()
+        self._lock = Lock()
+        self._read_at = float("-inf")
+        self._samples: list[Sample] = []
+
+    def samples(self) -> list[Sample]:
+        """Return the samples; only that it is down while the database can't be reached."""
+        with self._lock:
+            if self._now() - self._read_at >= CACHE_SECONDS:
+                self._samples = self._read()
+                self._read_at = self._now()
+            return self._samples
+
+    def _read(self) -> list[Sample]:
+        try:
+            if self._reachability.is_away:
+                return [Sample(UP, (), (0,))]
+            return [Sample(UP, (), (1,)), *self._calls.call(self._query, seconds=QUERY_SECONDS)]
+        except UnavailableError:
+            return [Sample(UP, (), (0,))]
+
+    def _query(self) -> list[Sample]:
+        with self._transaction() as tx:
+            return [sample for query in self._queries for sample in query(tx)]
+
+
+class Metrics:
+    """All metrics: the numbers of a source, to which the parts of this process add, and those of the database."""
+
+    def __init__(self, source: NumberSource, database: DatabaseMetrics) -> None:
+        self._source = source
+        self._database = database
+        self.numbers = source.numbers
+        self.limiter = CapacityLimiter(MAX_SCRAPES)
+        self.numbers.values[self.numbers.place(PROCESSES)] = 1
+        self._build = Sample(BUILD, (__version__, python_version()), (1,))
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Return the text in the format that an Accept header prefers, and its media type."""
+        # Imported at the first request: it takes time at the start, and memory, that most processes do not need.
+        from app.metrics.exposition import exposition
+
+        counted, pids = self._source.read()
+        return exposition([self._build, *self._database.samples(), *counted], pids, accept)
+
+    def close(self) -> None:
+        """Close the source."""
+        self._source.close()

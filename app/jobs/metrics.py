@@ -1,0 +1,68 @@
+"""The metrics of jobs and workers, from the database."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+
+from app.database.transaction import Transaction
+from app.jobs.backlog_repository import BacklogRepository
+from app.jobs.queue.names import QUEUE, SCORING_QUEUE, lane
+from app.jobs.total_repository import BOUNDS, NEVER_STARTED, TotalRepository
+from app.jobs.worker_repository import WorkerRepository
+from app.metrics.families import Family, Sample, added, counter, gauge
+from relevance_bayes.types.jobs import FINISHED, NOUNS, UNFINISHED
+
+JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")
+QUEUED = gauge("relevance_queue_jobs", "Jobs, or deliveries of webhooks, that wait in a queue.", "queue")
+OLDEST = gauge(
+    "relevance_queue_oldest_job_age_seconds",
+    "Time since the oldest job of a queue was submitted, or the oldest delivery was due; 0 without one.",
+    "queue",
+)
+ENDED = counter("relevance_jobs_ended_total", "Jobs that have ended, by kind and outcome.", "kind", "outcome")
+DURATIONS = Family(
+    "relevance_job_duration_seconds",
+    "histogram",
+    "Time from the first start of a job to its end, by kind.",
+    ("kind",),
+    BOUNDS,
+)
+WORKERS = gauge("relevance_workers", "Worker processes with a recent heartbeat.")
+
+
+def job_metrics(silence_seconds: float) -> Callable[[Transaction], Iterator[Sample]]:
+    """Return the query of the metrics; a worker is alive until it was silent for `silence_seconds`."""
+
+    def query(tx: Transaction) -> Iterator[Sample]:
+        yield Sample(WORKERS, (), (len(WorkerRepository(tx).alive(within=silence_seconds)),))
+        yield from _backlog(tx)
+        yield from _ended(tx)
+
+    return query
+
+
+def _backlog(tx: Transaction) -> Iterator[Sample]:
+    backlog = BacklogRepository(tx).by_state()
+    waiting = dict.fromkeys((QUEUE, SCORING_QUEUE), (0, 0.0))
+    for kind in sorted(NOUNS):
+        for state in sorted(UNFINISHED):
+            number, age = backlog.get((kind, state), (0, 0.0))
+            yield Sample(JOBS, (kind, state), (number,))
+            if state == "queued":
+                queue, _ = lane(kind)
+                waiting[queue] = waiting[queue][0] + number, max(waiting[queue][1], age)
+    for queue, (number, age) in waiting.items():
+        yield Sample(QUEUED, (queue,), (number,))
+        yield Sample(OLDEST, (queue,), (age,))
+
+
+def _ended(tx: Transaction) -> Iterator[Sample]:
+    empty = [Sample(ENDED, (kind, state), (0,)) for kind in sorted(NOUNS) for state in sorted(FINISHED)]
+    empty += [Sample(DURATIONS, (kind,), (0,) * DURATIONS.width) for kind in sorted(NOUNS)]
+    found = {(sample.family, sample.labels): sample for sample in empty}
+    for (kind, state, bound), total in TotalRepository(tx).all().items():
+        found[(ENDED, (kind, state))] = added(found, Sample(ENDED, (kind, state), (total.jobs,)))
+        if bound != NEVER_STARTED:
+            numbers = [0.0] * DURATIONS.width
+            numbers[bisect_left(BOUNDS, bound)], numbers[-1] = total.jobs, total.seconds
+            found[(DURATIONS, (kind,))] = added(found, Sample(DURATIONS, (kind,), tuple(numbers)))
+    yield from found.values()

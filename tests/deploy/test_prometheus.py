@@ -1,0 +1,170 @@
+"""The alert rules and the dashboard, checked by a real Prometheus that scrapes the service."""
+
+import json
+import math
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from relevance_bayes.client.responses import Json
+from tests.conftest import migrated_database
+from tests.end_to_end.deployment import TIMEOUT, Api, deployed
+from tests.end_to_end.tables import sinc
+
+ROOT = Path(__file__).parents[2]
+ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yml"
+DASHBOARD = ROOT / "deploy" / "grafana" / "dashboard.json"
+PAGE = ROOT / "docs" / "how-to" / "monitoring.md"
+CONFIGURATION = """\
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: [{rules}]
+scrape_configs:
+  - job_name: relevance
+    authorization: {{credentials_file: {key}}}
+    static_configs: [{{targets: ["{target}"]}}]
+"""
+VARIABLES = {"$job": "relevance", "$__rate_interval": "1m"}
+
+
+def program(name: str) -> str:
+    found = shutil.which(name)
+    assert found is not None, f"{name} is missing: apt-get install --no-install-recommends prometheus"
+    return found
+
+
+def promtool(*arguments: str | Path, text: str = "") -> None:
+    done = subprocess.run(
+        [program("promtool"), *map(str, arguments)], input=text, capture_output=True, text=True, timeout=TIMEOUT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """An API process with a worker, and one version, which predicts."""
+    directory = tmp_path_factory.mktemp("service")
+    with migrated_database("sqlite", request, directory) as url, deployed(url, directory) as deployment:
+        deployment.start("worker")
+        yield deployment.api()
+
+
+@pytest.fixture(scope="module")
+def prometheus(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """A client of a Prometheus that scrapes the service."""
+    directory = tmp_path_factory.mktemp("prometheus")
+    (directory / "key").write_text("none is needed")
+    target = api.http.base_url.netloc.decode()
+    configuration = CONFIGURATION.format(rules=ALERTS, key=directory / "key", target=target)
+    (directory / "prometheus.yml").write_text(configuration)
+    promtool("check", "config", directory / "prometheus.yml")
+    with running(directory) as client:
+        yield client
+
+
+@contextmanager
+def running(directory: Path) -> Iterator[httpx2.Client]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with (directory / "log").open("w") as log:
+        process = subprocess.Popen(
+            [
+                program("prometheus"),
+                f"--config.file={directory / 'prometheus.yml'}",
+                f"--storage.tsdb.path={directory / 'data'}",
+                f"--web.listen-address={address}",
+            ],
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        with httpx2.Client(base_url=f"http://{address}", timeout=TIMEOUT) as client:
+            yield client
+    finally:
+        process.terminate()
+        process.wait(TIMEOUT)
+
+
+def queried(prometheus: httpx2.Client, expression: str) -> list[float]:
+    """The values of an expression that are numbers; none before Prometheus responds."""
+    try:
+        response = prometheus.get("/api/v1/query", params={"query": expression})
+    except httpx2.TransportError:
+        return []
+    if response.status_code == 503:  # it starts
+        return []
+    assert response.status_code == 200, response.text
+    values = [float(one["value"][1]) for one in response.json()["data"]["result"]]
+    return [value for value in values if not math.isnan(value)]
+
+
+def expressions() -> Mapping[str, str]:
+    """The expressions of the dashboard, by the title of their panel and their legend."""
+    dashboard: dict[str, Json] = json.loads(DASHBOARD.read_text())
+    panels = dashboard["panels"]
+    assert isinstance(panels, list)
+    found: dict[str, str] = {}
+    for panel in panels:
+        assert isinstance(panel, dict)
+        targets = panel.get("targets", [])
+        assert isinstance(targets, list)
+        for target in targets:
+            assert isinstance(target, dict)
+            expression = str(target["expr"])
+            for variable, value in VARIABLES.items():
+                expression = expression.replace(variable, value)
+            found[f"{panel['title']}: {target['legendFormat']}"] = expression
+    return found
+
+
+def test_the_rules_are_valid_and_fire_where_they_should() -> None:
+    promtool("check", "rules", ALERTS)
+    promtool("test", "rules", Path(__file__).with_name("alerts_test.yml"))
+
+
+def test_the_page_lists_the_alerts() -> None:
+    assert re.findall(r"^\| `(Relevance\w+)` \|", PAGE.read_text(), re.M) == re.findall(
+        r"alert: (\w+)", ALERTS.read_text()
+    )
+
+
+def test_promtool_accepts_the_metrics(api: Api) -> None:
+    api.http.get("/health/live")
+    promtool("check", "metrics", text=api.http.get("/metrics").text)
+
+
+def test_each_expression_of_the_dashboard_returns_data(api: Api, prometheus: httpx2.Client) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not queried(
+        prometheus, "relevance_jobs_ended_total"
+    ):  # the durations of jobs need a scrape before the first job
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    dataset = api.calls.create_dataset(sinc(40), name="sinc")
+    api.train(dataset_id=dataset.id, target="y")
+    empty = dict(expressions())
+    assert len(empty) > 30
+    while empty:
+        assert time.monotonic() < deadline, empty
+        api.calls.predict("sinc", {"columns": {"x": [0.5, 3.0]}})
+        empty = {name: expression for name, expression in empty.items() if not queried(prometheus, expression)}
+        time.sleep(0.5)
+
+
+def test_prometheus_evaluates_each_rule(prometheus: httpx2.Client) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    health: list[str] = ["unknown"]
+    while "unknown" in health:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+        groups = prometheus.get("/api/v1/rules").json()["data"]["groups"]
+        health = [rule["health"] for group in groups for rule in group["rules"]] or ["unknown"]
+    assert set(health) == {"ok"}
+    assert len(health) == ALERTS.read_text().count("alert: ")
