@@ -9,7 +9,11 @@ from benchmarks.tables.by_functions import FRIEDMAN, KIN40K
 
 def draw_many_rows() -> Path:
     """Both on logarithmic axes."""
-    drawing = canvas((12, 4.8), "Many rows", ["the defaults, five draws", "one process of many rows"])
+    drawing = canvas(
+        (12, 4.8),
+        "The error falls with rows, and with functions",
+        ["the defaults, five draws", "one process, by the most functions that it may have"],
+    )
     left, right = drawing.panels
     by_rows, by_functions = report.read("error-by-rows"), report.read("error-by-functions")
     rows = [_number(row["rows"]) for row in by_rows]
