@@ -10,7 +10,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from uuid import uuid4
 
-from app.metrics.families import Family, Labels, Sample, added
+from app.metrics.families import Family, Sample, sums
 from app.metrics.numbers import SIZE, Numbers, family_of, samples
 
 SUFFIX = ".numbers"
@@ -81,12 +81,10 @@ def _sums(found: Sequence[Sample]) -> list[Sample]:
     Processes of two releases may count in the same directory.
     """
     families: dict[str, Family] = {}
-    sums: dict[tuple[Family, Labels], Sample] = {}
     for sample in found:
-        family = families.setdefault(sample.family.name, sample.family)
-        if replace(sample.family, help=family.help) == family:
-            sums[(family, sample.labels)] = added(sums, replace(sample, family=family))
-    return list(sums.values())
+        families.setdefault(sample.family.name, sample.family)
+    alike = (replace(sample, family=replace(sample.family, help=families[sample.family.name].help)) for sample in found)
+    return sums(sample for sample in alike if sample.family == families[sample.family.name])
 
 
 def _read(path: Path) -> tuple[bool, tuple[Sample, ...]]:
