@@ -30,9 +30,8 @@ class SessionRepository:
         """Insert a session of a principal; of the same key only the newest MAX_SESSIONS are kept."""
         lock_for_writing(self.tx.session.connection())
         mine = SessionRow.owner == principal.owner, SessionRow.key_id == principal.key_id
-        newest = select(SessionRow.digest).where(*mine).order_by(SessionRow.created_at.desc()).limit(MAX_SESSIONS - 1)
-        kept = self.tx.session.scalars(newest).all()
-        changed(self.tx.session, delete(SessionRow).where(*mine, SessionRow.digest.not_in(kept)))
+        older = select(SessionRow.digest).where(*mine).order_by(SessionRow.created_at.desc()).offset(MAX_SESSIONS - 1)
+        changed(self.tx.session, delete(SessionRow).where(SessionRow.digest.in_(older)))
         self.tx.session.add(
             SessionRow(
                 digest=digest,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Lock
 
 from sqlalchemy import Connection, Engine, QueuePool
@@ -39,13 +39,14 @@ class PoolMetrics:
         pool, began = self._engine.pool, time.perf_counter_ns()
         if isinstance(pool, QueuePool) and pool.checkedout() >= self._max:
             self._numbers.add(self._waits, 1)
-        try:
-            with self._engine.begin() as connection:
+        with ExitStack() as stack:
+            stack.callback(self._update)
+            try:
+                connection = stack.enter_context(self._engine.begin())
+            finally:
                 self._numbers.add(self._wait_seconds, time.perf_counter_ns() - began)
-                self._update()
-                yield connection
-        finally:
             self._update()
+            yield connection
 
     def _update(self) -> None:
         pool = self._engine.pool

@@ -35,8 +35,7 @@ def session_cookie(scope: Scope, secret: str, *, seconds: int) -> str:
 
     It is `Secure` where the scheme of the request is https or, behind a proxy that ends TLS, that of its page's origin.
     """
-    headers = Headers(scope=scope)
-    is_secure = scope["scheme"] == "https" or headers.get("origin") == f"https://{_host(headers)}"
+    is_secure = scope["scheme"] == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
     return _cookie(HOST_NAME if is_secure else NAME, secret, seconds)
 
 
@@ -66,11 +65,7 @@ def check_own_page(scope: Scope, *, needs_origin: bool) -> None:
 
 def _origins(scope: Scope, headers: Headers) -> set[str]:
     """Return the origins of this service's pages; https is one of them, since a proxy may end TLS."""
-    return {f"{scheme}://{_host(headers)}" for scheme in ("https", scope["scheme"])}
-
-
-def _host(headers: Headers) -> str:
-    return headers.get("host", "").lower()
+    return {f"{scheme}://{headers.get('host', '').lower()}" for scheme in ("https", scope["scheme"])}
 
 
 def _cookie(name: bytes, secret: str, seconds: int) -> str:

@@ -8,7 +8,7 @@ from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, lane
 from app.jobs.total_repository import BOUNDS, NEVER_STARTED, TotalRepository
 from app.jobs.worker_repository import WorkerRepository
-from app.metrics.families import Family, Sample, added, counter, gauge
+from app.metrics.families import Family, Sample, counter, gauge, sums
 from relevance_bayes.types.jobs import FINISHED, NOUNS, UNFINISHED
 
 JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")
@@ -55,14 +55,13 @@ def _backlog(tx: Transaction) -> Iterator[Sample]:
         yield Sample(OLDEST, (queue,), (age,))
 
 
-def _ended(tx: Transaction) -> Iterator[Sample]:
-    empty = [Sample(ENDED, (kind, state), (0,)) for kind in sorted(NOUNS) for state in sorted(FINISHED)]
-    empty += [Sample(DURATIONS, (kind,), (0,) * DURATIONS.width) for kind in sorted(NOUNS)]
-    found = {(sample.family, sample.labels): sample for sample in empty}
+def _ended(tx: Transaction) -> list[Sample]:
+    found = [Sample(ENDED, (kind, state), (0,)) for kind in sorted(NOUNS) for state in sorted(FINISHED)]
+    found += [Sample(DURATIONS, (kind,), (0,) * DURATIONS.width) for kind in sorted(NOUNS)]
     for (kind, state, bound), total in TotalRepository(tx).all().items():
-        found[(ENDED, (kind, state))] = added(found, Sample(ENDED, (kind, state), (total.jobs,)))
+        found.append(Sample(ENDED, (kind, state), (total.jobs,)))
         if bound != NEVER_STARTED:
             numbers = [0.0] * DURATIONS.width
             numbers[bisect_left(BOUNDS, bound)], numbers[-1] = total.jobs, total.seconds
-            found[(DURATIONS, (kind,))] = added(found, Sample(DURATIONS, (kind,), tuple(numbers)))
-    yield from found.values()
+            found.append(Sample(DURATIONS, (kind,), tuple(numbers)))
+    return sums(found)

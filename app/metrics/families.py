@@ -1,7 +1,8 @@
 """Families of metrics and their samples."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import add
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["counter", "gauge", "histogram"]
@@ -51,10 +52,10 @@ def gauge(name: str, text: str, *labels: str) -> Family:
     return Family(name, "gauge", text, labels)
 
 
-def added(samples: Mapping[tuple[Family, Labels], Sample], sample: Sample) -> Sample:
-    """Return a sample with the numbers of the one of the same family and labels added, if there is one."""
-    other = samples.get((sample.family, sample.labels))
-    if other is None:
-        return sample
-    numbers = tuple(one + two for one, two in zip(other.numbers, sample.numbers, strict=True))
-    return Sample(sample.family, sample.labels, numbers)
+def sums(samples: Iterable[Sample]) -> list[Sample]:
+    """Return one sample for each family and labels, with the sums of their numbers."""
+    found: dict[tuple[Family, Labels], tuple[float, ...]] = {}
+    for one in samples:
+        key = (one.family, one.labels)
+        found[key] = tuple(map(add, found[key], one.numbers)) if key in found else one.numbers
+    return [Sample(family, labels, numbers) for (family, labels), numbers in found.items()]

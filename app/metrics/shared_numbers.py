@@ -10,7 +10,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from uuid import uuid4
 
-from app.metrics.families import Family, Labels, Sample, added
+from app.metrics.families import Family, Sample, sums
 from app.metrics.numbers import SIZE, Numbers, family_of, samples
 
 SUFFIX = ".numbers"
@@ -21,7 +21,7 @@ class SharedNumbers:
 
     A process keeps its file locked while it runs; the kernel unlocks it however the process ends. The counters of an
     unlocked file are added to `ended.json`, so that sums over all processes never decrease, and the file is deleted.
-    The file `lock` is locked meanwhile.
+    The file `lock` is locked meanwhile. Files of which a crash of the system left a part count as empty.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -81,12 +81,10 @@ def _sums(found: Sequence[Sample]) -> list[Sample]:
     Processes of two releases may count in the same directory.
     """
     families: dict[str, Family] = {}
-    sums: dict[tuple[Family, Labels], Sample] = {}
     for sample in found:
-        family = families.setdefault(sample.family.name, sample.family)
-        if replace(sample.family, help=family.help) == family:
-            sums[(family, sample.labels)] = added(sums, replace(sample, family=family))
-    return list(sums.values())
+        families.setdefault(sample.family.name, sample.family)
+    alike = (replace(sample, family=replace(sample.family, help=families[sample.family.name].help)) for sample in found)
+    return sums(sample for sample in alike if sample.family == families[sample.family.name])
 
 
 def _read(path: Path) -> tuple[bool, tuple[Sample, ...]]:
@@ -98,14 +96,18 @@ def _read(path: Path) -> tuple[bool, tuple[Sample, ...]]:
         except BlockingIOError:
             is_running = True
         content = file.read()
-    return is_running, tuple(samples(memoryview(content))) if len(content) == SIZE else ()
+    try:
+        return is_running, tuple(samples(memoryview(content))) if len(content) == SIZE else ()
+    except ValueError:
+        return is_running, ()
 
 
 def _read_ended(path: Path) -> tuple[list[Sample], frozenset[str]]:
     """Return the counters of ended processes, and the files that were added last."""
-    if not path.exists():
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
         return [], frozenset()
-    content = json.loads(path.read_text("utf-8"))
     found = [
         Sample(family_of(kind, name, *others), tuple(labels), tuple(numbers))
         for (name, kind, *others), labels, numbers in content["samples"]

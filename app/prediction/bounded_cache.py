@@ -63,7 +63,6 @@ class BoundedCache(Generic[Key, Value]):
                 if value is None:
                     value = make()
                     self._keep(key, value)
-                    self._count_miss()
                 return value
         finally:
             with self._lock:
@@ -71,9 +70,11 @@ class BoundedCache(Generic[Key, Value]):
 
     def _keep(self, key: Key, value: Value) -> None:
         size = self._size(value)
-        if size > self._capacity:  # it would push out all others and then still not fit
-            return
         with self._lock:
+            if self._metrics is not None:
+                self._metrics.miss()
+            if size > self._capacity:  # it would push out all others and then still not fit
+                return
             if self._used + size > self._capacity and not self._may_evict():
                 return
             replaced = self._kept.pop(key, None)
@@ -86,8 +87,3 @@ class BoundedCache(Generic[Key, Value]):
                 evicted += 1
             if self._metrics is not None:
                 self._metrics.change(evicted, len(self._kept), self._used)
-
-    def _count_miss(self) -> None:
-        if self._metrics is not None:
-            with self._lock:
-                self._metrics.miss()

@@ -1,12 +1,14 @@
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, create_engine, text
 
 from app.database import pool_metrics
 from app.database.pool_metrics import CONNECTIONS, MAX_CONNECTIONS, WAIT_SECONDS, WAITS, PoolMetrics
 from app.database.transaction import open_transactions
+from app.errors import UnavailableError
 from app.metrics.numbers import Numbers
 from tests.doubles.queue import ListedQueue
 
@@ -56,3 +58,17 @@ def test_waits_are_counted_while_no_connection_is_free(engine: Engine, monkeypat
         both.wait(60)
         for one in held:
             one.result(60)
+
+
+def test_the_wait_of_a_transaction_that_gets_no_connection_counts_too(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path}/one.db", pool_size=1, max_overflow=0, pool_timeout=0.2)
+    numbers = Numbers()
+    transaction = open_transactions(engine, ListedQueue, pool_metrics=PoolMetrics(engine, numbers))
+    with transaction():
+        before = numbers_of(numbers)[(WAIT_SECONDS.name,)]
+        with pytest.raises(UnavailableError), transaction():
+            raise AssertionError
+        found = numbers_of(numbers)
+        assert 0.2e9 <= found[(WAIT_SECONDS.name,)] - before < 60e9
+        assert found[(CONNECTIONS.name, "in_use")] == 1
+    engine.dispose()

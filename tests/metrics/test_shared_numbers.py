@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.metrics.families import Family, Labels, Sample, counter, gauge
+from app.metrics.numbers import LENGTH_BYTES
+from app.metrics.numbers import SIZE as NUMBERS_SIZE
 from app.metrics.shared_numbers import SUFFIX, SharedNumbers
 
 DONE = counter("done_total", "Done.", "what")
@@ -117,3 +119,16 @@ def test_counters_of_another_release_are_added_where_they_have_our_form(tmp_path
             ("Done.", 1, 2),
         ]
     shared.close()
+
+
+def test_files_of_which_a_crash_of_the_system_left_a_part_are_ignored(tmp_path: Path) -> None:
+    lost = LENGTH_BYTES.to_bytes(LENGTH_BYTES, "little").ljust(NUMBERS_SIZE, b"\0")  # a length without its text
+    for name, content in (("ended.json", b""), (f"1-lost{SUFFIX}", lost), (f"1-short{SUFFIX}", lost[:100])):
+        (tmp_path / name).write_bytes(content)
+    shared = SharedNumbers(tmp_path)
+    shared.numbers.values[shared.numbers.place(DONE, "work")] += 1
+    assert read(shared) == read(shared) == (1, 0, 1)
+    shared.close()
+    again = SharedNumbers(tmp_path)
+    assert read(again) == (1, 0, 1)
+    again.close()

@@ -9,7 +9,7 @@ from relevance_bayes.types.keys import KeyScope
 
 @dataclass(frozen=True)
 class Session:
-    """Whom requests are authenticated as."""
+    """The owner and scopes of requests with a session, an API key or a token."""
 
     __pydantic_config__ = wire()
 
