@@ -169,9 +169,7 @@ def test_tables_of_an_earlier_revision_are_replaced(database: str, database_url:
     restore(settings(database_url), path, replaces=True)
     assert rows(database_url) == manifest.rows
     if database == "postgresql":  # tables of later revisions would stay
-        with pytest.raises(
-            NotEmptyError, match=r"tables that the backup has not: api_keys\. Restore into an empty one"
-        ):
+        with pytest.raises(NotEmptyError, match=r"tables that the backup has not: .*\. Restore into an empty one"):
             restore(settings(database_url), earlier, replaces=True)
     else:
         restore(settings(database_url), earlier, replaces=True)
