@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from sqlalchemy.exc import DBAPIError
+
 from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
 from app.database import health, postgresql_dumps, revision
@@ -43,8 +45,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     try:
         yield from _database(settings, parts)
     except UnavailableError as unavailable:
-        remedy = "Start the database, or correct RELEVANCE_DATABASE_URL."
-        yield error("database", unavailable.detail.rstrip("."), remedy)
+        yield _unavailable(settings, unavailable)
     finally:
         parts.close()
 
@@ -73,6 +74,15 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
             yield warning("backup", missing.detail.rstrip("."), "Install it on the host that writes backups.")
         else:
             yield ok("backup", "pg_dump and pg_restore are installed")
+
+
+def _unavailable(settings: Settings, unavailable: UnavailableError) -> Finding:
+    detail, cause = unavailable.detail.rstrip("."), unavailable.__cause__
+    if isinstance(cause, DBAPIError):
+        detail += f" ({' '.join(str(cause.orig).split())})"
+    if settings.url.get_backend_name() == "sqlite":
+        return error("database", detail, "Let this user read and write the file, or correct RELEVANCE_DATABASE_URL.")
+    return error("database", detail, "Start the database, or correct RELEVANCE_DATABASE_URL.")
 
 
 def _writes(reason: str | None) -> Finding:
