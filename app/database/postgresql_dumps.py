@@ -87,10 +87,14 @@ def restore(engine: Engine, content: Iterable[bytes], *, replaces: bool) -> None
 
 
 def other_clients(engine: Engine) -> tuple[str, ...]:
-    """Return the other connections to the database: the address and the name of each client."""
+    """Return the other connections to the database: the role, the address and the name of each client.
+
+    A role without privileges sees only the role of others, and no role at the server's own processes.
+    """
     query = """
-        SELECT concat_ws(' ', coalesce(host(client_addr), 'local'), nullif(application_name, '')) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+        SELECT concat_ws(' ', usename, host(client_addr), nullif(application_name, '')) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename IS NOT NULL
+        AND coalesce(backend_type, 'client backend') = 'client backend'
     """
     with translated(), engine.connect() as connection:
         return tuple(connection.execute(text(query)).scalars())

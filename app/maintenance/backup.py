@@ -11,6 +11,7 @@ from app.database.engine import make_engine
 from app.database.snapshots import write_snapshot
 from app.errors import UnavailableError
 from app.maintenance.archive import Manifest, write_archive
+from app.maintenance.database_url import check_url
 from app.maintenance.errors import BackupError
 from app.maintenance.staging import put_in_place, staging
 from app.settings import Settings
@@ -22,6 +23,7 @@ def backup(settings: Settings, path: Path) -> tuple[Path, Manifest]:
     The service may run and write meanwhile. The archive appears at its path once it is whole. Raises BackupError,
     NotInstalledError, UnavailableError.
     """
+    check_url(settings)
     now = datetime.now(UTC)
     if path.is_dir():
         path /= f"relevance-{now:%Y%m%dT%H%M%SZ}.tar"

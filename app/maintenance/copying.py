@@ -8,6 +8,7 @@ from app.database.engine import make_engine
 from app.database.snapshots import check_unused
 from app.errors import UnavailableError
 from app.jobs.queue import migrations as queue_migrations
+from app.maintenance.database_url import check_url
 from app.maintenance.emptiness import refuse_content
 from app.settings import Settings
 from app.tables import Base
@@ -19,6 +20,8 @@ def copy_database(settings: Settings, target: Settings) -> tuple[CopiedTable, ..
     The tables are created first. All or nothing is copied, and compared. The service must not run. Raises
     NotEmptyError, UnavailableError.
     """
+    check_url(settings)
+    check_url(target)
     source_engine, target_engine = make_engine(settings.url), make_engine(target.url, creates=True)
     try:
         check_unused(source_engine)

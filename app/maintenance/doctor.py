@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import SecretStr
+from sqlalchemy.exc import DBAPIError
 
 from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
@@ -17,6 +17,7 @@ from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.queue import migrations as queue_migrations
 from app.jobs.worker.health_check import default_directory
 from app.jobs.worker_repository import WorkerRepository
+from app.maintenance.database_url import reason_against
 from app.maintenance.findings import Finding, error, ok, warning
 from app.maintenance.settings_checks import check_settings
 from app.settings import Settings
@@ -32,16 +33,19 @@ LOW_BYTES, EXHAUSTED_BYTES = 2**30, 100 * 2**20
 def examine(settings: Settings) -> Iterator[Finding]:
     """Yield the findings of all checks; those of the database end where it is unreachable."""
     yield from check_settings(settings)
-    if (reason := _unusable_url(settings)) is not None:
-        yield error("database", reason, "Correct RELEVANCE_DATABASE_URL or RELEVANCE_DATABASE_PASSWORD_FILE.")
+    if (reason := reason_against(settings)) is not None:
+        yield error(
+            "database",
+            f"the URL can't be used: {reason}",
+            "Correct RELEVANCE_DATABASE_URL or RELEVANCE_DATABASE_PASSWORD_FILE.",
+        )
         return
     yield from _disks(settings)
     parts = build(settings)
     try:
         yield from _database(settings, parts)
     except UnavailableError as unavailable:
-        remedy = "Start the database, or correct RELEVANCE_DATABASE_URL."
-        yield error("database", unavailable.detail.rstrip("."), remedy)
+        yield _unavailable(settings, unavailable)
     finally:
         parts.close()
 
@@ -72,15 +76,13 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
             yield ok("backup", "pg_dump and pg_restore are installed")
 
 
-def _unusable_url(settings: Settings) -> str | None:
-    """Return why there is no URL of a database, without a part of it, which may be a password."""
-    if isinstance(settings.shown_database_url, SecretStr):
-        return "RELEVANCE_DATABASE_URL is not a URL"
-    try:
-        kind = settings.url.get_backend_name()
-    except OSError as failure:
-        return f"{failure.filename} can't be read: {failure.strerror}"
-    return None if kind in {"sqlite", "postgresql"} else f"expected a database of SQLite or PostgreSQL, got {kind}"
+def _unavailable(settings: Settings, unavailable: UnavailableError) -> Finding:
+    detail, cause = unavailable.detail.rstrip("."), unavailable.__cause__
+    if isinstance(cause, DBAPIError):
+        detail += f" ({' '.join(str(cause.orig).split())})"
+    if settings.url.get_backend_name() == "sqlite":
+        return error("database", detail, "Let this user read and write the file, or correct RELEVANCE_DATABASE_URL.")
+    return error("database", detail, "Start the database, or correct RELEVANCE_DATABASE_URL.")
 
 
 def _writes(reason: str | None) -> Finding:

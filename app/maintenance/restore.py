@@ -1,5 +1,6 @@
 """Restoring a backup into the database that the settings name."""
 
+import os
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from app.database.engine import make_engine
 from app.database.migrations import has_migration
 from app.database.snapshots import check_unused, contents_of_file, path_of, url_of_file
 from app.maintenance.archive import Manifest, database_blocks, verify_archive
+from app.maintenance.database_url import check_url
 from app.maintenance.emptiness import refuse_content
 from app.maintenance.errors import BackupError, NotEmptyError
 from app.maintenance.staging import put_in_place, staging
@@ -42,8 +44,9 @@ def restore(settings: Settings, path: Path, *, replaces: bool = False) -> Restor
     A database with content is replaced only where `replaces`. All or nothing is restored. Raises BackupError,
     NotEmptyError, NotInstalledError, UnavailableError.
     """
+    check_url(settings)
     manifest = verify(path)
-    kind = "postgresql" if settings.url.get_backend_name() == "postgresql" else "sqlite"
+    kind = settings.url.get_backend_name()
     if manifest.database != kind:
         raise BackupError(
             f"The backup is of {manifest.database}, and RELEVANCE_DATABASE_URL names a database of {kind}. Restore it "
@@ -55,7 +58,7 @@ def restore(settings: Settings, path: Path, *, replaces: bool = False) -> Restor
 
 
 def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool) -> None:
-    path = path_of(settings.url)
+    path = path_of(settings.url).resolve()  # a link to the file stays
     exists = path.exists() and path.stat().st_size > 0
     if exists and not replaces:
         refuse_content(contents_of_file(path), "`--replace` replaces its content.")
@@ -70,7 +73,9 @@ def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replac
             sqlite_files.make_single_file(staged)
             with sqlite_files.unused_file(path) if exists else nullcontext():
                 if exists:
-                    staged.chmod(path.stat().st_mode)
+                    before = path.stat()
+                    os.chown(staged, before.st_uid, before.st_gid)
+                    staged.chmod(before.st_mode)
                 else:
                     sqlite_files.remove_logs(path)
                 put_in_place(staged, path)

@@ -35,8 +35,8 @@ def test_the_copy_is_printed_as_json(run: Run, folder: Path) -> None:
     ("url", "reason"),
     [
         ("postgresql://relevance:hunter2@127.0.0.1:1/relevance", "can't be reached"),
-        ("mysql://relevance:hunter2@127.0.0.1/relevance", "Expected the URL of a database"),
-        ("hunter2", "Expected the URL of a database"),
+        ("mysql://relevance:hunter2@127.0.0.1/relevance", "URL of the database can't be used"),
+        ("hunter2", "URL of the database can't be used"),
     ],
 )
 def test_a_refusal_has_exit_code_1_and_no_secret(run: Run, folder: Path, url: str, reason: str) -> None:

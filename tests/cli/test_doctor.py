@@ -35,7 +35,9 @@ def test_an_error_has_exit_code_1(run: Run, database: Path) -> None:
     done = run("doctor")
     assert done.exit_code == 1
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("error "))
-    assert "`relevance migrate` creates it. Start the database" in line
+    assert (
+        "`relevance migrate` creates it (unable to open database file). Let this user read and write the file" in line
+    )
 
 
 def test_findings_are_printed_as_json(run: Run, database: Path) -> None:

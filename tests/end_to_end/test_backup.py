@@ -34,6 +34,7 @@ def predictions(api: Api) -> bytes:
     return response.content
 
 
+@pytest.mark.thorough
 def test_jobs_go_on_and_predictions_are_the_same_bytes(
     deployment: Deployment, restored_deployment: Deployment, tmp_path: Path
 ) -> None:

@@ -68,10 +68,18 @@ def test_a_database_without_tables_is_to_be_migrated(empty_database_url: str) ->
     assert "workers" not in findings
 
 
-@pytest.mark.parametrize("url", ["postgresql://relevance@127.0.0.1:1/relevance", "sqlite:////tmp/missing/relevance.db"])
-def test_an_unreachable_database_is_an_error(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgresql://relevance:hunter2@127.0.0.1:1/relevance", "refused"),
+        ("sqlite:////tmp/missing/relevance.db", "unable to open"),
+    ],
+)
+def test_an_unreachable_database_is_an_error_with_its_reason(url: str, reason: str) -> None:
     findings = found(Settings(database_url=url))
     assert findings["database"].level == "error"
+    assert reason in findings["database"].detail
+    assert "hunter2" not in findings["database"].detail
     assert "migrations" not in findings
 
 
@@ -94,6 +102,12 @@ def test_a_server_that_refuses_writes_is_an_error(database_url: str) -> None:
     settings = Settings(database_url=f"{database_url}?options=-c%20default_transaction_read_only%3Don")
     finding = found(settings)["writes"]
     assert (finding.level, "read-only" in finding.detail) == ("error", True)
+
+
+@pytest.mark.parametrize("database", ["postgresql"])
+def test_a_database_that_does_not_exist_is_named(database_url: str) -> None:
+    detail = found(Settings(database_url=f"{database_url}_other"))["database"].detail
+    assert 'other" does not exist' in detail
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
