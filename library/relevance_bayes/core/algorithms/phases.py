@@ -6,8 +6,9 @@ functions  the rows that carry a function, at these scales
 noise      beta falls while L rises, since the residual of few functions is noise
 vectors    the inducing points alone, where they are optimised
 together   all hyperparameters and inducing points
-growth     of many rows: functions that gain beside these, on all rows or 100,000; before `together`, which few
-           functions would end at scales that are too wide, and again until none gains
+growth     of many rows: functions that gain beside these, on all rows or 100,000; then `together` once more. From
+           few functions that were chosen for another reason it comes first: these alone would end `together` at
+           scales that are too wide
 rows       noise, signal variance and precisions on all rows
 """
 
@@ -39,6 +40,9 @@ from relevance_bayes.core.scales import InputMap
 
 MAX_ROUNDS = 8
 """The most rounds in which functions are added to those in the model."""
+
+BEFORE_TOGETHER = -1
+"""The round of a fit whose functions grow before everything is first optimised together."""
 
 MIN_GROWTH = 32
 """A round adds at most as many functions as there are, or this many: its scales were learned with fewer."""
@@ -119,8 +123,7 @@ def _noise(task: Task, state: State, process: Process) -> State:
     h = process.hyperparameters
     moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.space.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
-    grows = task.grows and process.round == 0
-    after = "vectors" if moves else "growth" if grows else "together"
+    after = "growth" if process.round == BEFORE_TOGETHER else "vectors" if moves else "together"
     state = replace(state, process=replace(process, phase=after, moved=moved))
     some = task.together(state)
     known = some if isinstance(some, Rows) else task.sums_over(some, state, task.near(some, state, h))
@@ -187,7 +190,8 @@ def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
 def _growth(task: Task, state: State, process: Process) -> State:
     """Add the functions that gain beside those in the model, at most as many again; record the best gain of the
     others, as of all rows."""
-    h, own, rounds = process.hyperparameters, len(state.active) - len(state.alpha), process.round or 0
+    h, own = process.hyperparameters, len(state.active) - len(state.alpha)
+    rounds = max(process.round or 0, 0)
     found = replace(process, round=rounds + 1, phase="together")
     problem = task.together(replace(state, process=found))
     if isinstance(problem, Rows):
@@ -209,7 +213,7 @@ def _growth(task: Task, state: State, process: Process) -> State:
     found = replace(found, next_gain=chosen.next_gain * scale)
     if not len(chosen.places):
         again = replace(state, objective=-inf, process=found)
-        is_learned = rounds > 0 and problem.rows <= task.n_rows_together(state)
+        is_learned = process.round != BEFORE_TOGETHER and problem.rows <= task.n_rows_together(state)
         return replace(state, process=replace(found, phase="rows")) if is_learned else again
     more = places[chosen.places]
     if process.moved is not None:

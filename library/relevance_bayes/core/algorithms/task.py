@@ -182,7 +182,7 @@ class Task:
         """The number of rows of the phase `together`."""
         functions = max(1, len(state.active))
         affordable = min(self.problem.rows // 10, FEW_CELLS // functions)
-        if self.grows and process_of(state).round:
+        if self.grows and (process_of(state).round or 0) > 0:
             affordable = min(MAX_CELLS // functions, MAX_ROWS_TOGETHER)
         return min(self.problem.rows, max(MIN_ROWS_TOGETHER, ROWS_PER_FUNCTION * functions, affordable))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relevance_bayes.core.algorithms.greedy import ProcessIterate
+from relevance_bayes.core.algorithms.phases import BEFORE_TOGETHER
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.choice import Chosen, choose
@@ -36,7 +37,10 @@ CUT_RATIO = 10.0
 MAX_FUNCTIONS = 512
 
 MAX_ROWS_FOR_EXACT = 5_000
-"""The most rows of an exact process; of more, a member through few functions grows."""
+"""The most rows of an exact process."""
+
+MIN_ROWS_FOR_GROWTH = 20_000
+"""The rows above which a member through few functions grows."""
 
 FIRST_WITH_FUNCTIONS = "functions"
 """The phase of a fit in which its scales are learned, and no function is chosen yet."""
@@ -142,7 +146,7 @@ class Ordered:
     @property
     def grows(self) -> bool:
         """True where the order is of a part of many rows, and functions may be added by their gains on all rows."""
-        return self.whole.task.grows and self.whole.problem.rows > MAX_ROWS_FOR_EXACT
+        return self.whole.task.grows and self.whole.problem.rows > MIN_ROWS_FOR_GROWTH
 
     def growing(self, max_functions: int) -> Problem:
         """The problem of a fit that adds functions by the likelihood's least gain, up to `max_functions`."""
@@ -157,7 +161,7 @@ class Ordered:
         found = replace(
             process,
             phase="noise",
-            round=0 if grows else None,
+            round=BEFORE_TOGETHER if grows else None,
             hyperparameters=replace(process.hyperparameters, jitter=jitter),
             last_gain=float(gains[functions - 1]) if functions else None,
             next_gain=float(gains[functions]) if functions < len(gains) else self.chosen.next_gain,
