@@ -37,10 +37,7 @@ CUT_RATIO = 10.0
 MAX_FUNCTIONS = 512
 
 MAX_ROWS_FOR_EXACT = 5_000
-"""The most rows of an exact process."""
-
-MIN_ROWS_FOR_GROWTH = 20_000
-"""The rows above which a member through few functions grows."""
+"""The most rows of an exact process; of more, a member through few functions grows."""
 
 FIRST_WITH_FUNCTIONS = "functions"
 """The phase of a fit in which its scales are learned, and no function is chosen yet."""
@@ -146,7 +143,7 @@ class Ordered:
     @property
     def grows(self) -> bool:
         """True where the order is of a part of many rows, and functions may be added by their gains on all rows."""
-        return self.whole.task.grows and self.whole.problem.rows > MIN_ROWS_FOR_GROWTH
+        return self.whole.task.grows and self.whole.problem.rows > MAX_ROWS_FOR_EXACT
 
     def growing(self, max_functions: int) -> Problem:
         """The problem of a fit that adds functions by the likelihood's least gain, up to `max_functions`."""

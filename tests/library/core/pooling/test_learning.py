@@ -27,7 +27,7 @@ def _few_rows_first(monkeypatch: pytest.MonkeyPatch) -> None:
     small = {"ROWS_FOR_SCALES": 150, "ROWS_FOR_STARTS": 60, "ROWS_FOR_FUNCTIONS": (150, 150)}
     for name, value in {**small, "MIN_ROWS_TOGETHER": 150, "ROWS_PER_FUNCTION": 2, "FEW_CELLS": 0}.items():
         monkeypatch.setattr(tasks, name, value)
-    monkeypatch.setattr(learning, "MIN_ROWS_FOR_GROWTH", 1_000)
+    monkeypatch.setattr(learning, "MAX_ROWS_FOR_EXACT", 1_000)
 
 
 @cache
@@ -69,7 +69,7 @@ def test_a_member_of_many_rows_grows_up_to_the_maximum() -> None:
 
 @pytest.mark.usefixtures("_few_rows_first")
 def test_a_member_of_few_rows_keeps_the_functions_chosen() -> None:
-    """Up to MIN_ROWS_FOR_GROWTH rows."""
+    """Up to MAX_ROWS_FOR_EXACT rows."""
     member = ordered(900)
     assert not member.grows
     np.testing.assert_array_equal(
