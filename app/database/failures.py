@@ -43,6 +43,12 @@ def translated() -> Iterator[None]:
         raise
 
 
+def own_reason(error: UnavailableError) -> str | None:
+    """Return the database's own message, on one line; None where the error has another cause."""
+    cause = error.__cause__
+    return " ".join(str(cause.orig).split()) if isinstance(cause, DBAPIError) else None
+
+
 def _is_missing_table(error: DBAPIError) -> bool:
     return isinstance(error.orig, UndefinedTable) or (
         _is_programming_error(error) and "no such table" in str(error.orig)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy.exc import DBAPIError
-
 from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
 from app.database import health, postgresql_dumps, revision
+from app.database.failures import own_reason
 from app.database.snapshots import path_of
 from app.errors import NotInstalledError, UnavailableError
 from app.jobs.backlog_repository import BacklogRepository
@@ -77,9 +76,9 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
 
 
 def _unavailable(settings: Settings, unavailable: UnavailableError) -> Finding:
-    detail, cause = unavailable.detail.rstrip("."), unavailable.__cause__
-    if isinstance(cause, DBAPIError):
-        detail += f" ({' '.join(str(cause.orig).split())})"
+    detail = unavailable.detail.rstrip(".")
+    if (reason := own_reason(unavailable)) is not None:
+        detail += f" ({reason})"
     if settings.url.get_backend_name() == "sqlite":
         return error("database", detail, "Let this user read and write the file, or correct RELEVANCE_DATABASE_URL.")
     return error("database", detail, "Start the database, or correct RELEVANCE_DATABASE_URL.")
