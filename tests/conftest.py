@@ -25,6 +25,7 @@ from tests.properties import FEW, MANY
 from tests.small_database import SmallDatabase, replaced_database, small_engine
 
 pytest_plugins = ["tests.applications", "tests.transactions"]
+pytest.register_assert_rewrite("tests.end_to_end.exchanges")
 
 HERE = Path(__file__).parent
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"

@@ -10,8 +10,6 @@ import pytest
 from tests.conftest import DATABASES, migrated_database
 from tests.end_to_end.deployment import Api, Deployment, deployed
 
-pytest.register_assert_rewrite("tests.end_to_end.exchanges")
-
 
 @pytest.fixture(scope="session")
 def api_on(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Api]]:
