@@ -6,8 +6,9 @@ from app.application import Beside, make_application
 from app.http.authentication import Authenticator
 from app.http.dependencies import Limits
 from app.logs import configure_logging
+from app.process_parts import ProcessParts
 from app.settings import Settings
-from app.wiring import ProcessParts, build
+from app.wiring import build
 
 
 def create_app(settings: Settings | None = None, parts: ProcessParts | None = None) -> FastAPI:

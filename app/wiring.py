@@ -6,19 +6,16 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
 
 import sqlalchemy
-from dbos import DBOSClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
-from app.database import revision
 from app.database.engine import make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
@@ -27,15 +24,12 @@ from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
-from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
-from app.http.readiness_report import Readiness
-from app.http.timed_calls import TimedCalls
 from app.jobs import total_repository
 from app.jobs.fit import Limits
 from app.jobs.metrics import job_metrics
@@ -56,11 +50,10 @@ from app.jobs.worker.program import FILES, program
 from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
-from app.jobs.worker_repository import WorkerRepository
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
-from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
+from app.process_parts import Base, ProcessParts
 from app.registry.catalogue import Catalogue
 from app.registry.service import Aliases, Annotations
 from app.retention import Retention
@@ -75,62 +68,8 @@ from app.webhooks.service import Webhooks
 
 PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0
-READY_SECONDS = 0.4
-"""Seconds that a readiness probe waits for the database."""
-
 REQUEST_BUSY_MILLISECONDS = 10_000
 """Milliseconds that a request waits for SQLite's locks: the client can retry, and request threads are few."""
-
-
-@dataclass(frozen=True)
-class Base:
-    """The connections that API and worker processes share."""
-
-    engine: sqlalchemy.Engine
-    client: DBOSClient
-    transaction: OpenTransaction
-    monitor: DatabaseMonitor | None = None
-
-    def close(self) -> None:
-        """Dispose of the engine."""
-        if self.monitor is not None:
-            self.monitor.close()
-        self.client.destroy()
-        self.engine.dispose()
-
-
-@dataclass(eq=False)
-class ProcessParts(Parts):
-    """The parts of an API process, with its connections."""
-
-    authenticator: Authenticator
-    base: Base
-    reachability: Reachability
-    silence_seconds: float
-    calls: TimedCalls = field(default_factory=TimedCalls)
-
-    def ready(self) -> Readiness:
-        """Return the readiness within READY_SECONDS; never raises while the database is unreachable."""
-        without_database = Readiness(False, False, False, self.prediction.has_loaded_versions)
-        if self.reachability.is_away:
-            return without_database
-        try:
-            found = self.calls.call(self._query_database, seconds=READY_SECONDS)
-        except UnavailableError:
-            self.reachability.suspect()
-            return without_database
-        return replace(found, has_loaded_versions=without_database.has_loaded_versions)
-
-    def _query_database(self) -> Readiness:
-        migrated = _is_migrated(self.base)
-        return Readiness(True, migrated, migrated and bool(_alive(self.base.transaction, self.silence_seconds)))
-
-    def close(self) -> None:
-        """Close the monitor, the listeners and the engine."""
-        self.watcher.close()
-        self.prediction.close()
-        self.metrics.close()
-        self.base.close()
 
 
 def build(settings: Settings) -> ProcessParts:
@@ -290,15 +229,6 @@ def api_keys(settings: Settings) -> Iterator[ApiKeys]:
         base.close()
 
 
-def workers_alive(settings: Settings) -> tuple[str, ...]:
-    """Return the executors ("host:id") with a recent heartbeat; raises UnavailableError."""
-    base = _base(settings)
-    try:
-        return _alive(base.transaction, settings.heartbeat_timeout_seconds)
-    finally:
-        base.close()
-
-
 def _base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
     """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
     engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
@@ -314,12 +244,3 @@ def _base(settings: Settings, reachability: Reachability | None = None, numbers:
         pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
     )
     return Base(engine, client, transaction, monitor)
-
-
-def _is_migrated(base: Base) -> bool:
-    return revision.is_migrated(base.engine) and queue_migrations.is_migrated(base.client)
-
-
-def _alive(transaction: OpenTransaction, within: float) -> tuple[str, ...]:
-    with transaction() as tx:
-        return WorkerRepository(tx).alive(within=within)

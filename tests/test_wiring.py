@@ -10,7 +10,8 @@ from app.http.readiness_report import Readiness
 from app.jobs.worker_repository import WorkerRepository
 from app.logs import configure_logging
 from app.settings import Settings
-from app.wiring import build, migrate, workers_alive
+from app.wiring import build, migrate
+from tests.live_workers import workers_alive
 
 
 @pytest.fixture

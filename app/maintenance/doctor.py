@@ -13,14 +13,13 @@ from app.database.failures import own_reason
 from app.database.snapshots import path_of
 from app.errors import NotInstalledError, UnavailableError
 from app.jobs.backlog_repository import BacklogRepository
-from app.jobs.queue import migrations as queue_migrations
 from app.jobs.worker.health_check import default_directory
-from app.jobs.worker_repository import WorkerRepository
 from app.maintenance.database_url import reason_against
 from app.maintenance.findings import Finding, error, ok, warning
 from app.maintenance.settings_checks import check_settings
+from app.process_parts import ProcessParts
 from app.settings import Settings
-from app.wiring import ProcessParts, build
+from app.wiring import build
 
 MAX_CLOCK_SECONDS, MAX_TOLERATED_SECONDS = 2.0, 60.0
 """The differences of clocks above which there is a warning, and an error."""
@@ -51,21 +50,27 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
     engine = parts.base.engine
-    is_migrated = revision.is_migrated(engine)
+    is_migrated = parts.base.is_migrated()
     yield ok("database", f"{settings.url.render_as_string(hide_password=True)} responds")
-    if not (is_migrated and queue_migrations.is_migrated(parts.base.client)):
+    if not is_migrated:
         yield error("migrations", f"the tables are not at {revision.EXPECTED}", "Run `relevance migrate`.")
         return
     yield ok("migrations", f"the tables are at {revision.EXPECTED}")
     found = health.examine(engine)
     yield _writes(found.write_error)
     yield _clock(found.ahead_seconds)
+    alive = parts.base.workers_alive(settings.heartbeat_timeout_seconds)
     with parts.base.transaction() as tx:
-        alive = WorkerRepository(tx).alive(within=settings.heartbeat_timeout_seconds)
         is_waiting = BacklogRepository(tx).activity().is_waiting
         has_keys = ApiKeyRepository(tx).has_any()
     yield _workers(alive, is_waiting=is_waiting)
     yield _keys(settings, has_keys=has_keys)
+    if "*" in settings.allowed_origins and not (has_keys or settings.needs_keys or settings.jwt_issuer is not None):
+        yield warning(
+            "origins",
+            "any web page may call the API (RELEVANCE_CORS_ORIGINS=*), and requests need no API key",
+            "List the origins, or create an API key.",
+        )
     if engine.dialect.name == "postgresql":
         try:
             postgresql_dumps.check_programs(engine)

@@ -1,4 +1,4 @@
-"""Checks of the settings: those that contradict each other or the machine, and those that are risky."""
+"""Checks of the settings: those that contradict each other or the machine."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ MAX_CACHE_SHARE = 0.5
 
 def check_settings(settings: Settings) -> Iterator[Finding]:
     """Yield the findings about the settings alone; one that is ok where there is no other."""
-    found = [*_packages(settings), *_access(settings), *_memory(settings), *_times(settings)]
+    found = [*_packages(settings), *_memory(settings), *_times(settings)]
     yield from found or [ok("settings", "the settings agree with each other")]
 
 
@@ -29,15 +29,6 @@ def _packages(settings: Settings) -> Iterator[Finding]:
                 f"{variable} needs the Python package `{distribution}`, which is not installed",
                 f"Install the package, or unset {variable}.",
             )
-
-
-def _access(settings: Settings) -> Iterator[Finding]:
-    if "*" in settings.allowed_origins and not settings.needs_keys:
-        yield warning(
-            "settings",
-            "any web page may call the API (RELEVANCE_CORS_ORIGINS=*), and requests need no API key",
-            "List the origins, or create an API key.",
-        )
 
 
 def _memory(settings: Settings) -> Iterator[Finding]:

@@ -8,10 +8,11 @@ import time
 import pytest
 
 from app.settings import Settings
-from app.wiring import build, workers_alive
+from app.wiring import build
 from tests import postgres
 from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place
 from tests.jobs.worker import trainers
+from tests.live_workers import workers_alive
 from tests.waiting import until
 
 DOWN_SECONDS = 15.0

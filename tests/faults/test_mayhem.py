@@ -17,7 +17,6 @@ from app.jobs.attempts import MAX_STARTS
 from app.jobs.records import Job
 from app.jobs.tables import TrainingJobRow
 from app.registry.repository import ModelRepository
-from app.wiring import workers_alive
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.model import Model
@@ -27,6 +26,7 @@ from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Validation
 from relevance_bayes.types.jobs import FINISHED
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
+from tests.live_workers import workers_alive
 from tests.narrowing import of_kind
 from tests.processes import children, gone
 from tests.waiting import until

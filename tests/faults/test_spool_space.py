@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.wiring import workers_alive
 from relevance_bayes.core.selection import train
 from tests.faults.conftest import AS_SHIPPED, MakePlace
+from tests.live_workers import workers_alive
 from tests.waiting import until
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)

@@ -20,8 +20,9 @@ from sqlalchemy import text
 
 from app.identity import BUILT_IN_OWNER
 from app.jobs.repository import JobRepository
+from app.process_parts import ProcessParts
 from app.settings import Settings
-from app.wiring import ProcessParts, build
+from app.wiring import build
 from relevance_bayes.client.http import Http
 from tests import samples
 from tests.end_to_end.deployment import Deployment, deployed

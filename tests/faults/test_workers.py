@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 
 from app.identity import BUILT_IN_OWNER
-from app.wiring import workers_alive
 from relevance_bayes.core.selection import train
 from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.jobs.worker import trainers
+from tests.live_workers import workers_alive
 from tests.postgres import Server
 from tests.processes import gone
 from tests.waiting import until

@@ -150,6 +150,16 @@ def test_what_keys_protect_is_found(database_url: str) -> None:
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
+def test_any_origin_is_a_warning_while_requests_need_no_key(database_url: str) -> None:
+    settings = Settings(database_url=database_url, cors_origins="*")
+    assert found(settings)["origins"].level == "warning"
+    parts = build(settings)
+    ApiKeys(parts.base.transaction).create(BUILT_IN_OWNER, "operator", scopes=("admin",), expires_at=None)
+    parts.close()
+    assert "origins" not in found(settings)
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_free_space_is_checked(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for bound, level in ((2**50, "error"), (0, "warning")):
         monkeypatch.setattr(doctor, "LOW_BYTES", 2**50)
@@ -174,7 +184,6 @@ def test_missing_programs_for_backups_are_a_warning(
         (Settings(job_timeout_seconds=1.0), "RELEVANCE_CHECKPOINT_SECONDS"),
         (Settings(fit_memory_bytes=2**45, worker_slots=2), "RELEVANCE_FIT_MEMORY_BYTES"),
         (Settings(cache_bytes=2**45), "RELEVANCE_CACHE_BYTES"),
-        (Settings(cors_origins="*"), "RELEVANCE_CORS_ORIGINS"),
     ],
 )
 def test_settings_that_contradict_each_other_are_named(settings: Settings, named: str) -> None:

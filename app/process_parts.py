@@ -1,0 +1,81 @@
+"""The parts of a process with its connections: what API and worker processes share, and what an API process has."""
+
+from dataclasses import dataclass, field, replace
+
+import sqlalchemy
+from dbos import DBOSClient
+
+from app.database import revision
+from app.database.monitor import DatabaseMonitor
+from app.database.reachability import Reachability
+from app.database.transaction import OpenTransaction
+from app.errors import UnavailableError
+from app.http.authentication import Authenticator
+from app.http.readiness_report import Readiness
+from app.http.timed_calls import TimedCalls
+from app.jobs.queue import migrations as queue_migrations
+from app.jobs.worker_repository import WorkerRepository
+from app.parts import Parts
+
+READY_SECONDS = 0.4
+"""Seconds that a readiness probe waits for the database."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The connections that API and worker processes share."""
+
+    engine: sqlalchemy.Engine
+    client: DBOSClient
+    transaction: OpenTransaction
+    monitor: DatabaseMonitor | None = None
+
+    def is_migrated(self) -> bool:
+        """Return whether the tables, those of the queue included, are at this release's revision."""
+        return revision.is_migrated(self.engine) and queue_migrations.is_migrated(self.client)
+
+    def workers_alive(self, silence_seconds: float) -> tuple[str, ...]:
+        """Return the executors ("host:id") that were not silent for so long; raises UnavailableError."""
+        with self.transaction() as tx:
+            return WorkerRepository(tx).alive(within=silence_seconds)
+
+    def close(self) -> None:
+        """Dispose of the engine."""
+        if self.monitor is not None:
+            self.monitor.close()
+        self.client.destroy()
+        self.engine.dispose()
+
+
+@dataclass(eq=False)
+class ProcessParts(Parts):
+    """The parts of an API process, with its connections."""
+
+    authenticator: Authenticator
+    base: Base
+    reachability: Reachability
+    silence_seconds: float
+    calls: TimedCalls = field(default_factory=TimedCalls)
+
+    def ready(self) -> Readiness:
+        """Return the readiness within READY_SECONDS; never raises while the database is unreachable."""
+        without_database = Readiness(False, False, False, self.prediction.has_loaded_versions)
+        if self.reachability.is_away:
+            return without_database
+        try:
+            found = self.calls.call(self._query_database, seconds=READY_SECONDS)
+        except UnavailableError:
+            self.reachability.suspect()
+            return without_database
+        return replace(found, has_loaded_versions=without_database.has_loaded_versions)
+
+    def _query_database(self) -> Readiness:
+        migrated = self.base.is_migrated()
+        return Readiness(True, migrated, migrated and bool(self.base.workers_alive(self.silence_seconds)))
+
+    def close(self) -> None:
+        """Close the monitor, the listeners and the engine."""
+        self.watcher.close()
+        self.prediction.close()
+        self.metrics.close()
+        self.base.close()

@@ -1,0 +1,13 @@
+"""The workers of a deployment that are alive."""
+
+from app.settings import Settings
+from app.wiring import build
+
+
+def workers_alive(settings: Settings) -> tuple[str, ...]:
+    """Return the executors ("host:id") with a recent heartbeat; raises UnavailableError."""
+    parts = build(settings)
+    try:
+        return parts.base.workers_alive(settings.heartbeat_timeout_seconds)
+    finally:
+        parts.close()
