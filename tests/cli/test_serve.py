@@ -142,33 +142,27 @@ def test_so_is_a_port_that_is_taken_where_grpc_is_to_be_spoken(run: Run, monkeyp
     assert "RELEVANCE_GRPC_PORT" in done.stderr
 
 
-def test_without_its_package_grpc_is_refused_with_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELEVANCE_GRPC_PORT", "0")
-    monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
-    done = run("api")
-    assert done.exit_code == 1
-    assert "pip install ./library '.[grpc]'" in done.stderr
+ISSUER = {"RELEVANCE_JWT_ISSUER": "https://issuer.test", "RELEVANCE_JWT_AUDIENCE": "relevance"}
 
 
-def test_without_its_package_an_issuer_is_refused_with_what_to_install(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"RELEVANCE_GRPC_PORT": "0"}, "pip install ./library '.[grpc]'"),
+        (ISSUER, "pip install ./library '.[jwt]'"),
+        ({"RELEVANCE_METRICS_DIRECTORY": "metrics"}, "RELEVANCE_METRICS_DIRECTORY needs locks of files"),
+    ],
+    ids=["grpc", "issuer", "metrics"],
+)
+def test_what_needs_a_missing_package_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
 ) -> None:
-    monkeypatch.setenv("RELEVANCE_JWT_ISSUER", "https://issuer.test")
-    monkeypatch.setenv("RELEVANCE_JWT_AUDIENCE", "relevance")
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
     done = run("api")
     assert done.exit_code == 1
-    assert "pip install ./library '.[jwt]'" in done.stderr
-
-
-def test_a_directory_of_metrics_is_refused_where_files_have_no_locks(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("RELEVANCE_METRICS_DIRECTORY", str(tmp_path))
-    monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
-    done = run("api")
-    assert done.exit_code == 1
-    assert "RELEVANCE_METRICS_DIRECTORY needs locks of files" in done.stderr
+    assert message in done.stderr
 
 
 def test_a_directory_of_metrics_that_cannot_be_written_is_refused(

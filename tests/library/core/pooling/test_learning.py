@@ -17,6 +17,7 @@ from relevance_bayes.core.pooling.learning import Ordered, whole
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.selection.pool_members import learned_through
 from tests.library.core.drawn import friedman, process_spec
+from tests.library.core.generators import returned
 
 FUNCTIONS = 8
 SPEC = process_spec(GaussianNoise(), inputs=True, vectors="rows")
@@ -37,14 +38,7 @@ def ordered(rows: int) -> Ordered:
 
 
 def through_few(member: Ordered, *, max_functions: int | None) -> Model:
-    steps = learned_through(member, FUNCTIONS, FitLog(), max_functions=max_functions)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            model = end.value
-            assert isinstance(model, Model)
-            return model
+    return returned(learned_through(member, FUNCTIONS, FitLog(), max_functions=max_functions))
 
 
 def error(model: Model) -> float:

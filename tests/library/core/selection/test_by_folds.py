@@ -30,6 +30,7 @@ from relevance_bayes.core.selection.classes import FittedClasses
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ring, ripley
+from tests.library.core.generators import returned
 
 ONE = replace(process_spec(Bernoulli(), width=EvidenceWidth(), vectors="rows", min_gain=0.3), seed=3)
 EACH = replace(process_spec(Bernoulli(), width=EvidencePerInputWidth(1.0), vectors="rows", min_gain=0.3), seed=3)
@@ -203,11 +204,7 @@ def of_constants(n: int, shares: dict[Spec, float | None]) -> tuple[by_folds.Cho
     some = Rows(rng.standard_normal((n, 2)), (rng.random(n) < 0.3).astype(np.float64))
     learn = Constant(shares)
     steps = chosen(some, tuple(shares), fifths(n), learn, FitLog(), budget=NORMAL.budget_of_choice)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value, learn
+    return returned(steps), learn
 
 
 FROZEN = [replace(spec, likelihood=Bernoulli(1.0)) for spec in (ONE, EACH, STEPS)]

@@ -1,6 +1,5 @@
 """A function and its log noise variance: the bound by brute force, and what is predicted."""
 
-from collections.abc import Generator
 from dataclasses import replace
 from itertools import product
 from typing import TypeVar
@@ -27,10 +26,11 @@ from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.process import Rows as ProcessRows
 from relevance_bayes.core.process import Vectors, bound
 from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, InputMap
-from relevance_bayes.core.selection import Rows, Step, Trained, train
+from relevance_bayes.core.selection import Rows, Trained, train
 from relevance_bayes.core.selection.heteroscedastic import CEILING, TwoFunctions, heteroscedastic
 from relevance_bayes.core.spec import Spec, check
 from relevance_bayes.core.types import Array
+from tests.library.core.generators import returned
 
 T = TypeVar("T")
 VARYING = GaussianNoise("heteroscedastic")
@@ -41,15 +41,6 @@ def spec(likelihood: GaussianNoise = VARYING) -> Spec:
     return Spec(likelihood, basis, GaussianProcess("rows", 1.0), Greedy())
 
 
-def ended(steps: Generator[Step, None, T]) -> T:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-
-
 def predict(model: Model, X: Array) -> RealPrediction:
     found = predicted(model, X)
     assert isinstance(found, RealPrediction)
@@ -57,7 +48,7 @@ def predict(model: Model, X: Array) -> RealPrediction:
 
 
 def both(X: Array, t: Array) -> TwoFunctions:
-    return ended(heteroscedastic(Rows(X, t), spec(), FitLog()))
+    return returned(heteroscedastic(Rows(X, t), spec(), FitLog()))
 
 
 def silence_and_noise(rows: int, seed: int) -> tuple[Array, Array, Array]:

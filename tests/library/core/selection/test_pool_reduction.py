@@ -20,6 +20,7 @@ from relevance_bayes.core.selection import Rows, Step, Trained, pool_members, tr
 from relevance_bayes.core.selection.pool_members import MAX_JITTER, learned_through
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec
+from tests.library.core.generators import returned
 
 SMOOTH = process_spec(GaussianNoise(), inputs=True, vectors="rows")
 ROUGH = process_spec(GaussianNoise(), inputs=True, vectors="rows", kernel=Matern32())
@@ -84,7 +85,7 @@ def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_ji
     X, t, _ = friedman(60, 0)
     problem = pose(X, t, SMOOTH)
     member = Ordered.of([*whole(problem, SMOOTH, FitLog())][-1])
-    some = _returned(learned_through(member, 5, FitLog()))
+    some = returned(learned_through(member, 5, FitLog()))
     tried = list[tuple[int, float]]()
 
     def through(
@@ -99,18 +100,8 @@ def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_ji
 
     monkeypatch.setattr(pool_members, "jitter", lambda h: 1e-8)
     monkeypatch.setattr(pool_members, "_through", through)
-    found = _returned(learned_through(member, 30, FitLog()))
+    found = returned(learned_through(member, 30, FitLog()))
     functions, jitter = expected
     assert found.jitter == jitter
     assert found.evidence.value == pytest.approx(functions - 1e8 * jitter)
     assert max(added for _, added in tried) <= MAX_JITTER
-
-
-def _returned(steps: Generator[Step, None, Model]) -> Model:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            model = end.value
-            assert isinstance(model, Model)
-            return model

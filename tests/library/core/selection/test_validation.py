@@ -21,6 +21,7 @@ from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc, spec_for
+from tests.library.core.generators import returned
 
 PLAIN = spec_for(GaussianNoise())
 SEARCHED = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()))
@@ -120,17 +121,8 @@ def apart(rows: Rows, folding: Folding, folds: int) -> tuple[list[tuple[set[floa
         yield Step("fit", 0, None, "iterations")
         return fit(some.X, some.t, PLAIN)
 
-    figures = last_value(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, FitLog()))
+    figures = returned(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, FitLog()))
     return [(keys, everything - keys) for keys in learned], figures
-
-
-def last_value(steps: Generator[Step, None, dict[str, float]]) -> dict[str, float]:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as ended:
-            found: dict[str, float] = ended.value
-            return found
 
 
 def test_a_group_is_never_divided_and_each_is_measured_once() -> None:
@@ -188,7 +180,7 @@ def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> No
         return fit(some.X, some.t, PLAIN)
 
     rows = Rows(*sinc(30, 0))
-    assert last_value(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))["rows"] == 20.0
+    assert returned(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))["rows"] == 20.0
 
 
 def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
@@ -199,7 +191,7 @@ def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
         raise IllegalCombinationError("prior", "these can't be used together")
 
     with pytest.raises(IllegalCombinationError):
-        last_value(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))
+        returned(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))
 
 
 # --- The whole ------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from relevance_bayes.core.selection.widths import MAX_LOSS_OF_WIDER, MIN_DENSITY
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc
+from tests.library.core.generators import returned
 
 WIDTHS: dict[str, Width] = {
     "fixed": FixedWidth(2.0),
@@ -223,7 +224,7 @@ def test_the_widest_of_those_as_good_as_the_best_is_taken() -> None:
         def losses(width: float) -> Array:
             return np.full(400, abs(log(width)) * lost_by_the_wide) + (noise if width > 1.0 else 0.0)
 
-        *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+        last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses)))
         return last
 
     error = float(noise.std(ddof=1)) / 20.0
@@ -235,7 +236,7 @@ def test_the_search_goes_on_where_kernels_that_are_all_too_wide_differ_by_chance
     def losses(width: float) -> Array:
         return np.full(20, 0.69 if width > 9.0 else 0.75 if width > 2.0 else 0.3 + abs(log(width)))
 
-    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses)))
     assert 0.7 < last < 1.4
 
 
@@ -246,7 +247,7 @@ def test_narrow_widths_are_not_looked_at_where_wider_ones_are_clearly_better() -
         looked_at.append(width)
         return np.full(20, abs(log(width / 5.0)))
 
-    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses)))
     assert 3.0 < last < 8.0
     assert min(looked_at) > 1.0
 
@@ -259,7 +260,7 @@ def test_the_search_goes_on_where_nothing_was_better_than_no_kernel_at_all() -> 
         told = 1.0 if width > 1.0 else abs(log(width / 0.3))
         return np.full(400, told + 0.01 * (abs(width - 5.0) > 1.5)) + (noise if width == 1e9 else 0.0)
 
-    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses)))
     assert 0.2 < last < 0.5
 
 
@@ -270,7 +271,7 @@ def test_the_search_ends_where_kernels_are_clearly_worse_than_none() -> None:
         looked_at.append(width)
         return np.full(20, 1.0 if width > 5.0 else 1.0 - log(width / 5.0))
 
-    selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    returned(_search((0.1, 10.0), 1, 0, by_scores(losses)))
     assert min(looked_at) > 0.9
 
 
@@ -290,7 +291,7 @@ def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, wanted
     def densities(width: float) -> Array:
         return np.full(20, 0.0 if width > 5.0 else -behind)
 
-    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses, densities)))
+    last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses, densities)))
     assert last == pytest.approx(wanted)
 
 
@@ -303,11 +304,3 @@ def test_squares_are_those_of_the_latent_in_units_of_known_noise(likelihood: Lik
     left = (np.log(t) if isinstance(likelihood, LogGaussian) else t) - latent(model, X).mean
     expected = left**2 if noise_sd is None else (left / noise_sd) ** 2
     np.testing.assert_allclose(_squares(model, Rows(X, t, noise_sd)), expected, rtol=1e-9)
-
-
-def selected(search: Generator[Step, None, float]) -> list[float]:
-    while True:
-        try:
-            next(search)
-        except StopIteration as ended:
-            return [ended.value]
