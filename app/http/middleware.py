@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import CrossSiteError, TooLargeError, UnavailableError
 from app.http.authentication import HOW_TO_SEND, READING, Authenticator, sufficient_scopes
 from app.http.documentation_pages import DOCS, REDOC
-from app.http.paths import GUIDE, has_owner, is_below, path_of
+from app.http.paths import GUIDE, is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.request_metrics import RequestMetrics
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
@@ -175,7 +175,7 @@ class Entrance:
 
         Raises UnavailableError where the key can't be checked, and CrossSiteError.
         """
-        if has_owner(path):
+        if is_protected(path):
             principal = self._authenticator.known(keys) or await self._principal(scope, keys)
             if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}

@@ -13,7 +13,7 @@ from app.formats import ROW_FORMATS
 from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
 from app.http.authentication import SESSION, sufficient_scopes
-from app.http.paths import has_owner
+from app.http.paths import is_protected
 from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
 from app.http.session_cookies import HOST_NAME, NAME
 
@@ -148,7 +148,7 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         session={"type": "apiKey", "in": "cookie", "name": HOST_NAME.decode(), "description": COOKIE},
     )
     for path, operations in _object(made, "paths").items():
-        if has_owner(path) and isinstance(operations, dict):
+        if is_protected(path) and isinstance(operations, dict):
             for method, operation in operations.items():
                 if isinstance(operation, dict):
                     allowed: list[Json] = [] if protected else [{}]

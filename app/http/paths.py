@@ -32,8 +32,8 @@ def is_below(path: str, root: str) -> bool:
     return path == root or path.startswith(f"{root}/")
 
 
-def has_owner(path: str) -> bool:
-    """Return whether requests are authenticated: those for resources, which have an owner, and metrics; not probes."""
+def is_protected(path: str) -> bool:
+    """Return whether requests are authenticated: those for resources and metrics, not probes."""
     if is_below(path, OWN) or path == METRICS:
         return True
     return is_below(path, INFERENCE) and not is_below(path, INFERENCE_HEALTH)

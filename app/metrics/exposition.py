@@ -1,6 +1,7 @@
 """The text of samples, in the format that Prometheus reads."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 
 from prometheus_client.exposition import choose_encoder
@@ -72,7 +73,7 @@ def _processes(pids: Sequence[int] | None) -> Iterator[Metric]:
         return
     by_name: dict[str, Metric] = {}
     for pid in pids:
-        for found in ProcessCollector(pid=str(pid).__str__, registry=None).collect():
+        for found in ProcessCollector(pid=partial(str, pid), registry=None).collect():
             metric = by_name.setdefault(found.name, Metric(found.name, found.documentation, found.type))
             for one in found.samples:
                 metric.add_sample(one.name, {"pid": str(pid)}, one.value)

@@ -13,7 +13,7 @@ from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.application import make_application
 from app.http.openapi import Json
-from app.http.paths import has_owner
+from app.http.paths import is_protected
 from relevance_bayes.types.keys import KeyScope
 from tests.applications import LIMITS, NOW, SmallParts
 from tests.issuers import AUDIENCE, refused_tokens, serving
@@ -52,7 +52,7 @@ def operations(client: TestClient) -> list[tuple[str, str, set[KeyScope]]]:
     """Method, path and sufficient scopes of all operations whose resources have an owner."""
     found = []
     for path, methods in client.get("/openapi.json").json()["paths"].items():
-        if has_owner(path):
+        if is_protected(path):
             for method, operation in methods.items():
                 scopes = {scope for one in operation["security"] for scopes in one.values() for scope in scopes}
                 found.append((method.upper(), re.sub(r"{\w+}", "1", path), scopes))
