@@ -1,0 +1,96 @@
+"""The page of docs/reference on the command line, made of its help: `python -m tests.docs.command_line` writes it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+from typer.core import TyperArgument, TyperGroup, TyperOption
+
+from app.cli.commands import application
+from relevance_bayes.cli.commands import COMMANDS, GROUPS, load_all
+from tests.docs.members import row, table
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "command-line.md"
+
+BEGINNING = """# Command line
+
+```sh
+relevance train examples/tour/kiosk.csv --target litres
+relevance predict kiosk examples/tour/kiosk.csv --output predicted.csv
+```
+
+`relevance` has these commands. Those of [the service](#the-service) need its settings
+([environment variables](settings.md)) and its database; [clients](#clients) send requests to `RELEVANCE_URL` with the
+key in `RELEVANCE_API_KEY`. The package `relevance-bayes[cli]` has the clients alone, as `relevance-client`. This page
+is made of the commands' own help: `relevance COMMAND --help`.
+
+A command ends with the exit code
+
+| code | meaning |
+| --- | --- |
+| 0 | success; a service that SIGTERM or Ctrl-C stopped |
+| 1 | the request, the job or the check failed; the reason is on standard error |
+| 2 | the command line is wrong: an unknown command or option, or a value that an option doesn't have |
+| 130 | Ctrl-C ended a client; its job goes on, and the command that shows the job is printed |
+
+Results are on standard output, progress and errors on standard error.
+"""
+
+ENDING = """## See also
+
+- [From an empty folder to a promoted version](../tutorial/tour.md): commands in order, with what they print.
+- [Settings](settings.md): the environment variables of the service and of its clients.
+- [Endpoints](endpoints/index.md): the same by HTTP.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    program = typer.main.get_command(application)
+    assert isinstance(program, TyperGroup)
+    groups = [program, *(one for one in program.commands.values() if isinstance(one, TyperGroup))]
+    for group in groups:
+        load_all(group)
+    clients = {**COMMANDS, **GROUPS}
+    parts = [BEGINNING, "## The service\n"]
+    for name in (name for name in program.commands if name not in clients):
+        parts += _sections(program.commands[name], f"relevance {name}")
+    parts.append("## Clients\n")
+    for name in clients:
+        parts += _sections(program.commands[name], f"relevance {name}")
+    return "\n".join([*filter(None, parts), ENDING])
+
+
+def _sections(command: object, name: str) -> Iterator[str]:
+    """A section for a command, or for each command of a group."""
+    if isinstance(command, TyperGroup):
+        for inner, one in command.commands.items():
+            yield from _sections(one, f"{name} {inner}")
+        return
+    assert isinstance(command, typer.core.TyperCommand)
+    context = typer.Context(command, info_name=name)
+    yield f"### {name}\n"
+    yield f"`{' '.join([name, *command.collect_usage_pieces(context)])}`\n"
+    yield f"{command.help}\n"
+    for kind, type_ in (("argument", TyperArgument), ("option", TyperOption)):
+        records = [one.get_help_record(context) for one in command.params if isinstance(one, type_)]
+        yield table((kind, "default", "meaning"), [_row(*record) for record in records if record is not None])
+
+
+def _row(name: str, text: str) -> str:
+    """The row of an argument or option with this entry on the help page."""
+    facts = re.search(r"  \[(.*)\]$", text)
+    meaning = text[: facts.start()] if facts else text
+    each = facts[1].split("; ") if facts else []
+    default = next((one.removeprefix("default: ") for one in each if one.startswith("default: ")), "")
+    bounds = [one for one in each if not one.startswith("default: ")]
+    if "required" in bounds:
+        bounds.remove("required")
+        default = "required"
+    default = re.sub(r"^\((.*)\)$", r"\1", default)
+    return row(f"`{name}`", default, " ".join([meaning, *(f"({one})" for one in bounds)]))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
