@@ -62,8 +62,8 @@ class Path:
     best: dict[int, tuple[Chosen, float]]
 
     def visit(self, chosen: Chosen, error: float) -> None:
-        """Keep columns whose error is less than that of earlier ones of the same number."""
-        if error < self.best.get(len(chosen), (chosen, inf))[1]:
+        """Keep columns whose error is less than that of earlier ones of the same number; that of none is known."""
+        if chosen and error < self.best.get(len(chosen), (chosen, inf))[1]:
             self.best[len(chosen)] = chosen, error
 
     def shortest(self, error: float, max_functions: int) -> Chosen:
