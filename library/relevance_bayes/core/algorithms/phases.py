@@ -33,10 +33,12 @@ from relevance_bayes.core.algorithms.task import (
 )
 from relevance_bayes.core.choice import choose
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
 
 MAX_ROUNDS = 8
 """The most rounds in which functions are added to those in the model."""
@@ -50,8 +52,8 @@ MIN_GROWTH = 32
 SHORT, LONG, VERY_LONG = 15, 60, 120
 """Iterations of L-BFGS in one step."""
 
-MAX_WORK = 1.2e12
-"""Rows times pairs of functions, over all iterations of the phase `together`: two minutes of a core."""
+MAX_WORK = 4e11
+"""Rows times pairs of functions, over all iterations of one phase `together`: some 45 s of a core."""
 
 LOG_BETA_DECREASES = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
 """The decreases of log beta that are tried when few functions replace the full process. From the beta of a process that
@@ -62,6 +64,9 @@ MAX_CHANGE = 1.0
 
 MAX_MOVE = 2.0
 """The largest distance of an inducing point from its row, in standardised inputs."""
+
+MAX_UNIT = 10.0
+"""The largest unit of a move along an input, in standardised inputs: one that does not matter has any large width."""
 
 
 def _scales(task: Task, state: State, process: Process) -> State:
@@ -114,7 +119,6 @@ def _functions(task: Task, state: State, process: Process) -> State:
         phase="noise",
         last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
         next_gain=chosen.next_gain,
-        round=1 if len(chosen.places) == task.max_functions else 0,  # at max_functions, on all rows at once
     )
     return replace(state, active=(*state.active, *numbers), process=found)
 
@@ -168,7 +172,15 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     objective = of_bound(task, state, rows, h)
     ties = np.append(task.space.ties(h), np.arange(n, len(start)))
     theta, value = maximise(
-        objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t), ties=ties
+        objective,
+        start,
+        free,
+        (low, high),
+        iterations,
+        origin=task.origin(rows),
+        flat=RISE / len(rows.t),
+        ties=ties,
+        units=np.append(np.ones(n), _units_of_moves(h, moved)),
     )
     if value > state.objective:
         state = replace(state, objective=value)
@@ -179,11 +191,20 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     return replace(state, process=replace(process_of(state), phase="together" if only_vectors else after))
 
 
+def _units_of_moves(h: Hyperparameters, moved: Array | None) -> Array:
+    """The units in which L-BFGS sees moves of inducing points: the width of each input.
+
+    Log hyperparameters, beside which these are, are differences in the unit of a width too.
+    """
+    return (
+        np.empty(0) if moved is None else np.broadcast_to(np.minimum(h.input_map.widths, MAX_UNIT), moved.shape).ravel()
+    )
+
+
 def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
     """The affordable iterations; fewer in later rounds, which start from the result of the one before."""
     R = max(len(state.active), 1)
-    first = 1 if R - len(state.alpha) == task.max_functions else 0
-    longest = VERY_LONG if (process.round or 0) <= first else LONG
+    longest = LONG if process.round else VERY_LONG
     return min(max(int(MAX_WORK / (rows * R**2)), SHORT), longest)
 
 

@@ -129,3 +129,33 @@ def test_the_start_is_not_changed() -> None:
     start = np.zeros(3)
     maximise(quadratic, start, ALL, WIDE, 5)
     np.testing.assert_array_equal(start, 0.0)
+
+
+def test_units_change_no_summit_and_hold_bounds_and_ties() -> None:
+    units, box = np.array([1.0, 5.0, 0.2]), (np.array([-10.0, -1.0, -10.0]), np.full(3, 10.0))
+    place, value = maximise(quadratic, np.zeros(3), ALL, box, 60, units=units)
+    other, same = maximise(quadratic, np.zeros(3), ALL, box, 60)
+    assert place[1] == -1.0
+    np.testing.assert_allclose(place, other, atol=1e-2)
+    assert value == pytest.approx(same, abs=1e-4)
+    tied, _ = maximise(quadratic, np.zeros(3), ALL, WIDE, 60, units=units, ties=np.array([0, 1, 0]))
+    assert tied[0] == tied[2]
+
+
+def test_units_of_the_curvature_reach_the_summit_in_fewer_evaluations() -> None:
+    curvatures = np.geomspace(1.0, 1e6, 20)
+    evaluations = 0
+
+    def stretched(place: Array) -> tuple[float, Array]:
+        nonlocal evaluations
+        evaluations += 1
+        return -0.5 * float(curvatures @ np.square(place)), -curvatures * place
+
+    needed = []
+    for units in (None, 1.0 / np.sqrt(curvatures)):
+        evaluations = 0
+        box = (np.full(20, -10.0), np.full(20, 10.0))
+        _, value = maximise(stretched, np.ones(20), np.ones(20, np.bool_), box, 200, flat=1e-14, units=units)
+        assert value == pytest.approx(0.0, abs=1e-4)
+        needed.append(evaluations)
+    assert needed[1] < 0.5 * needed[0]
