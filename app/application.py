@@ -28,6 +28,7 @@ from app.http.handlers import add_handlers
 from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
+from app.http.rate_limits import RateLimits, Unlimited
 from app.http.readiness import ReadinessProbe
 from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import Shutdown, on_shutdown
@@ -144,12 +145,15 @@ def make_application(
     limits: Limits,
     *,
     authenticator: Authenticator | None = None,
+    rate_limits: RateLimits | None = None,
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
     beside: Beside | None = None,
     cors_origins: Sequence[str] = (),
 ) -> FastAPI:
     """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
+
+    Owners send requests and predict rows at the rates of `rate_limits`, without them at any.
 
     `close` is called at shutdown. Event streams, which stay open for as long as their clients read, end as soon as
     the process or its server shuts down. The server `beside` runs during the application's lifespan on the same
@@ -191,6 +195,7 @@ def make_application(
         elsewhere=uploads,
         log=log_requests,
         metrics=RequestMetrics(parts.metrics.numbers),
+        rate_limits=rate_limits or Unlimited(),
     )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))

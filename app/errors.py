@@ -45,6 +45,14 @@ class TooManyJobsError(RelevanceError):
     """The owner has the maximum number of unfinished jobs; retry later."""
 
 
+class RateLimitError(RelevanceError):
+    """The owner sends more requests, or predicts more rows, a second than its limit; retry after some seconds."""
+
+    def __init__(self, detail: str, *, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
 class NotInstalledError(RelevanceError):
     """The request needs a package that is not installed."""
 

@@ -50,6 +50,7 @@ from app.jobs.worker.program import FILES, program
 from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
+from app.limits.limiter import RateLimiter
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
@@ -106,6 +107,7 @@ def build(settings: Settings) -> ProcessParts:
         sessions=Sessions(base.transaction, settings.session_seconds),
         metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
         authenticator=_authenticator(settings, base.transaction),
+        rate_limits=RateLimiter(base.transaction, settings.owner_limits),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
@@ -242,5 +244,6 @@ def _base(settings: Settings, reachability: Reachability | None = None, numbers:
         monitor=monitor,
         subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
         pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
+        default_limits=settings.owner_limits,
     )
     return Base(engine, client, transaction, monitor)

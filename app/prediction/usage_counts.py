@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 
 from app.errors import ClientLeftError
+from app.http.rate_limits import charge_rows
 from app.metrics.families import counter
 from app.metrics.numbers import Numbers
 from app.registry.records import Version
@@ -148,7 +149,7 @@ class Totals:
 class CountedRequest:
     """A request, entered and left on the event loop, whose rows may be answered elsewhere: they are counted at its end.
 
-    One that is given up, since nobody waits for it, is not counted.
+    One that is given up, since nobody waits for it, is not counted. Its rows count for the owner's rate.
     """
 
     __slots__ = ("_began", "_counts", "_rows")
@@ -161,6 +162,7 @@ class CountedRequest:
         return self._rows
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        charge_rows(self._rows.number)
         if kind is not None and (issubclass(kind, ClientLeftError) or not issubclass(kind, Exception)):
             return
         counts, rows = self._counts, self._rows

@@ -1,0 +1,52 @@
+"""The repository of the limits of owners."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pydantic import TypeAdapter
+from sqlalchemy import delete, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.database.changes import changed
+from app.database.json_documents import Document
+from app.database.transaction import Transaction
+from app.limits.tables import OwnerLimitsRow
+from relevance_bayes.types.limits import LIMIT_NAMES, OwnerLimits
+
+OWN: Document[dict[str, int | None]] = Document(TypeAdapter(dict[str, int | None]))
+
+
+@dataclass(frozen=True)
+class OwnerLimitsRepository:
+    """The limits of owners: those that are set for one, else those of the settings."""
+
+    tx: Transaction
+
+    def own(self, owner: str) -> Mapping[str, int | None]:
+        """Return the limits that are set for an owner, by name."""
+        found = self.tx.session.scalar(select(OwnerLimitsRow.limits).where(OwnerLimitsRow.owner == owner))
+        return {} if found is None else _known(found)
+
+    def of(self, owner: str) -> OwnerLimits:
+        """Return all limits of an owner."""
+        return replace(self.tx.default_limits, **self.own(owner))
+
+    def all(self) -> Mapping[str, OwnerLimits]:
+        """Return all limits of the owners for which some are set."""
+        rows = self.tx.session.execute(select(OwnerLimitsRow.owner, OwnerLimitsRow.limits))
+        return {owner: replace(self.tx.default_limits, **_known(limits)) for owner, limits in rows}
+
+    def set(self, owner: str, limits: Mapping[str, int | None]) -> None:
+        """Set the limits of an owner in place of those that were set before; without any, remove them."""
+        if not limits:
+            changed(self.tx.session, delete(OwnerLimitsRow).where(OwnerLimitsRow.owner == owner))
+            return
+        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
+        values = {"limits": OWN.write(dict(limits)), "changed_at": self.tx.clock()}
+        first = insert(OwnerLimitsRow).values(owner=owner, **values)
+        self.tx.session.execute(first.on_conflict_do_update(index_elements=["owner"], set_=values))
+
+
+def _known(stored: str) -> dict[str, int | None]:
+    """Return stored limits, without those that another release had."""
+    return {name: limit for name, limit in OWN.read(stored).items() if name in LIMIT_NAMES}
