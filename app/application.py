@@ -37,6 +37,8 @@ from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import event_routes as job_events
 from app.jobs.waiter import JobWaiter
+from app.limits import routes as limits_of_owners
+from app.limits.schemas import OWNER_LIMITS_IN
 from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
 from app.prediction import routes as predictions
@@ -71,6 +73,7 @@ TAGS = [
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
+    {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -87,6 +90,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "AnnotationIn": ANNOTATION_IN,
     "ApiKeyIn": API_KEY_IN,
     "RotationIn": ROTATION_IN,
+    "OwnerLimitsIn": OWNER_LIMITS_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "VersionDocument": DOCUMENT,
@@ -120,6 +124,7 @@ for _router in (
     webhooks.router,
     keys.router,
     sessions.router,
+    limits_of_owners.router,
     health.router,
     metrics.router,
     predictions.router,

@@ -128,6 +128,21 @@ class Settings(BaseSettings):
         ge=1,
         description="Maximum number of rows predicted for an owner a second, over all processes; by default no limit.",
     )
+    owner_datasets: int | None = Field(
+        None, ge=0, description="Maximum number of datasets of an owner; by default no limit."
+    )
+    owner_dataset_bytes: int | None = Field(
+        None, ge=0, description="Maximum number of bytes that datasets of an owner are stored in; by default no limit."
+    )
+    owner_models: int | None = Field(
+        None, ge=0, description="Maximum number of models of an owner; by default no limit."
+    )
+    owner_training_seconds_per_day: int | None = Field(
+        None,
+        ge=0,
+        description="Maximum time for which training jobs of an owner run in a day, from 00:00 UTC on; by default no "
+        "limit.",
+    )
     idempotency_retention_seconds: float = Field(
         86_400.0, gt=0, description="How long the response to a request with an `Idempotency-Key` is stored."
     )
@@ -211,7 +226,13 @@ class Settings(BaseSettings):
     def owner_limits(self) -> OwnerLimits:
         """Return the limits of owners for whom no others are set."""
         return OwnerLimits(
-            requests_per_second=self.owner_requests_per_second, rows_per_second=self.owner_rows_per_second
+            requests_per_second=self.owner_requests_per_second,
+            rows_per_second=self.owner_rows_per_second,
+            datasets=self.owner_datasets,
+            dataset_bytes=self.owner_dataset_bytes,
+            models=self.owner_models,
+            unfinished_jobs=self.max_queued_jobs,
+            training_seconds_per_day=self.owner_training_seconds_per_day,
         )
 
     @property

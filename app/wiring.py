@@ -51,7 +51,9 @@ from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
 from app.limits.limiter import RateLimiter
+from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
+from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.process_parts import Base, ProcessParts
@@ -97,15 +99,16 @@ def build(settings: Settings) -> ProcessParts:
         exporting=Exporting(base.transaction),
         importing=Importing(base.transaction),
         jobs=Jobs(base.transaction, Control(base.client)),
-        training=Training(base.transaction, now, settings.max_queued_jobs),
-        scoring=Scoring(base.transaction, now, settings.max_queued_jobs),
+        training=Training(base.transaction, now),
+        scoring=Scoring(base.transaction, now),
         prediction=prediction,
-        batch_predictions=BatchPredictions(base.transaction, prediction, now, settings.max_queued_jobs),
+        batch_predictions=BatchPredictions(base.transaction, prediction, now),
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
         sessions=Sessions(base.transaction, settings.session_seconds),
         metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
+        limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
         rate_limits=RateLimiter(base.transaction, settings.owner_limits),
         base=base,
@@ -227,6 +230,16 @@ def api_keys(settings: Settings) -> Iterator[ApiKeys]:
     base = _base(settings)
     try:
         yield ApiKeys(base.transaction)
+    finally:
+        base.close()
+
+
+@contextmanager
+def limited_owners(settings: Settings) -> Iterator[OwnersWithLimits]:
+    """The limits of owners in a database, for the command line; raises UnavailableError."""
+    base = _base(settings)
+    try:
+        yield OwnersWithLimits(base.transaction, use_of)
     finally:
         base.close()
 

@@ -18,8 +18,8 @@ from app.evaluation.comparison import (
 from app.evaluation.schemas.comparisons import CompareOptions
 from app.formats.cell_faults import refuse
 from app.formats.json_table import has_column, read_json, typed_block
-from app.http.rate_limits import charge_rows, check_rows
 from app.http.bodies import MAX_MEMBERS, checked
+from app.http.rate_limits import charge_rows, check_rows
 from app.prediction import ServedVersion
 from app.prediction.json_codec import max_containers
 from app.prediction.served_versions import ServedVersions

@@ -3,9 +3,7 @@
 from contextvars import ContextVar
 from typing import Protocol
 
-from app.http.paths import METRICS, OWN, is_below
-
-LIMITS = f"{OWN}/limits"
+from app.http.paths import LIMITS, METRICS, is_below
 
 
 class Rates(Protocol):

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.database.changes import changed
+from app.database.engine import lock_for_writing
 from app.database.json_documents import Document
 from app.database.transaction import Transaction
 from app.limits.tables import OwnerLimitsRow
@@ -15,12 +16,26 @@ from relevance_bayes.types.limits import LIMIT_NAMES, OwnerLimits
 
 OWN: Document[dict[str, int | None]] = Document(TypeAdapter(dict[str, int | None]))
 
+LOCK = 7_270_140
+"""The first key of PostgreSQL's advisory locks of owners; the second is a hash of the owner."""
+
 
 @dataclass(frozen=True)
 class OwnerLimitsRepository:
     """The limits of owners: those that are set for one, else those of the settings."""
 
     tx: Transaction
+
+    def locked(self, owner: str) -> OwnerLimits:
+        """Return all limits of an owner, and let no other transaction do so until the end of this one.
+
+        What is counted from here on does not change before this transaction has ended.
+        """
+        connection = self.tx.session.connection()
+        lock_for_writing(connection)
+        if connection.dialect.name == "postgresql":
+            self.tx.session.execute(select(func.pg_advisory_xact_lock(LOCK, func.hashtext(owner))))
+        return self.of(owner)
 
     def own(self, owner: str) -> Mapping[str, int | None]:
         """Return the limits that are set for an owner, by name."""

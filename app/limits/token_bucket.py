@@ -12,7 +12,7 @@ MIN_SECONDS = 0.5
 class TokenBucket:
     """Tokens that are added at `rate` a second, up to those of BURST_SECONDS, and at least one.
 
-    A use is admitted while the number of tokens is positive, and charged by what it was: the number may become negative,
+    A use is admitted while the number of tokens is positive, and charged by its cost: the number may become negative,
     and further uses then wait until it is positive again. So the rate holds over time for uses of any size. `now` is a
     monotonic time in seconds; the bucket is full at its beginning, and safe to use from many threads.
     """

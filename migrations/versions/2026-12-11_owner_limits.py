@@ -1,4 +1,4 @@
-"""The limits of owners, and the demand that processes publish."""
+"""The limits of owners, the demand that processes publish, and the size of datasets."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -28,8 +28,14 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_rate_demands_process"), "rate_demands", ["process"])
     op.create_index(op.f("ix_rate_demands_published_at"), "rate_demands", ["published_at"])
+    op.add_column("datasets", sa.Column("stored_bytes", sa.BigInteger(), nullable=False, server_default="0"))
+    op.execute(
+        "UPDATE datasets SET stored_bytes = COALESCE((SELECT SUM(LENGTH(content)) FROM dataset_blocks"
+        " WHERE dataset_blocks.dataset_id = datasets.id), 0)"
+    )
 
 
 def downgrade() -> None:
+    op.drop_column("datasets", "stored_bytes")
     op.drop_table("rate_demands")
     op.drop_table("owner_limits")

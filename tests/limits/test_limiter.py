@@ -180,7 +180,6 @@ def test_the_thread_settles_after_the_first_request_and_withdraws_at_the_end(tra
     with transaction() as tx:
         OwnerLimitsRepository(tx).set("acme", {"requests_per_second": 2})
     limiter, other = RateLimiter(transaction, OwnerLimits()), RateLimiter(transaction, LIMITS)
-    assert limiter.of("acme") is None
     until(lambda: limiter.of("acme") is not None)
     assert other.of("acme") is not None
     rates = limiter.of("acme")

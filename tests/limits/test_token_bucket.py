@@ -75,7 +75,7 @@ def test_a_rate_that_was_lowered_takes_the_tokens_above_its_capacity() -> None:
 
 
 def test_demand_is_what_was_charged_and_refused_by_second_and_follows_changes() -> None:
-    bucket = TokenBucket(10.0, 0.0)
+    bucket, demand = TokenBucket(10.0, 0.0), 0.0
     for n in range(400):
         if bucket.admit(n / 100):
             bucket.charge(1)
@@ -88,7 +88,7 @@ def test_demand_is_what_was_charged_and_refused_by_second_and_follows_changes() 
 
 
 def test_refused_uses_count_as_those_that_were_admitted_and_debts_as_demand() -> None:
-    bucket = TokenBucket(100.0, 0.0)
+    bucket, demand = TokenBucket(100.0, 0.0), 0.0
     for n in range(2_000):
         if bucket.admit(n / 100):
             bucket.charge(50)

@@ -10,7 +10,7 @@ from anyio import to_thread
 from google.protobuf.message import DecodeError, Message
 
 from app import __version__
-from app.errors import MalformedBodyError, RateLimitError
+from app.errors import MalformedBodyError, RetryLaterError
 from app.http.authentication import HOW_TO_SEND, Authenticator
 from app.http.dependencies import Services
 from app.http.problems import kind_of
@@ -39,6 +39,7 @@ NAME = "inference.GRPCInferenceService"
 
 CODES: Mapping[int, grpc.StatusCode] = {
     400: grpc.StatusCode.INVALID_ARGUMENT,
+    403: grpc.StatusCode.PERMISSION_DENIED,
     404: grpc.StatusCode.NOT_FOUND,
     409: grpc.StatusCode.FAILED_PRECONDITION,
     413: grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -158,7 +159,7 @@ class Service:
                     return answered
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
-                if isinstance(error, RateLimitError):
+                if isinstance(error, RetryLaterError):
                     retry_after = (("retry-after", f"{error.retry_after}"),)
                 error.__traceback__ = None  # refers to the future of a thread, which refers to the error
             except Exception as error:
