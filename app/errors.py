@@ -49,19 +49,15 @@ class QuotaExceededError(RelevanceError):
     """The owner has as many datasets, bytes or models as its limits permit."""
 
 
-class RetryLaterError(RelevanceError):
-    """The base class of errors of limits that permit the same request after some seconds."""
+class RateLimitError(RelevanceError):
+    """The owner sends more requests, or predicts more rows, a second than its limit; retry after some seconds."""
 
     def __init__(self, detail: str, *, retry_after: int) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
 
 
-class RateLimitError(RetryLaterError):
-    """The owner sends more requests, or predicts more rows, a second than its limit."""
-
-
-class TrainingTimeError(RetryLaterError):
+class TrainingTimeError(RateLimitError):
     """The training jobs of the owner have run for as long as its limit of a day permits."""
 
 

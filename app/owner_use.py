@@ -1,4 +1,4 @@
-"""What an owner uses of each quantity that is limited."""
+"""The use that an owner makes of its quotas."""
 
 from app.database.transaction import Transaction
 from app.datasets.repository import DatasetRepository

@@ -20,7 +20,6 @@ from app.errors import (
     PreconditionFailedError,
     QuotaExceededError,
     RateLimitError,
-    RetryLaterError,
     TooLargeError,
     TooManyJobsError,
     TrainingFailedError,
@@ -160,7 +159,7 @@ def problem_response(
 def error_response(scope: Scope, error: RelevanceError) -> Response:
     """Return the response to one of the service's own errors."""
     kind = kind_of(error)
-    seconds = error.retry_after if isinstance(error, RetryLaterError) else RETRY_AFTER_SECONDS.get(kind)
+    seconds = error.retry_after if isinstance(error, RateLimitError) else RETRY_AFTER_SECONDS.get(kind)
     headers = None if seconds is None else {"Retry-After": str(seconds)}
     errors = map(fault_members, error.faults)
     return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)

@@ -3,7 +3,9 @@
 from contextvars import ContextVar
 from typing import Protocol
 
-from app.http.paths import LIMITS, METRICS, is_below
+from app.http.paths import LIMITS, METRICS
+
+_UNLIMITED = (LIMITS, METRICS)
 
 
 class Rates(Protocol):
@@ -42,7 +44,7 @@ CURRENT: ContextVar[Rates | None] = ContextVar("rates", default=None)
 
 def is_limited(path: str) -> bool:
     """Return whether requests for a path count: not those that show and change limits, nor those for metrics."""
-    return not is_below(path, LIMITS) and path != METRICS
+    return not path.startswith(_UNLIMITED)
 
 
 def check_rows() -> None:

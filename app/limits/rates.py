@@ -27,16 +27,15 @@ class OwnerRates:
         self._requests, self._rows = self.buckets.get(REQUESTS), self.buckets.get(ROWS)
         policy = ", ".join(f'"{name}";q={rate};w=1' for name, rate in self.per_second.items())
         self._policy = (POLICY_HEADER, policy.encode())
+        self._state = ", ".join(f'"{name}";r=%d;t=%d' for name in self.per_second).encode()
+        self._listed = tuple(self.buckets.values())
 
     def take_request(self) -> None:
         """Count a request; raises RateLimitError where it is above the limit."""
         self.used_at = at = self._now()
         bucket = self._requests
-        if bucket is None:
-            return
-        if not bucket.admit(at):
+        if bucket is not None and not bucket.admit(at, 1):
             raise self._error(REQUESTS, bucket)
-        bucket.charge(1)
 
     def check_rows(self) -> None:
         """Raise RateLimitError where the rows predicted so far are above the limit."""
@@ -52,16 +51,20 @@ class OwnerRates:
     def headers(self) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
         """Return the headers `RateLimit-Policy` and `RateLimit`: what is left in this process, and the seconds until
         there is more."""
-        left = ", ".join(
-            f'"{name}";r={max(0, int(bucket.tokens))};t={max(1, ceil(bucket.seconds_to_wait()))}'
-            for name, bucket in self.buckets.items()
-        )
-        return self._policy, (STATE_HEADER, left.encode())
+        state: list[float] = []
+        for bucket in self._listed:
+            tokens = bucket.tokens
+            state += (tokens, 1) if tokens > 0.0 else (0, _seconds(bucket))
+        return self._policy, (STATE_HEADER, self._state % (*state,))
 
     def _error(self, name: str, bucket: TokenBucket) -> RateLimitError:
-        seconds = max(1, ceil(bucket.seconds_to_wait()))
+        seconds = _seconds(bucket)
         limit = self.per_second[name]
         return RateLimitError(
             f"Expected at most {limit:,} {NOUNS[name]} per second of this owner, got more: retry after {seconds:,} s.",
             retry_after=seconds,
         )
+
+
+def _seconds(bucket: TokenBucket) -> int:
+    return max(1, ceil(bucket.seconds_to_wait()))

@@ -8,7 +8,7 @@ from app.accounts.records import MAX_OWNER_LENGTH, is_label
 from app.database.transaction import OpenTransaction, Transaction
 from app.limits.repository import OwnerLimitsRepository
 from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.limits import LimitedOwner, OwnerUse
+from relevance_bayes.types.limits import LIMIT_NAMES, LimitedOwner, OwnerUse
 
 UseOf: TypeAlias = Callable[[Transaction, str], OwnerUse]
 """Returns what an owner uses."""
@@ -57,4 +57,6 @@ class OwnersWithLimits:
 
     def _read(self, tx: Transaction, owner: str) -> LimitedOwner:
         repository = OwnerLimitsRepository(tx)
-        return LimitedOwner(owner, repository.of(owner), tuple(repository.own(owner)), self.use_of(tx, owner))
+        own = repository.own(owner)
+        names = tuple(name for name in LIMIT_NAMES if name in own)
+        return LimitedOwner(owner, repository.of(owner), names, self.use_of(tx, owner))

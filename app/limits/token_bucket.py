@@ -34,22 +34,29 @@ class TokenBucket:
         """Return the maximum number of tokens."""
         return max(1.0, BURST_SECONDS * self.rate)
 
-    def admit(self, now: float) -> bool:
-        """Return whether there are tokens; a use that is not admitted counts as demand."""
+    def admit(self, now: float, cost: int = 0) -> bool:
+        """Return whether there are tokens, and take those of a use whose cost is known before.
+
+        A use that is not admitted counts as demand.
+        """
         with self._lock:
             tokens = self.tokens + (now - self._at) * self.rate
             capacity = self.rate * BURST_SECONDS
             if capacity < 1.0:
                 capacity = 1.0
-            self.tokens = tokens = tokens if tokens < capacity else capacity
+            if tokens > capacity:
+                tokens = capacity
             self._at = now
             if tokens > 0.0:
+                self.tokens = tokens - cost
+                self._charged += cost
                 return True
+            self.tokens = tokens
             self._refused += 1
             return False
 
     def charge(self, cost: int) -> None:
-        """Take the tokens of a use that was admitted."""
+        """Take the tokens of a use that was admitted, whose cost is known only then."""
         with self._lock:
             self.tokens -= cost
             self._charged += cost

@@ -10,7 +10,7 @@ from anyio import to_thread
 from google.protobuf.message import DecodeError, Message
 
 from app import __version__
-from app.errors import MalformedBodyError, RetryLaterError
+from app.errors import MalformedBodyError, RateLimitError
 from app.http.authentication import HOW_TO_SEND, Authenticator
 from app.http.dependencies import Services
 from app.http.problems import kind_of
@@ -159,7 +159,7 @@ class Service:
                     return answered
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
-                if isinstance(error, RetryLaterError):
+                if isinstance(error, RateLimitError):
                     retry_after = (("retry-after", f"{error.retry_after}"),)
                 error.__traceback__ = None  # refers to the future of a thread, which refers to the error
             except Exception as error:

@@ -1,4 +1,4 @@
-"""The limits of what an owner uses, and what it uses."""
+"""The limits of an owner, and the use that it makes of them."""
 
 from dataclasses import dataclass, fields
 
@@ -32,7 +32,7 @@ LIMIT_NAMES = tuple(one.name for one in fields(OwnerLimits))
 
 @dataclass(frozen=True)
 class OwnerUse:
-    """What an owner uses of each limited quantity; rates are not counted here."""
+    """The use that an owner makes of its quotas."""
 
     __pydantic_config__ = wire()
 
