@@ -110,7 +110,7 @@ def build(settings: Settings) -> ProcessParts:
         metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
         limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
-        rate_limits=RateLimiter(base.transaction, settings.owner_limits),
+        rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,

@@ -3,9 +3,7 @@
 from contextvars import ContextVar
 from typing import Protocol
 
-from app.http.paths import LIMITS, METRICS
-
-_UNLIMITED = (LIMITS, METRICS)
+from app.http.paths import METRICS
 
 
 class Rates(Protocol):
@@ -43,8 +41,8 @@ CURRENT: ContextVar[Rates | None] = ContextVar("rates", default=None)
 
 
 def is_limited(path: str) -> bool:
-    """Return whether requests for a path count: not those that show and change limits, nor those for metrics."""
-    return not path.startswith(_UNLIMITED)
+    """Return whether requests for a path count; those for metrics, which are of all owners, do not."""
+    return path != METRICS
 
 
 def check_rows() -> None:

@@ -19,7 +19,7 @@ def seconds_of_today(tx: Transaction, owner: str) -> float:
     now = tx.clock()
     began = _midnight(now)
     return sum(
-        ((ended_at or now) - max(started_at, began)).total_seconds()
+        max(0.0, ((ended_at or now) - max(started_at, began)).total_seconds())
         for started_at, ended_at in JobRepository(tx).training_times(owner, ended_after=began)
     )
 

@@ -9,9 +9,11 @@ from uuid import UUID, uuid4
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
 from app.limits.demand_repository import NO_DEMAND, Demand, DemandRepository
-from app.limits.rates import OwnerRates
+from app.limits.rates import REQUESTS, ROWS, OwnerRates
 from app.limits.repository import OwnerLimitsRepository
 from app.limits.shares import share_of
+from app.metrics.families import counter
+from app.metrics.numbers import Numbers
 from relevance_bayes.types.limits import OwnerLimits
 
 SETTLE_SECONDS = 1.0
@@ -22,6 +24,12 @@ MIN_SECONDS = 0.1
 
 IDLE_SECONDS = 10.0
 """The time without requests after which this process forgets the rates of an owner."""
+
+REFUSALS = counter(
+    "relevance_rate_limit_refusals_total",
+    "Requests that were refused because of the rate of their owner: `requests` or predicted `rows`.",
+    "rate",
+)
 
 logger = logging.getLogger(__name__)
 
@@ -36,18 +44,25 @@ class RateLimiter:
     """
 
     def __init__(
-        self, transaction: OpenTransaction, defaults: OwnerLimits, *, now: Callable[[], float] = time.monotonic
+        self,
+        transaction: OpenTransaction,
+        defaults: OwnerLimits,
+        *,
+        numbers: Numbers | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._transaction = transaction
         self._defaults = defaults
         self._now = now
+        self._numbers = Numbers() if numbers is None else numbers
+        self._refusals = {name: self._numbers.place(REFUSALS, name) for name in (REQUESTS, ROWS)}
         self._process: UUID = uuid4()
         self._own: Mapping[str, OwnerLimits] = {}
         self._is_limiting = _is_limiting(defaults)
         self._rates: dict[str, OwnerRates] = {}
         self._n_processes = 1
-        self._is_published = self._is_used = self._is_closed = False
-        self._used, self._unknown = Event(), Event()
+        self._is_published = self._is_used = False
+        self._used, self._unknown, self._closing = Event(), Event(), Event()
         self._lock = Lock()
         self._thread: Thread | None = None
 
@@ -65,9 +80,10 @@ class RateLimiter:
         Raises UnavailableError, ConflictError; the shares then stay.
         """
         now = self._now()
-        rates = {owner: one for owner, one in [*self._rates.items()] if now - one.used_at <= IDLE_SECONDS}
-        for owner in self._rates.keys() - rates.keys():
-            del self._rates[owner]
+        rates = self._rates.copy()  # requests of other owners may add to it
+        for owner, one in self._rates.copy().items():
+            if now - one.used_at > IDLE_SECONDS:
+                del self._rates[owner], rates[owner]
         demands = {owner: _demand(one, now) for owner, one in rates.items()}
         with self._transaction() as tx:
             own = OwnerLimitsRepository(tx).all()
@@ -86,7 +102,7 @@ class RateLimiter:
 
     def close(self) -> None:
         """End the thread, and withdraw the demand of this process."""
-        self._is_closed = True
+        self._closing.set()
         self._used.set()
         self._unknown.set()
         if self._thread is not None:
@@ -99,15 +115,18 @@ class RateLimiter:
         limits = self._limits(owner)
         if not _is_limiting(limits):
             return None
-        rates = self._rates[owner] = OwnerRates(limits, self._n_processes, self._now)
+        rates = self._rates[owner] = OwnerRates(limits, self._n_processes, self._now, self._count_refusal)
         self._unknown.set()
         return rates
+
+    def _count_refusal(self, name: str) -> None:
+        self._numbers.add(self._refusals[name], 1)
 
     def _begin(self) -> None:
         self._is_used = True
         self._used.set()
         with self._lock:
-            if not self._is_closed and (self._thread is None or not self._thread.is_alive()):
+            if not self._closing.is_set() and (self._thread is None or not self._thread.is_alive()):
                 self._thread = Thread(target=self._run, name="rate-limits", daemon=True)
                 self._thread.start()
 
@@ -115,12 +134,12 @@ class RateLimiter:
         while True:
             if not self._rates and not self._is_published:
                 self._used.wait()
-            if self._is_closed:
+            if self._closing.is_set():
                 break
             self._used.clear()
             self._is_used = False
             self._try(self.settle)
-            Event().wait(MIN_SECONDS)
+            self._closing.wait(MIN_SECONDS)
             self._unknown.wait(SETTLE_SECONDS - MIN_SECONDS)
             self._unknown.clear()
         if self._is_published:

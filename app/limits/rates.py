@@ -15,10 +15,20 @@ POLICY_HEADER, STATE_HEADER = b"ratelimit-policy", b"ratelimit"
 
 
 class OwnerRates:
-    """The limited rates of an owner in this process, which has a share of each; `now` is a monotonic clock."""
+    """The limited rates of an owner in this process, which has a share of each.
 
-    def __init__(self, limits: OwnerLimits, n_processes: int, now: Callable[[], float] = time.monotonic) -> None:
+    `now` is a monotonic clock, and `refused` is called with the name of a rate for each refusal.
+    """
+
+    def __init__(
+        self,
+        limits: OwnerLimits,
+        n_processes: int,
+        now: Callable[[], float] = time.monotonic,
+        refused: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._now = now
+        self._refused = refused
         self.limits = limits
         self.used_at = at = now()
         per_second = {REQUESTS: limits.requests_per_second, ROWS: limits.rows_per_second}
@@ -60,6 +70,7 @@ class OwnerRates:
     def _error(self, name: str, bucket: TokenBucket) -> RateLimitError:
         seconds = _seconds(bucket)
         limit = self.per_second[name]
+        self._refused(name)
         return RateLimitError(
             f"Expected at most {limit:,} {NOUNS[name]} per second of this owner, got more: retry after {seconds:,} s.",
             retry_after=seconds,

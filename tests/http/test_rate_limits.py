@@ -74,7 +74,7 @@ def test_each_response_has_what_is_left(limited: TestClient, limiter: Limiter) -
 def test_without_limits_there_are_no_headers(limited: TestClient, limiter: Limiter) -> None:
     assert not {"ratelimit", "ratelimit-policy"} & set(limited.post(PREDICT, json=ROW).headers)
     limiter.limit(requests=1)
-    for path in ("/health/ready", "/openapi.json", "/metrics", "/v1/limits", "/v2/health/ready"):
+    for path in ("/health/ready", "/openapi.json", "/metrics", "/v2/health/ready"):
         for _ in range(3):
             response = limited.get(path)
             assert response.status_code == 200, path

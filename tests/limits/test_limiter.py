@@ -9,6 +9,7 @@ from app.database.transaction import OpenTransaction, Transaction
 from app.errors import RateLimitError, UnavailableError
 from app.limits.limiter import IDLE_SECONDS, RateLimiter
 from app.limits.repository import OwnerLimitsRepository
+from app.metrics.numbers import Numbers
 from relevance_bayes.types.limits import OwnerLimits
 from tests.waiting import until
 
@@ -110,6 +111,32 @@ def test_load_that_moves_to_another_process_has_the_rate_there_within_seconds(tr
     over([*limiters], clock, 5, lambda n: sent(limiters[n], 20 if n == 2 else 0))
     rate = over([*limiters], clock, 5, lambda n: sent(limiters[n], 20 if n == 2 else 0))
     assert rate == pytest.approx(LIMITS.requests_per_second, rel=0.1)
+
+
+def test_refusals_are_counted_by_their_rate(transaction: OpenTransaction) -> None:
+    numbers = Numbers()
+    limiter = ByHand(transaction, LIMITS, numbers=numbers, now=Clock())
+    assert sent(limiter, 103) == 100
+    rates = limiter.of("bolt")
+    assert rates is not None
+    rates.charge_rows(5_000)
+    with pytest.raises(RateLimitError):
+        rates.check_rows()
+    found = {sample.labels: sample.numbers for sample in numbers.samples()}
+    assert found == {("requests",): (3,), ("rows",): (1,)}
+
+
+def test_an_owner_that_comes_during_a_settlement_keeps_its_tokens(transaction: OpenTransaction) -> None:
+    @contextmanager
+    def interrupted() -> Iterator[Transaction]:
+        with transaction() as tx:
+            assert sent(limiter, 60, "bolt") == 60
+            yield tx
+
+    limiter = ByHand(interrupted, LIMITS, now=Clock())
+    sent(limiter, 1)
+    limiter.settle()
+    assert sent(limiter, 60, "bolt") == 40
 
 
 def test_owners_do_not_use_the_rates_of_others(transaction: OpenTransaction) -> None:
