@@ -23,7 +23,7 @@ MIN_SECONDS = 0.1
 """The same after a request of an owner whose rates this process did not have."""
 
 IDLE_SECONDS = 10.0
-"""The time without requests after which this process forgets the rates of an owner."""
+"""The time without requests after which this process forgets the rates of an owner that owes no tokens."""
 
 REFUSALS = counter(
     "relevance_rate_limit_refusals_total",
@@ -37,10 +37,10 @@ logger = logging.getLogger(__name__)
 class RateLimiter:
     """The rates of owners in this process: its share of their limits.
 
-    A thread, started by the first request, settles each second while there are requests, and for IDLE_SECONDS after: it
-    reads the limits that are set for owners, publishes the demand of this process, reads that of the others, and
-    computes the shares. While the database is unavailable the last shares stay. Where no rate is limited, it reads the
-    limits alone. `now` is a monotonic clock.
+    A thread, started by the first request, settles each second while there are requests, and until all owners are
+    idle: it reads the limits that are set for owners, publishes the demand of this process, reads that of the others,
+    and computes the shares. While the database is unavailable the last shares stay. Where no rate is limited, it reads
+    the limits alone. `now` is a monotonic clock.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RateLimiter:
         now = self._now()
         rates = self._rates.copy()  # requests of other owners may add to it
         for owner, one in self._rates.copy().items():
-            if now - one.used_at > IDLE_SECONDS:
+            if one.is_idle(now, IDLE_SECONDS):
                 del self._rates[owner], rates[owner]
         demands = {owner: _demand(one, now) for owner, one in rates.items()}
         with self._transaction() as tx:

@@ -58,6 +58,10 @@ class OwnerRates:
         if self._rows is not None:
             self._rows.charge(rows)
 
+    def is_idle(self, now: float, seconds: float) -> bool:
+        """Return whether there was no request for so long, and no tokens are owed."""
+        return now - self.used_at > seconds and not any(bucket.owed(now) for bucket in self._listed)
+
     def headers(self) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
         """Return the headers `RateLimit-Policy` and `RateLimit`: what is left in this process, and the seconds until
         there is more."""

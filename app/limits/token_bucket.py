@@ -66,6 +66,10 @@ class TokenBucket:
         """Return the seconds from the last use until there are tokens."""
         return max(0.0, -self.tokens) / self.rate
 
+    def owed(self, now: float) -> float:
+        """Return the number of tokens that are missing until uses are admitted again."""
+        return max(0.0, -self.tokens - (now - self._at) * self.rate)
+
     def demand(self, now: float) -> float:
         """Return the tokens a second that were requested lately, those that are owed included.
 
@@ -78,4 +82,4 @@ class TokenBucket:
                 requested = (self._charged + self._refused * self._size) / elapsed
                 self._demand = (self._demand + requested) / 2.0
                 self._measured_at, self._charged, self._refused = now, 0.0, 0
-            return self._demand + max(0.0, -self.tokens - (now - self._at) * self.rate)
+            return self._demand + self.owed(now)

@@ -203,6 +203,21 @@ def test_idle_owners_are_forgotten(transaction: OpenTransaction) -> None:
     assert limiter.of("acme") is not first
 
 
+def test_an_owner_that_owes_tokens_is_not_forgotten_before_it_has_paid(transaction: OpenTransaction) -> None:
+    clock = Clock()
+    limiter = ByHand(transaction, LIMITS, now=clock)
+    assert predicted(limiter, 1, 30_000) == 30_000
+    for _ in range(28):
+        clock.now += 1.0
+        limiter.settle()
+    assert predicted(limiter, 1, 1) == 0
+    clock.now += 2.0
+    assert predicted(limiter, 1, 1) == 1
+    clock.now += IDLE_SECONDS + 1
+    limiter.settle()
+    assert predicted(limiter, 1, 1_001) == 1_001
+
+
 def test_the_thread_settles_after_the_first_request_and_withdraws_at_the_end(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         OwnerLimitsRepository(tx).set("acme", {"requests_per_second": 2})
