@@ -78,6 +78,8 @@ def test_an_owner_has_at_most_so_many_datasets_and_others_have_theirs(transactio
         DatasetRepository(tx).delete(OWNER, dataset)
     uploaded(transaction)
     assert use(transaction).datasets == 2
+    limit(transaction, datasets=0)
+    assert use(transaction).datasets == 2  # a lower limit deletes nothing
 
 
 def test_bytes_are_those_of_all_blocks_and_a_refused_upload_leaves_none(transaction: OpenTransaction) -> None:
