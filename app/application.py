@@ -28,6 +28,7 @@ from app.http.handlers import add_handlers
 from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
+from app.http.rate_limits import RateLimits, Unlimited
 from app.http.readiness import ReadinessProbe
 from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import Shutdown, on_shutdown
@@ -36,6 +37,8 @@ from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import event_routes as job_events
 from app.jobs.waiter import JobWaiter
+from app.limits import routes as limits_of_owners
+from app.limits.schemas import OWNER_LIMITS_IN
 from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
 from app.prediction import routes as predictions
@@ -70,6 +73,7 @@ TAGS = [
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
+    {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -86,6 +90,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "AnnotationIn": ANNOTATION_IN,
     "ApiKeyIn": API_KEY_IN,
     "RotationIn": ROTATION_IN,
+    "OwnerLimitsIn": OWNER_LIMITS_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "VersionDocument": DOCUMENT,
@@ -119,6 +124,7 @@ for _router in (
     webhooks.router,
     keys.router,
     sessions.router,
+    limits_of_owners.router,
     health.router,
     metrics.router,
     predictions.router,
@@ -144,12 +150,15 @@ def make_application(
     limits: Limits,
     *,
     authenticator: Authenticator | None = None,
+    rate_limits: RateLimits | None = None,
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
     beside: Beside | None = None,
     cors_origins: Sequence[str] = (),
 ) -> FastAPI:
     """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
+
+    Owners send requests and predict rows at the rates of `rate_limits`, without them at any.
 
     `close` is called at shutdown. Event streams, which stay open for as long as their clients read, end as soon as
     the process or its server shuts down. The server `beside` runs during the application's lifespan on the same
@@ -191,6 +200,7 @@ def make_application(
         elsewhere=uploads,
         log=log_requests,
         metrics=RequestMetrics(parts.metrics.numbers),
+        rate_limits=rate_limits or Unlimited(),
     )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))

@@ -45,6 +45,22 @@ class TooManyJobsError(RelevanceError):
     """The owner has the maximum number of unfinished jobs; retry later."""
 
 
+class QuotaExceededError(RelevanceError):
+    """The owner has as many datasets, bytes or models as its limits permit."""
+
+
+class RateLimitError(RelevanceError):
+    """The owner sends more requests, or predicts more rows, a second than its limit; retry after some seconds."""
+
+    def __init__(self, detail: str, *, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+class TrainingTimeError(RateLimitError):
+    """The training jobs of the owner have run for as long as its limit of a day permits."""
+
+
 class NotInstalledError(RelevanceError):
     """The request needs a package that is not installed."""
 

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 from app.application import Beside, make_application
 from app.http.authentication import Authenticator
 from app.http.dependencies import Limits
+from app.http.rate_limits import RateLimits
 from app.logs import configure_logging
 from app.process_parts import ProcessParts
 from app.settings import Settings
@@ -29,14 +30,15 @@ def create_app(settings: Settings | None = None, parts: ProcessParts | None = No
         built,
         limits,
         authenticator=built.authenticator,
+        rate_limits=built.rate_limits,
         log_requests=settings.log_requests,
         close=built.close if parts is None else None,
-        beside=_rpc(settings, built.authenticator),
+        beside=_rpc(settings, built.authenticator, built.rate_limits),
         cors_origins=settings.allowed_origins,
     )
 
 
-def _rpc(settings: Settings, authenticator: Authenticator) -> Beside | None:
+def _rpc(settings: Settings, authenticator: Authenticator, rate_limits: RateLimits) -> Beside | None:
     """Return the server of the protocol over gRPC, where a port is set."""
     if settings.grpc_port is None:
         return None
@@ -51,5 +53,6 @@ def _rpc(settings: Settings, authenticator: Authenticator) -> Beside | None:
         settings.log_requests,
         max_metadata_bytes=settings.max_header_bytes,
         grace_seconds=settings.grace_seconds,
+        rate_limits=rate_limits,
     )
     return lambda services: serving(services, rules)

@@ -15,6 +15,7 @@ from app.http.metrics_service import Metrics
 from app.http.readiness_report import Readiness
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
+from app.limits.service import OwnersWithLimits
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
@@ -45,6 +46,7 @@ class Parts(ABC):
     keys: ApiKeys
     sessions: Sessions
     metrics: Metrics
+    limited_owners: OwnersWithLimits
 
     @abstractmethod
     def ready(self) -> Readiness:

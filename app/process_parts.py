@@ -15,6 +15,7 @@ from app.http.readiness_report import Readiness
 from app.http.timed_calls import TimedCalls
 from app.jobs.queue import migrations as queue_migrations
 from app.jobs.worker_repository import WorkerRepository
+from app.limits.limiter import RateLimiter
 from app.parts import Parts
 
 READY_SECONDS = 0.4
@@ -52,6 +53,7 @@ class ProcessParts(Parts):
     """The parts of an API process, with its connections."""
 
     authenticator: Authenticator
+    rate_limits: RateLimiter
     base: Base
     reachability: Reachability
     silence_seconds: float
@@ -75,6 +77,7 @@ class ProcessParts(Parts):
 
     def close(self) -> None:
         """Close the monitor, the listeners and the engine."""
+        self.rate_limits.close()
         self.watcher.close()
         self.prediction.close()
         self.metrics.close()

@@ -10,6 +10,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app.addresses import LOOPBACK, Allowance, is_secure_url
+from relevance_bayes.types.limits import OwnerLimits
 
 MEBIBYTE = 1024 * 1024
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:]+\](:[0-9]{1,5})?")
@@ -117,6 +118,31 @@ class Settings(BaseSettings):
         None, ge=1, description="Maximum number of concurrent jobs of an owner, over all workers; by default no limit."
     )
     max_queued_jobs: int = Field(10_000, ge=1, description="Maximum number of jobs of one owner that have not ended.")
+    owner_requests_per_second: int | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of requests of an owner a second, over all processes; by default no limit.",
+    )
+    owner_rows_per_second: int | None = Field(
+        None,
+        ge=1,
+        description="Maximum number of rows predicted for an owner a second, over all processes; by default no limit.",
+    )
+    owner_datasets: int | None = Field(
+        None, ge=0, description="Maximum number of datasets of an owner; by default no limit."
+    )
+    owner_dataset_bytes: int | None = Field(
+        None, ge=0, description="Maximum number of bytes that datasets of an owner are stored in; by default no limit."
+    )
+    owner_models: int | None = Field(
+        None, ge=0, description="Maximum number of models of an owner; by default no limit."
+    )
+    owner_training_seconds_per_day: int | None = Field(
+        None,
+        ge=0,
+        description="Maximum time for which training jobs of an owner run in a day, from 00:00 UTC on; by default no "
+        "limit.",
+    )
     idempotency_retention_seconds: float = Field(
         86_400.0, gt=0, description="How long the response to a request with an `Idempotency-Key` is stored."
     )
@@ -195,6 +221,19 @@ class Settings(BaseSettings):
         if self.database_password_file is not None:
             url = url.set(password=self.database_password_file.read_text().strip())
         return url
+
+    @property
+    def owner_limits(self) -> OwnerLimits:
+        """Return the limits of owners for whom no others are set."""
+        return OwnerLimits(
+            requests_per_second=self.owner_requests_per_second,
+            rows_per_second=self.owner_rows_per_second,
+            datasets=self.owner_datasets,
+            dataset_bytes=self.owner_dataset_bytes,
+            models=self.owner_models,
+            unfinished_jobs=self.max_queued_jobs,
+            training_seconds_per_day=self.owner_training_seconds_per_day,
+        )
 
     @property
     def shown_database_url(self) -> SecretStr | str:

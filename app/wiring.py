@@ -50,7 +50,10 @@ from app.jobs.worker.program import FILES, program
 from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
+from app.limits.limiter import RateLimiter
+from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
+from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.process_parts import Base, ProcessParts
@@ -96,16 +99,18 @@ def build(settings: Settings) -> ProcessParts:
         exporting=Exporting(base.transaction),
         importing=Importing(base.transaction),
         jobs=Jobs(base.transaction, Control(base.client)),
-        training=Training(base.transaction, now, settings.max_queued_jobs),
-        scoring=Scoring(base.transaction, now, settings.max_queued_jobs),
+        training=Training(base.transaction, now),
+        scoring=Scoring(base.transaction, now),
         prediction=prediction,
-        batch_predictions=BatchPredictions(base.transaction, prediction, now, settings.max_queued_jobs),
+        batch_predictions=BatchPredictions(base.transaction, prediction, now),
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
         sessions=Sessions(base.transaction, settings.session_seconds),
         metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
+        limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
+        rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
@@ -229,6 +234,16 @@ def api_keys(settings: Settings) -> Iterator[ApiKeys]:
         base.close()
 
 
+@contextmanager
+def limited_owners(settings: Settings) -> Iterator[OwnersWithLimits]:
+    """The limits of owners in a database, for the command line; raises UnavailableError."""
+    base = _base(settings)
+    try:
+        yield OwnersWithLimits(base.transaction, use_of)
+    finally:
+        base.close()
+
+
 def _base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
     """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
     engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
@@ -242,5 +257,6 @@ def _base(settings: Settings, reachability: Reachability | None = None, numbers:
         monitor=monitor,
         subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
         pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
+        default_limits=settings.owner_limits,
     )
     return Base(engine, client, transaction, monitor)

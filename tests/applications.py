@@ -34,7 +34,9 @@ from app.jobs.metrics import job_metrics
 from app.jobs.ports import QueueControl
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
+from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import OwnNumbers
+from app.owner_use import use_of
 from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
@@ -47,6 +49,7 @@ from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.limits import OwnerLimits
 from tests.conftest import DATABASES, migrated_database
 from tests.doubles.notifier import SilentNotifier
 from tests.doubles.queue import ListedQueue, RecordingQueue
@@ -92,7 +95,7 @@ class Report(Readiness):
 
 
 class StoredParts(Parts):
-    """An application's parts over a database; at most `max_unfinished` jobs may wait."""
+    """An application's parts over a database."""
 
     def __init__(
         self,
@@ -101,7 +104,6 @@ class StoredParts(Parts):
         notifier: Notifier,
         *,
         clock: Clock = now,
-        max_unfinished: int = 1_000,
     ) -> None:
         source = OwnNumbers()
         prediction = ServedVersions(transaction, 10**6, numbers=source.numbers)
@@ -115,24 +117,30 @@ class StoredParts(Parts):
             exporting=Exporting(transaction),
             importing=Importing(transaction),
             jobs=Jobs(transaction, queue),
-            training=Training(transaction, clock, max_unfinished=max_unfinished),
-            scoring=Scoring(transaction, clock, max_unfinished=max_unfinished),
+            training=Training(transaction, clock),
+            scoring=Scoring(transaction, clock),
             prediction=prediction,
-            batch_predictions=BatchPredictions(transaction, prediction, clock, max_unfinished=max_unfinished),
+            batch_predictions=BatchPredictions(transaction, prediction, clock),
             watcher=JobWatcher(transaction, notifier),
             webhooks=Webhooks(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
             sessions=Sessions(transaction, SESSION_SECONDS),
             metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics))),
+            limited_owners=OwnersWithLimits(transaction, use_of),
         )
         self.report = Report()
         self.transaction = transaction
 
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
-        """Parts over an engine, with the time as it is."""
-        transaction = open_transactions(engine, ListedQueue, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS))
-        return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
+        """Parts over an engine, with the time as it is; at most `max_unfinished` jobs may wait."""
+        transaction = open_transactions(
+            engine,
+            ListedQueue,
+            subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+            default_limits=OwnerLimits(unfinished_jobs=max_unfinished),
+        )
+        return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine))
 
     def ready(self) -> Report:
         return self.report

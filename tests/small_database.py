@@ -24,6 +24,7 @@ from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobTransitionRow, TrainingJobRow
+from app.limits.repository import OwnerLimitsRepository
 from app.registry.records import NewVersion, Version
 from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
@@ -55,6 +56,11 @@ class SmallDatabase:
         self.opened += 1
         with self._open() as tx:
             yield tx
+
+    def set_limits(self, owner: str, **limits: int | None) -> None:
+        """Set the limits of an owner."""
+        with self._open() as tx:
+            OwnerLimitsRepository(tx).set(owner, limits)
 
     def put_dataset(self, dataset: Dataset, *blocks: Block) -> None:
         """Have a dataset that is ready, in place of the one with its id."""

@@ -14,6 +14,7 @@ from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
 from app.database.pool_metrics import PoolMetrics
 from relevance_bayes.types.jobs import JobKind
+from relevance_bayes.types.limits import OwnerLimits
 
 
 class Queue(Protocol):
@@ -39,7 +40,8 @@ class Transaction:
     """A transaction with its clock and queue; it is short and never waits for network I/O.
 
     `queue` adds entries within the transaction. Idempotent responses are kept for `response_retention` seconds.
-    `subscribers` are called for every event that is published in it.
+    `subscribers` are called for every event that is published in it. Owners have the `default_limits`, where no others
+    are set for them.
     """
 
     session: Session
@@ -47,6 +49,7 @@ class Transaction:
     queue: Queue
     response_retention: float = DAY
     subscribers: tuple["Subscriber", ...] = ()
+    default_limits: OwnerLimits = OwnerLimits()
 
     def publish(self, event: object) -> None:
         """Call the subscribers of an event, within this transaction."""
@@ -85,14 +88,17 @@ def open_transactions(
     monitor: DatabaseMonitor | None = None,
     subscribers: tuple[Subscriber, ...] = (),
     pool_metrics: PoolMetrics | None = None,
+    default_limits: OwnerLimits | None = None,
 ) -> OpenTransaction:
     """Return a function that opens transactions on an engine; `submitter` makes the queue of a connection.
 
     Opening and using a transaction raises UnavailableError where the database can't be reached or is too busy, and
     ConflictError after a concurrent change of the same rows. A read-only transaction takes no lock on either database.
     With a `monitor` transactions are refused at once during an outage. `subscribers` are called for each published
-    event. `pool_metrics` count the use of the engine's connections.
+    event. `pool_metrics` count the use of the engine's connections. `default_limits` are those of owners; none where
+    they are not given.
     """
+    limits = OwnerLimits() if default_limits is None else default_limits
     begin = engine.begin if pool_metrics is None else pool_metrics.begin
 
     @contextmanager
@@ -104,7 +110,7 @@ def open_transactions(
             begin() as connection,
             Session(connection, expire_on_commit=False) as session,
         ):
-            yield Transaction(session, clock, submitter(connection), response_retention, subscribers)
+            yield Transaction(session, clock, submitter(connection), response_retention, subscribers, limits)
             session.flush()
 
     return opened

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from itertools import chain
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from app.errors import UnavailableError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
+from app.limits.quotas import DATASET_BYTES, DATASETS, check_quota
 from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.types.errors import InvalidDataError
@@ -44,7 +46,7 @@ class Ingest:
 
         `blocks` is read outside transactions, so it may be slow. After an error nothing of the upload stays. The
         response to a `keyed` request is stored in the transaction that makes the dataset. Raises InvalidDataError where
-        there are no rows, KeyInUseError, and what `blocks` raises.
+        there are no rows, KeyInUseError, QuotaExceededError, and what `blocks` raises.
         """
         first = next(blocks, None)
         if first is None:
@@ -53,7 +55,9 @@ class Ingest:
         with self.transaction() as tx:
             if keyed is not None:
                 IdempotencyKeyRepository(tx).begin(keyed.key, upload.id)
-            DatasetRepository(tx).begin(upload)
+            datasets = DatasetRepository(tx)
+            check_quota(tx, owner, DATASETS, lambda: datasets.count(owner) + 1)
+            datasets.begin(upload)
         try:
             return self._store(upload, chain((first,), blocks), keyed)
         except BaseException:
@@ -68,7 +72,9 @@ class Ingest:
             with self.transaction() as tx:
                 if keyed is not None:
                     IdempotencyKeyRepository(tx).renew(keyed.key, upload.id)
-                DatasetRepository(tx).append(upload.id, number, first_row, block)
+                datasets = DatasetRepository(tx)
+                datasets.append(upload.id, number, first_row, block)
+                check_quota(tx, upload.owner, DATASET_BYTES, partial(datasets.stored_bytes, upload.owner))
         digest, columns = seen.digest(), tuple(seen.summaries())
         made = Dataset(
             id=upload.id,

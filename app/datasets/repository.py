@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.database import keyset
@@ -81,7 +81,8 @@ class DatasetRepository:
         # Encoded first, so that no lock is held meanwhile.
         content = encode_block(block)
         alive = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
-        if not changed(self.tx.session, alive.values(written_at=self.tx.clock())):
+        size = DatasetRow.stored_bytes + len(content)
+        if not changed(self.tx.session, alive.values(written_at=self.tx.clock(), stored_bytes=size)):
             raise _upload_is_gone()
         row = DatasetBlockRow(
             dataset_id=dataset_id, number=number, first_row=first_row, rows=block_rows(block), content=content
@@ -89,6 +90,14 @@ class DatasetRepository:
         self.tx.session.add(row)
         self.tx.session.flush()
         self.tx.session.expunge(row)
+
+    def count(self, owner: str) -> int:
+        """Return the number of an owner's datasets, uploads included."""
+        return self.tx.session.scalar(select(func.count()).select_from(DatasetRow).where(*_kept(owner))) or 0
+
+    def stored_bytes(self, owner: str) -> int:
+        """Return the size of the blocks of an owner's datasets, uploads included."""
+        return int(self.tx.session.scalar(select(func.sum(DatasetRow.stored_bytes)).where(*_kept(owner))) or 0)
 
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
         """Make an upload a dataset; raises NotFoundError where it was deleted meanwhile."""
@@ -192,6 +201,10 @@ class DatasetRepository:
 
 def _ready() -> Select[DatasetRow]:
     return select(DatasetRow).where(DatasetRow.state == "ready").execution_options(populate_existing=True)
+
+
+def _kept(owner: str) -> tuple[ColumnElement[bool], ...]:
+    return DatasetRow.owner == owner, DatasetRow.state.in_(("ready", "uploading"))
 
 
 def _dataset(row: DatasetRow) -> Dataset:

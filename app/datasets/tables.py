@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base
@@ -12,7 +12,8 @@ from app.database.base import Base
 class DatasetRow(Base):
     """A dataset, an upload (`uploading`), or a deleted dataset whose blocks are being deleted (`deleted`).
 
-    `written_at` is the time of the last write; `columns` are summaries as JSON. An image has a `height` and a `width`.
+    `written_at` is the time of the last write, `stored_bytes` the size of the blocks; `columns` are summaries as
+    JSON. An image has a `height` and a `width`.
     """
 
     __tablename__ = "datasets"
@@ -35,6 +36,7 @@ class DatasetRow(Base):
     columns: Mapped[str | None] = mapped_column(default=None)
     height: Mapped[int | None] = mapped_column(default=None)
     width: Mapped[int | None] = mapped_column(default=None)
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
 
 
 class DatasetBlockRow(Base):

@@ -19,6 +19,7 @@ from app.evaluation.schemas.comparisons import CompareOptions
 from app.formats.cell_faults import refuse
 from app.formats.json_table import has_column, read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked
+from app.http.rate_limits import charge_rows, check_rows
 from app.prediction import ServedVersion
 from app.prediction.json_codec import max_containers
 from app.prediction.served_versions import ServedVersions
@@ -35,7 +36,8 @@ _OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
 
 
 def comparison_json(prediction: ServedVersions, owner: str, reference: Reference, body: bytes, max_rows: int) -> bytes:
-    """Return the response; raises NotFoundError, ConflictError, and the errors of an invalid body."""
+    """Return the response; raises NotFoundError, ConflictError, RateLimitError, errors of the body."""
+    check_rows()
     first = prediction.version(owner, *reference)
     columns_of_a_row = max(MAX_MEMBERS, 2 * len(first.columns))
     raw = read_json(body, max_columns=columns_of_a_row, others=("with",), max_containers=max_containers(max_rows))
@@ -47,6 +49,7 @@ def comparison_json(prediction: ServedVersions, owner: str, reference: Reference
     if (rows := block_rows(block)) > max_rows:
         raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; send the table in parts.")
     refuse(cell_faults)
+    charge_rows(2 * rows)
     compared = compare(first, second, block)
     refuse(compared.faults)
     summary, reported = _numbers(compared) if isinstance(compared, ComparedNumbers) else _classes(compared)

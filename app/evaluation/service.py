@@ -25,7 +25,6 @@ class Scoring:
 
     transaction: OpenTransaction
     clock: Clock
-    max_unfinished: int = 10_000
 
     def submit(
         self,
@@ -43,7 +42,7 @@ class Scoring:
         """
         job = self._planned(owner, request, priority=priority, retry_of=retry_of)
         with self.transaction() as tx:
-            return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
+            return enqueue(tx, job, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
         """Return a new job with the same request; aliases are resolved again. Raises ConflictError before it has ended.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.database.transaction import OpenTransaction
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
+from app.registry.model_quota import check_model_quota
 from app.registry.records import NewVersion, Version
 from app.registry.repository import ModelRepository
 from app.tasks.options import refuse
@@ -40,10 +41,12 @@ class Importing:
     ) -> Version:
         """Record it as the next version of model `name`; `digest` is SHA-256 of what came.
 
-        Raises InvalidRequestError for what can't predict, ConflictError where the model answers another question.
+        Raises InvalidRequestError for what can't predict, ConflictError where the model answers another question,
+        QuotaExceededError.
         """
         new = _checked(exported, name, ImportedFrom(exported.model, exported.number, digest))
         with self.transaction() as tx:
+            check_model_quota(tx, owner, name)
             version = ModelRepository(tx).add(owner, new)
             if keyed is not None:
                 # Within the transaction, since only that gives the number.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from typing import Protocol
 
-from app.http.paths import INFERENCE, OWN, is_below
+from app.http.paths import INFERENCE, LIMITS, OWN, is_below
 from app.identity import LOCAL, Principal
 from relevance_bayes.types.keys import KeyScope
 
@@ -63,8 +63,8 @@ def secret_of(authorizations: Collection[bytes]) -> bytes | None:
 
 
 def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
-    """Return the scopes, beside `admin`, each of which permits a request; none of them for keys."""
-    if is_below(path, KEYS):
+    """Return the scopes, beside `admin`, each of which permits a request; none for keys and limits of others."""
+    if is_below(path, KEYS) or path.startswith(f"{LIMITS}/"):
         return ()
     if path == SESSION:
         return ("predict", "read", "train")

@@ -15,6 +15,8 @@ from app.identity import new_request_id
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 EXPOSED = (
+    "RateLimit",
+    "RateLimit-Policy",
     REQUEST_ID_HEADER,
     "ETag",
     "Location",

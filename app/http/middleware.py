@@ -13,11 +13,13 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import CrossSiteError, TooLargeError, UnavailableError
+from app.errors import CrossSiteError, RateLimitError, TooLargeError, UnavailableError
 from app.http.authentication import HOW_TO_SEND, READING, Authenticator, sufficient_scopes
 from app.http.documentation_pages import DOCS, REDOC
 from app.http.paths import GUIDE, is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
+from app.http.rate_limits import CURRENT as RATES
+from app.http.rate_limits import RateLimits, Unlimited, is_limited
 from app.http.request_metrics import RequestMetrics
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.session_cookies import check_own_page, session_of
@@ -83,7 +85,8 @@ class Shortcut(Protocol):
 @dataclass(frozen=True)
 class Rules:
     """The settings of the middleware: who authenticates requests, the maximum size of bodies, except for the methods
-    and paths `elsewhere`, which limit them themselves, whether requests are logged, and what counts them.
+    and paths `elsewhere`, which limit them themselves, whether requests are logged, what counts them, and the limited
+    rates of owners.
     """
 
     authenticator: Authenticator
@@ -91,6 +94,7 @@ class Rules:
     elsewhere: frozenset[tuple[str, str]] = frozenset()
     log: bool = True
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
+    rate_limits: RateLimits = field(default_factory=Unlimited)
 
 
 class Entrance:
@@ -108,6 +112,7 @@ class Entrance:
         self._authenticator = rules.authenticator
         self._log = rules.log
         self._metrics = rules.metrics
+        self._rate_limits = rules.rate_limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -122,6 +127,7 @@ class Entrance:
         state[REQUEST_ID] = request_id
         staleness = Staleness()
         CURRENT.set(staleness)
+        RATES.set(None)
         status = 500  # the status that the client gets for an exception raised here
         has_begun = False
 
@@ -135,6 +141,8 @@ class Entrance:
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]
+                if (rates := RATES.get()) is not None:
+                    headers += rates.headers()
                 if _HAS_SESSION in state:
                     headers.append(_OF_SESSION)
                 message["headers"] = headers
@@ -148,7 +156,7 @@ class Entrance:
                 await self._app(scope, receive, send_with_id)
             else:
                 await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
-        except (CrossSiteError, UnavailableError) as error:
+        except (CrossSiteError, RateLimitError, UnavailableError) as error:
             if has_begun:
                 raise
             await error_response(scope, error)(scope, receive, send_with_id)
@@ -173,7 +181,7 @@ class Entrance:
     async def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
         """Return the response that refuses the request, or None after the principal is set in the scope.
 
-        Raises UnavailableError where the key can't be checked, and CrossSiteError.
+        Raises UnavailableError where the key can't be checked, CrossSiteError, and RateLimitError.
         """
         if is_protected(path):
             principal = self._authenticator.known(keys) or await self._principal(scope, keys)
@@ -185,6 +193,10 @@ class Entrance:
                 headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
                 return problem_response(scope, FORBIDDEN, detail=principal.lacks(scopes), headers=headers)
             scope["state"]["principal"] = principal
+            rates = self._rate_limits.of(principal.owner)
+            if rates is not None and is_limited(path):
+                RATES.set(rates)
+                rates.take_request()
         if "\0" in path:  # no stored text contains NUL
             return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:

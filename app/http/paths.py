@@ -5,6 +5,9 @@ from starlette.types import Scope
 OWN = "/v1"
 """The service's own API."""
 
+LIMITS = f"{OWN}/limits"
+"""The limits of owners."""
+
 INFERENCE = "/v2"
 """The Open Inference Protocol, version 2."""
 

@@ -18,9 +18,12 @@ from app.errors import (
     MalformedBodyError,
     NotInstalledError,
     PreconditionFailedError,
+    QuotaExceededError,
+    RateLimitError,
     TooLargeError,
     TooManyJobsError,
     TrainingFailedError,
+    TrainingTimeError,
     UnavailableError,
 )
 from app.http.paths import INFERENCE, is_below, path_of
@@ -58,6 +61,7 @@ class ProblemKind:
 KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     MalformedBodyError: ProblemKind(400, "malformed-body", "Malformed body"),
     CrossSiteError: ProblemKind(403, "cross-site-request", "Cross-site request"),
+    QuotaExceededError: ProblemKind(403, "quota-exceeded", "Quota exceeded"),
     NotFoundError: ProblemKind(404, "not-found", "Not found"),
     ConflictError: ProblemKind(409, "conflict", "Conflict"),
     InUseError: ProblemKind(409, "in-use", "Resource in use"),
@@ -70,6 +74,8 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     KeyReusedError: ProblemKind(422, "idempotency-key-reused", "Idempotency key reused"),
     KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "Idempotency key in use"),
     TooManyJobsError: ProblemKind(429, "too-many-jobs", "Too many unfinished jobs"),
+    RateLimitError: ProblemKind(429, "rate-limit-exceeded", "Rate limit exceeded"),
+    TrainingTimeError: ProblemKind(429, "training-time-exceeded", "Training time exceeded"),
     ClientLeftError: ProblemKind(499, "client-closed-request", "Client closed request"),
     NotInstalledError: ProblemKind(501, "not-installed", "Not installed"),
     UnavailableError: ProblemKind(503, "unavailable", "Service unavailable"),
@@ -153,7 +159,7 @@ def problem_response(
 def error_response(scope: Scope, error: RelevanceError) -> Response:
     """Return the response to one of the service's own errors."""
     kind = kind_of(error)
-    seconds = RETRY_AFTER_SECONDS.get(kind)
+    seconds = error.retry_after if isinstance(error, RateLimitError) else RETRY_AFTER_SECONDS.get(kind)
     headers = None if seconds is None else {"Retry-After": str(seconds)}
     errors = map(fault_members, error.faults)
     return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)

@@ -46,6 +46,12 @@ class BacklogRepository:
         mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
         return self.tx.session.scalar(mine) or 0
 
+    def models_in_training(self, owner: str) -> frozenset[str]:
+        """Return the names of the models of an owner's unfinished training jobs."""
+        job = TrainingJobRow
+        mine = (job.owner == owner, job.finished_at.is_(None), job.kind == "training")
+        return frozenset(self.tx.session.scalars(select(job.for_model).where(*mine).distinct()))
+
     def by_state(self) -> Mapping[tuple[str, str], tuple[int, float]]:
         """Return the number of unfinished jobs and the age of the oldest in seconds, by kind and state."""
         job = TrainingJobRow

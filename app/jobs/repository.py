@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
+from sqlalchemy import ColumnElement, Update, and_, case, delete, func, or_, select, update
 
 from app.database import keyset
 from app.database.changes import changed
@@ -137,6 +137,14 @@ class JobRepository:
         self.tx.session.flush()
         notify(self.tx.session, job_id)
         return True
+
+    def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
+        """Return the first start and the end (None: not yet) of an owner's training jobs that ended after a time."""
+        job = TrainingJobRow
+        recent = or_(job.finished_at.is_(None), job.finished_at > ended_after)
+        mine = (job.owner == owner, job.kind == "training", job.started_at.is_not(None), recent)
+        rows = self.tx.session.execute(select(job.started_at, job.finished_at).where(*mine))
+        return tuple((started_at, ended_at) for started_at, ended_at in rows if started_at is not None)
 
     def is_cancel_requested(self, job_id: UUID) -> bool:
         """Return whether the owner has requested the job's cancellation."""

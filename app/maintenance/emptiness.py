@@ -7,7 +7,7 @@ from app.tables import Base
 QUEUES = frozenset({"workflow_status", "dbos.workflow_status"})
 """The table of queued work, which may be of another program that uses DBOS in the same database."""
 
-IGNORED = frozenset({"workers"})
+IGNORED = frozenset({"rate_demands", "workers"})
 """Tables that a database without content may have rows in."""
 
 

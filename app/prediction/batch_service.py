@@ -35,7 +35,6 @@ class BatchPredictions:
     transaction: OpenTransaction
     prediction: ServedVersions
     clock: Clock
-    max_unfinished: int = 10_000
 
     def submit(
         self,
@@ -57,7 +56,7 @@ class BatchPredictions:
         made = plan_of(request, dataset, served)
         job = PREDICTION.queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         with self.transaction() as tx:
-            return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
+            return enqueue(tx, job, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request; raises ConflictError while the job has not ended, and what `submit` does."""

@@ -16,6 +16,7 @@ from app.cancellation import check_cancelled
 from app.http.dependencies import services_of
 from app.http.disconnection import run_for_client
 from app.http.large_bodies import LargeBodies, LargeBody
+from app.http.rate_limits import check_rows
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.served_versions import ServedVersions
 from app.prediction.slots import MAX_SLOTS, PredictionSlot
@@ -132,7 +133,8 @@ class PredictionRunner:
         self._lookups = CapacityLimiter(MAX_LOOKUP_THREADS)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
-        """Return the version to predict with; raises what `ServedVersions.version` does."""
+        """Return the version to predict with; raises RateLimitError, and what `ServedVersions.version` does."""
+        check_rows()
         return self._versions.at_hand(owner, *reference) or await self._looked_up(owner, reference)
 
     async def predict(

@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 
 from app.errors import ClientLeftError
+from app.http.rate_limits import CURRENT as RATES
 from app.metrics.families import counter
 from app.metrics.numbers import Numbers
 from app.registry.records import Version
@@ -148,19 +149,22 @@ class Totals:
 class CountedRequest:
     """A request, entered and left on the event loop, whose rows may be answered elsewhere: they are counted at its end.
 
-    One that is given up, since nobody waits for it, is not counted.
+    One that is given up, since nobody waits for it, is not counted. Its rows count for the owner's rate.
     """
 
-    __slots__ = ("_began", "_counts", "_rows")
+    __slots__ = ("_began", "_counts", "_rates", "_rows")
 
     def __init__(self, counts: Counts) -> None:
         self._counts, self._rows = counts, Rows()
+        self._rates = RATES.get()  # a stream may be left in the context of another request
         self._began = perf_counter_ns()
 
     def __enter__(self) -> Rows:
         return self._rows
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        if self._rates is not None:
+            self._rates.charge_rows(self._rows.number)
         if kind is not None and (issubclass(kind, ClientLeftError) or not issubclass(kind, Exception)):
             return
         counts, rows = self._counts, self._rows

@@ -1,6 +1,6 @@
 """The repository of models, their versions and predictors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -54,6 +54,13 @@ class ModelRepository:
         """Return a model, or None."""
         rows = self.tx.session.execute(_models(owner).where(ModelRow.name == name)).all()
         return self._read(rows)(rows[0]) if rows else None
+
+    def count(self, owner: str, *, planned: Collection[str] = ()) -> int:
+        """Return the number of an owner's models, with those that are `planned` and not made yet."""
+        mine = (ModelRow.owner == owner, ModelRow.deleted_at.is_(None))
+        made = self.tx.session.scalar(select(func.count()).select_from(ModelRow).where(*mine)) or 0
+        known = self.tx.session.scalars(select(ModelRow.name).where(*mine, ModelRow.name.in_(planned)))
+        return made + len({*planned}.difference(known))
 
     def page(
         self, owner: str, part: PageRequest, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS

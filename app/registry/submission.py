@@ -2,12 +2,14 @@
 
 from app.database.transaction import Transaction
 from app.datasets.repository import DatasetRepository
-from app.errors import TooManyJobsError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
+from app.jobs.training_time import check_training_time
+from app.limits.quotas import UNFINISHED_JOBS, check_quota
+from app.registry.model_quota import check_model_quota
 from app.registry.repository import ModelRepository
 
 
@@ -21,16 +23,18 @@ def submit(tx: Transaction, job: Job) -> None:
     ModelRepository(tx).hold(job.owner, job.for_model, versions=job.scored, job_id=job.id)
 
 
-def enqueue(tx: Transaction, job: Job, *, max_unfinished: int, keyed: Keyed[Job] | None = None) -> Job:
+def enqueue(tx: Transaction, job: Job, *, keyed: Keyed[Job] | None = None) -> Job:
     """Record and queue a job, and store the response to a `keyed` request, in one transaction.
 
-    Raises NotFoundError (a resource it needs was deleted), TooManyJobsError, KeyInUseError.
+    Raises NotFoundError (a resource it needs was deleted), TooManyJobsError, KeyInUseError; for a training
+    QuotaExceededError (models), TrainingTimeError.
     """
     if keyed is not None:
         IdempotencyKeyRepository(tx).keep(keyed.key, keyed.response(job))
+    check_quota(tx, job.owner, UNFINISHED_JOBS, lambda: BacklogRepository(tx).count(job.owner) + 1)
+    if job.kind == "training":
+        check_training_time(tx, job.owner)
+        check_model_quota(tx, job.owner, job.for_model)
     submit(tx, job)
-    # Counted after the insert: on SQLite no other job can be added from here on.
-    if BacklogRepository(tx).count(job.owner) > max_unfinished:
-        raise TooManyJobsError(f"{max_unfinished:,} jobs are unfinished, the maximum: try again later, or cancel some.")
     tx.queue.submit(job.id, owner=job.owner, kind=job.kind, priority=job.priority)
     return job

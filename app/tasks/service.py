@@ -25,7 +25,6 @@ class Training:
 
     transaction: OpenTransaction
     clock: Clock
-    max_unfinished: int = 10_000
 
     def submit(
         self,
@@ -39,7 +38,8 @@ class Training:
         """Plan, record and queue a job, and store the response to a `keyed` request, in one transaction.
 
         Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's versions
-        have another task, target or other inputs), TooManyJobsError, KeyInUseError.
+        have another task, target or other inputs), TooManyJobsError, KeyInUseError,
+        QuotaExceededError (models), TrainingTimeError.
         """
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
@@ -49,7 +49,7 @@ class Training:
         # deleted in between.
         with self.transaction() as tx:
             _refuse_another_meaning(ModelRepository(tx).find(owner, made.model), made)
-            return enqueue(tx, job, max_unfinished=self.max_unfinished, keyed=keyed)
+            return enqueue(tx, job, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """Return a new job with the same request, planned again; raises ConflictError while the job has not ended.

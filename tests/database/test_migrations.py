@@ -19,6 +19,7 @@ from app.database.holds import JobHoldRow
 from app.database.migrations import downgrade, is_own, migrate
 from app.database.revision import is_migrated
 from app.database.transaction import OpenTransaction
+from app.datasets.repository import DatasetRepository
 from app.errors import InUseError, UnavailableError
 from app.exports.formats import DOCUMENT
 from app.http.conditions import Condition
@@ -214,6 +215,18 @@ def _stored_problem(engine: Engine) -> Problem:
         return PROBLEM.read(
             connection.execute(text("SELECT error FROM training_jobs WHERE error IS NOT NULL")).scalar_one()
         )
+
+
+def test_datasets_from_before_have_the_size_of_their_blocks(engine: Engine, transaction: OpenTransaction) -> None:
+    for blocks in (1, 3):
+        samples.stored_dataset(transaction, blocks=blocks)
+    with transaction() as tx:
+        DatasetRepository(tx).begin(samples.upload())
+        size = DatasetRepository(tx).stored_bytes(samples.OWNER)
+    downgrade(engine, "2026_12_10_job_totals")
+    migrate(engine)
+    with transaction() as tx:
+        assert DatasetRepository(tx).stored_bytes(samples.OWNER) == size > 0
 
 
 def test_one_revision_back_is_not_migrated(engine: Engine) -> None:

@@ -77,7 +77,8 @@ def test_done_again_it_is_of_what_the_reference_means_now(stored: SmallDatabase,
 
 
 def test_it_counts_among_an_owners_unfinished_jobs(stored: SmallDatabase) -> None:
-    scoring = Scoring(stored.transaction, lambda: NOW, max_unfinished=1)
+    stored.set_limits(OWNER, unfinished_jobs=1)
+    scoring = Scoring(stored.transaction, lambda: NOW)
     scoring.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError):
         scoring.submit(OWNER, REQUEST)

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from app.errors import ClientLeftError, MalformedBodyError
+from app.http.rate_limits import CURRENT as RATES
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7
+from app.limits.rates import OwnerRates
 from app.prediction import usage_counts as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import BOUNDS, CountedRequest, Counters, Counts
+from relevance_bayes.types.limits import OwnerLimits
 from relevance_bayes.types.references import Reference
 from tests.served_versions import served
 from tests.small_database import SmallDatabase
@@ -136,3 +139,15 @@ def test_of_very_many_versions_those_that_came_last_are_counted(monkeypatch: pyt
         add_rows(counters.of(version), 1)
     assert [(reference.version, counted.rows) for reference, counted in counters.all(OWNER)] == [(1, 2), (3, 1)]
     assert counters.until_now(second).rows == 0
+
+
+@pytest.mark.parametrize("end", [None, ClientLeftError("left"), MalformedBodyError("bad")])
+def test_rows_count_for_the_owner_of_their_request_however_and_wherever_it_ends(end: Exception | None) -> None:
+    mine, theirs = (OwnerRates(OwnerLimits(rows_per_second=10), 1, lambda: 0.0) for _ in range(2))
+    token = RATES.set(mine)
+    request = CountedRequest(Counts())
+    RATES.set(theirs)
+    request.__enter__().add(4, None)
+    request.__exit__(None if end is None else type(end), end, None)
+    RATES.reset(token)
+    assert (mine.buckets["rows"].tokens, theirs.buckets["rows"].tokens) == (6.0, 10.0)

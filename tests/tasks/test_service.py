@@ -158,7 +158,8 @@ def test_a_job_whose_dataset_is_gone_is_not_done_again(stored: SmallDatabase, tr
 
 
 def test_an_owner_may_have_so_many_unfinished_jobs(stored: SmallDatabase) -> None:
-    training = Training(stored.transaction, lambda: NOW, max_unfinished=2)
+    stored.set_limits(OWNER, unfinished_jobs=2)
+    training = Training(stored.transaction, lambda: NOW)
     for _ in range(2):
         training.submit(OWNER, REQUEST)
     with pytest.raises(TooManyJobsError, match="2 jobs"):

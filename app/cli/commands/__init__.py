@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from app.cli.commands.keys import keys
+from app.cli.commands.limits import limits
 from app.cli.commands.maintenance import backup, copy_database, doctor, restore
 from app.cli.commands.service import api, check_worker, config, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application
@@ -27,8 +28,8 @@ def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
 application = new_application(
     "relevance",
     "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys and check are the service; "
-    "the others are its clients.",
+    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys, limits and check are the "
+    "service; the others are its clients.",
     read_rows,
 )
 for command in (serve, api, worker, migrate, config, doctor, backup, restore, copy_database):
@@ -36,6 +37,7 @@ for command in (serve, api, worker, migrate, config, doctor, backup, restore, co
 add_client_commands(application)
 
 application.add_typer(keys, name="keys")
+application.add_typer(limits, name="limits")
 check = typer.Typer(help="Health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)
 application.add_typer(check, name="check")

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import grpc
 
 from app.http.authentication import Authenticator
 from app.http.dependencies import Services
+from app.http.rate_limits import RateLimits, Unlimited
 from app.http.shutdown import Shutdown
 from app.inference.rpc.service import Service
 
@@ -48,6 +49,8 @@ class RpcRules:
     max_metadata_bytes: int = 32 * 1024
     grace_seconds: float = 5.0
     """The time in which open calls must complete after the server has stopped listening."""
+    rate_limits: RateLimits = field(default_factory=Unlimited)
+    """The limited rates of owners."""
 
 
 class CantListen(OSError):
@@ -58,7 +61,7 @@ class CantListen(OSError):
 async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     """Serve calls until listeners close, on the port that is yielded; raises CantListen."""
     shutdown = services[Shutdown]
-    service = Service(services, rules.authenticator, log_requests=rules.log)
+    service = Service(services, rules.authenticator, rules.rate_limits, log_requests=rules.log)
     server = grpc.aio.server(
         handlers=[service.handlers()],
         options=_options(rules),

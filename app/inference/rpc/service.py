@@ -10,10 +10,12 @@ from anyio import to_thread
 from google.protobuf.message import DecodeError, Message
 
 from app import __version__
-from app.errors import MalformedBodyError
+from app.errors import MalformedBodyError, RateLimitError
 from app.http.authentication import HOW_TO_SEND, Authenticator
 from app.http.dependencies import Services
 from app.http.problems import kind_of
+from app.http.rate_limits import CURRENT as RATES
+from app.http.rate_limits import RateLimits
 from app.http.readiness import ReadinessProbe
 from app.http.shutdown import Shutdown
 from app.http.staleness import CURRENT, Staleness
@@ -37,6 +39,7 @@ NAME = "inference.GRPCInferenceService"
 
 CODES: Mapping[int, grpc.StatusCode] = {
     400: grpc.StatusCode.INVALID_ARGUMENT,
+    403: grpc.StatusCode.PERMISSION_DENIED,
     404: grpc.StatusCode.NOT_FOUND,
     409: grpc.StatusCode.FAILED_PRECONDITION,
     413: grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -53,11 +56,14 @@ log = structlog.stdlib.get_logger("app.requests")
 class Service:
     """Serves calls with an API key of the scope `predict`; metadata are for `read` too, and probes need none."""
 
-    def __init__(self, services: Services, authenticator: Authenticator, *, log_requests: bool) -> None:
+    def __init__(
+        self, services: Services, authenticator: Authenticator, rate_limits: RateLimits, *, log_requests: bool
+    ) -> None:
         self._services = services
         self._readiness = services[ReadinessProbe]
         self._runner = services[PredictionRunner]
         self._authenticator = authenticator
+        self._rate_limits = rate_limits
         self._shutdown = services[Shutdown]
         self._log = log_requests
 
@@ -135,6 +141,7 @@ class Service:
 
         async def response(request: bytes, context: "Context[Answered]") -> Answered:
             began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
+            retry_after: tuple[tuple[str, str], ...] = ()
             staleness = Staleness()
             CURRENT.set(staleness)
             try:
@@ -144,12 +151,16 @@ class Service:
                 elif not principal.has_any(scopes):
                     code, detail = grpc.StatusCode.PERMISSION_DENIED, principal.lacks(scopes)
                 else:
+                    if not is_open:
+                        self._take_request(principal)
                     answered = await call(principal, await self._parsed(requested, request))
                     if staleness.age is not None:
                         context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
                     return answered
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
+                if isinstance(error, RateLimitError):
+                    retry_after = (("retry-after", f"{error.retry_after}"),)
                 error.__traceback__ = None  # refers to the future of a thread, which refers to the error
             except Exception as error:
                 # As for HTTP: gRPC's own handler would send the exception to the client.
@@ -158,9 +169,16 @@ class Service:
             finally:
                 if self._log:
                     log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
-            await context.abort(code, detail)
+            await context.abort(code, detail, retry_after)
 
         return grpc.unary_unary_rpc_method_handler(response, response_serializer=_bytes)
+
+    def _take_request(self, principal: Principal) -> None:
+        """Count a call of a principal's owner; raises RateLimitError."""
+        rates = self._rate_limits.of(principal.owner)
+        RATES.set(rates)
+        if rates is not None:
+            rates.take_request()
 
     async def _principal(self, context: "Context[Answered]") -> Principal | None:
         authorizations = _authorizations(context)

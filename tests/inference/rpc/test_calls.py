@@ -27,12 +27,14 @@ from app.identity import Principal
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.server import CantListen, RpcRules, serving
 from app.inference.rpc.service import NAME
+from app.limits.rates import OwnerRates
 from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner
 from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.types.keys import KeyScope
+from relevance_bayes.types.limits import OwnerLimits
 from tests.applications import Report, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.issuers import AUDIENCE, refused_tokens
@@ -422,3 +424,37 @@ def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
             assert not await open_call
 
     asyncio.run(asyncio.wait_for(stop(), 20))
+
+
+def test_calls_above_the_rates_of_their_owner_are_refused(parts: SmallParts) -> None:
+    rates = OwnerRates(OwnerLimits(requests_per_second=3, rows_per_second=2), 1, lambda: 0.0)
+    rules = replace(RULES, rate_limits=Limits(rates))
+
+    async def ask(client: Client) -> tuple[str, str, object]:
+        live = [await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)]
+        assert live[0].live
+        await client.infer(raw(rows=2))
+        refusals = []
+        for _ in range(3):
+            with pytest.raises(grpc.aio.AioRpcError) as refusal:
+                await client.infer(raw(rows=2))
+            assert refusal.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            refusals.append(refusal.value)
+        first, _, last = refusals
+        return first.details() or "", last.details() or "", dict(last.trailing_metadata() or ()).get("retry-after")
+
+    assert run(parts, ask, rules) == (
+        "Expected at most 2 predicted rows per second of this owner, got more: retry after 1 s.",
+        "Expected at most 3 requests per second of this owner, got more: retry after 1 s.",
+        "1",
+    )
+
+
+class Limits:
+    """The same rates for every owner."""
+
+    def __init__(self, rates: OwnerRates) -> None:
+        self._rates = rates
+
+    def of(self, owner: str) -> OwnerRates:
+        return self._rates

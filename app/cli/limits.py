@@ -1,0 +1,86 @@
+"""`relevance limits`: the limits of owners, in the database itself."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from app import wiring
+from app.cli.database import database_in_reach
+from app.limits.schemas import MAX_LIMIT
+from app.limits.service import OwnersWithLimits
+from app.settings import Settings
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.rendering import print_table
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.limits import LIMIT_NAMES, LimitedOwner
+
+NONE, DEFAULT = "none", "default"
+
+
+def show(owner: str) -> None:
+    """Print the limits of an owner, and what it uses."""
+    with _owners() as owners:
+        _show(owners.get(owner))
+
+
+def list_owners() -> None:
+    """Print the limits of all owners for which some are set."""
+    with _owners() as owners:
+        rows = [(one.owner, ", ".join(f"{name} {_limit(one, name)}" for name in one.own)) for one in owners.all()]
+    print_table(("owner", "limits"), rows, if_none="No limits are set for any owner.")
+
+
+def set_limits(owner: str, given: Mapping[str, str]) -> None:
+    """Set limits of an owner: numbers, `none`, or `default` for those of the settings."""
+    limits = {name: _read(name, text) for name, text in given.items() if text != DEFAULT}
+    with _owners() as owners:
+        _show(owners.change(owner, limits, reset=[name for name, text in given.items() if text == DEFAULT]))
+
+
+def reset(owner: str) -> None:
+    """Remove the limits that are set for an owner."""
+    with _owners() as owners:
+        _show(owners.replace(owner, {}))
+
+
+@contextmanager
+def _owners() -> Iterator[OwnersWithLimits]:
+    """The limits in the database, which is created or migrated first where it is a SQLite file; raises typer.Exit."""
+    settings = Settings()
+    try:
+        with database_in_reach():
+            if settings.url.get_backend_name() == "sqlite":
+                wiring.migrate(settings)
+            with wiring.limited_owners(settings) as owners:
+                yield owners
+    except RelevanceError as error:
+        refuse(str(error.detail))
+
+
+def _read(name: str, text: str) -> int | None:
+    if text == NONE:
+        return None
+    least = 1 if name.endswith("per_second") else 0
+    if not (text.isascii() and text.isdigit() and least <= int(text[:17]) <= MAX_LIMIT):
+        option = name.replace("_", "-")
+        refuse(f"--{option}: expected an integer from {least} to {MAX_LIMIT:,}, `none` or `default`; got {text!r}.")
+    return int(text)
+
+
+def _show(found: LimitedOwner) -> None:
+    use = vars(found.use)
+    rows = [
+        (
+            name.replace("_", " "),
+            _limit(found, name),
+            "this owner" if name in found.own else "settings",
+            f"{use[name]:,}" if name in use else "",
+        )
+        for name in LIMIT_NAMES
+    ]
+    echo(f"Owner {found.owner}:")
+    print_table(("what", "limit", "set for", "in use"), rows, if_none="")
+
+
+def _limit(found: LimitedOwner, name: str) -> str:
+    limit = vars(found.limits)[name]
+    return NONE if limit is None else f"{limit:,}"

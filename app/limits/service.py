@@ -1,0 +1,62 @@
+"""The limits of owners, and what they use."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from app.accounts.records import MAX_OWNER_LENGTH, is_label
+from app.database.transaction import OpenTransaction, Transaction
+from app.limits.repository import OwnerLimitsRepository
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.limits import LIMIT_NAMES, LimitedOwner, OwnerUse
+
+UseOf: TypeAlias = Callable[[Transaction, str], OwnerUse]
+"""Returns what an owner uses."""
+
+
+@dataclass(frozen=True)
+class OwnersWithLimits:
+    """The limits of owners; processes apply new rates within two seconds, and new quotas at once."""
+
+    transaction: OpenTransaction
+    use_of: UseOf
+
+    def get(self, owner: str) -> LimitedOwner:
+        """Return the limits of an owner, and what it uses; any text may be one."""
+        with self.transaction() as tx:
+            return self._read(tx, owner)
+
+    def all(self) -> tuple[LimitedOwner, ...]:
+        """Return the owners for which limits are set, by name."""
+        with self.transaction() as tx:
+            return tuple(self._read(tx, owner) for owner in sorted(OwnerLimitsRepository(tx).all()))
+
+    def replace(self, owner: str, limits: Mapping[str, int | None]) -> LimitedOwner:
+        """Set the limits of an owner by name (None: no limit); those that are left out are the settings' again.
+
+        Raises InvalidRequestError for a text that can't be an owner.
+        """
+        with self.transaction() as tx:
+            return self._set(tx, owner, limits)
+
+    def change(self, owner: str, limits: Mapping[str, int | None], *, reset: Collection[str] = ()) -> LimitedOwner:
+        """Set some limits of an owner, and reset others to those of the settings; raises as `replace`."""
+        with self.transaction() as tx:
+            repository = OwnerLimitsRepository(tx)
+            repository.locked(owner)
+            kept = {name: limit for name, limit in repository.own(owner).items() if name not in reset}
+            return self._set(tx, owner, {**kept, **limits})
+
+    def _set(self, tx: Transaction, owner: str, limits: Mapping[str, int | None]) -> LimitedOwner:
+        if not is_label(owner, MAX_OWNER_LENGTH):
+            raise InvalidRequestError(
+                f"Expected an owner of 1 to {MAX_OWNER_LENGTH} printable characters, got {owner!r}."
+            )
+        OwnerLimitsRepository(tx).set(owner, limits)
+        return self._read(tx, owner)
+
+    def _read(self, tx: Transaction, owner: str) -> LimitedOwner:
+        repository = OwnerLimitsRepository(tx)
+        own = repository.own(owner)
+        names = tuple(name for name in LIMIT_NAMES if name in own)
+        return LimitedOwner(owner, repository.of(owner), names, self.use_of(tx, owner))

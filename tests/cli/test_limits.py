@@ -1,0 +1,75 @@
+"""`relevance limits`, on a database that the first command creates."""
+
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.main import create_app
+from app.settings import Settings
+from relevance_bayes.types.limits import LIMIT_NAMES
+from tests.commands import Run, runner
+from tests.waiting import until
+
+
+@pytest.fixture
+def url(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path / 'relevance.db'}"
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", url)
+    monkeypatch.setenv("RELEVANCE_OWNER_MODELS", "20")
+    return url
+
+
+@pytest.fixture
+def limits(url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    run = runner(monkeypatch)
+    return lambda *arguments: run("limits", *arguments)
+
+
+def listed(output: str) -> dict[str, tuple[str, str]]:
+    """Limit and origin by name."""
+    rows = (re.split(r"  +", line.strip()) for line in output.splitlines()[2:])
+    return {name: (limit, origin) for name, limit, origin, *_ in rows}
+
+
+def test_limits_are_set_shown_listed_and_reset(limits: Run) -> None:
+    assert "No limits are set for any owner." in limits("list").stdout
+    done = limits("set", "acme", "--requests-per-second", "500", "--models", "none", "--datasets", "0")
+    assert done.exit_code == 0, done.output
+    expected = {name.replace("_", " "): ("none", "settings") for name in LIMIT_NAMES}
+    expected["unfinished jobs"] = ("10,000", "settings")
+    changed = {
+        **expected,
+        "requests per second": ("500", "this owner"),
+        "models": ("none", "this owner"),
+        "datasets": ("0", "this owner"),
+    }
+    assert listed(done.stdout) == listed(limits("show", "acme").stdout) == changed
+    done = limits("set", "acme", "--models", "default", "--datasets", "7")
+    assert listed(done.stdout)["models"] == ("20", "settings")
+    assert listed(done.stdout)["datasets"] == ("7", "this owner")
+    assert re.search(r"^acme +requests_per_second 500, datasets 7$", limits("list").stdout, re.M)
+    assert listed(limits("reset", "acme").stdout) == {**expected, "models": ("20", "settings")}
+    assert "No limits" in limits("list").stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "least"), [("--requests-per-second", "0", 1), ("--models", "-1", 0), ("--datasets", "many", 0)]
+)
+def test_other_limits_are_refused(limits: Run, option: str, value: str, least: int) -> None:
+    done = limits("set", "acme", f"{option}={value}")
+    assert done.exit_code == 1
+    assert f"{option}: expected an integer from {least} to" in done.output
+    assert "Expected an owner of 1 to 100 printable characters" in limits("set", " acme", "--models", "3").output
+    assert "No limits" in limits("list").stdout
+
+
+def test_a_running_service_applies_new_rates(limits: Run, url: str) -> None:
+    limits("set", "acme", "--models", "3")
+    with TestClient(create_app(Settings(database_url=url))) as client:
+        assert "ratelimit" not in client.get("/v1/models").headers
+        limits("set", "local", "--requests-per-second", "1000")
+        until(lambda: "ratelimit" in client.get("/v1/models").headers, pause=0.2)
+        limits("reset", "local")
+        until(lambda: "ratelimit" not in client.get("/v1/models").headers, pause=0.2)

@@ -1,0 +1,66 @@
+from datetime import timedelta
+from uuid import uuid4
+
+from sqlalchemy import select, update
+
+from app.database.column_types import SecondsSince
+from app.database.transaction import OpenTransaction
+from app.limits.demand_repository import ALIVE_SECONDS, EXPIRY_SECONDS, Demand, DemandRepository
+from app.limits.tables import RateDemandRow
+
+ONE, OTHER, THIRD = uuid4(), uuid4(), uuid4()
+
+
+def test_processes_get_the_demand_of_the_others_for_their_owners(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        assert DemandRepository(tx, ONE).exchange({"acme": Demand(2.0, 30.0), "bolt": Demand(1.0, 0.0)}) == {}
+    with transaction() as tx:
+        found = DemandRepository(tx, OTHER).exchange({"acme": Demand(5.0, 6.0)})
+        assert found == {ONE: {"acme": Demand(2.0, 30.0)}}
+    with transaction() as tx:
+        found = DemandRepository(tx, THIRD).exchange({"cord": Demand(1.0, 1.0)})
+        assert found == {ONE: {}, OTHER: {}}
+    with transaction() as tx:
+        found = DemandRepository(tx, ONE).exchange({"acme": Demand(3.0, 0.0)})
+        assert found == {OTHER: {"acme": Demand(5.0, 6.0)}, THIRD: {}}
+    with transaction() as tx:
+        assert DemandRepository(tx, OTHER).exchange({"acme": Demand()})[ONE] == {"acme": Demand(3.0, 0.0)}
+
+
+def test_demand_that_is_withdrawn_counts_no_more(transaction: OpenTransaction) -> None:
+    for process in (ONE, OTHER):
+        with transaction() as tx:
+            DemandRepository(tx, process).exchange({"acme": Demand(2.0, 3.0)})
+    with transaction() as tx:
+        assert DemandRepository(tx, ONE).exchange({}) == {}
+    with transaction() as tx:
+        assert DemandRepository(tx, OTHER).exchange({"acme": Demand(2.0, 3.0)}) == {}
+
+
+def test_demand_of_a_process_that_has_ended_expires_and_is_deleted(transaction: OpenTransaction) -> None:
+    for process in (ONE, OTHER):
+        with transaction() as tx:
+            DemandRepository(tx, process).exchange({"acme": Demand(2.0, 3.0)})
+    age(transaction, ALIVE_SECONDS + 1)
+    with transaction() as tx:
+        assert DemandRepository(tx, THIRD).exchange({"acme": Demand()}) == {}
+        assert kept(transaction) == 2
+    age(transaction, EXPIRY_SECONDS)
+    with transaction() as tx:
+        DemandRepository(tx, ONE).exchange({"acme": Demand()})
+    assert kept(transaction) == 1
+
+
+def age(transaction: OpenTransaction, seconds: float) -> None:
+    """Make all demand older."""
+    with transaction() as tx:
+        rows = tx.session.execute(select(RateDemandRow.process, RateDemandRow.published_at)).all()
+        for process, published_at in rows:
+            older = published_at - timedelta(seconds=seconds)
+            tx.session.execute(update(RateDemandRow).where(RateDemandRow.process == process).values(published_at=older))
+        assert all(found >= seconds for found in tx.session.scalars(select(SecondsSince(RateDemandRow.published_at))))
+
+
+def kept(transaction: OpenTransaction) -> int:
+    with transaction() as tx:
+        return len(tx.session.scalars(select(RateDemandRow.process)).all())
