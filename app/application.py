@@ -12,6 +12,7 @@ from app import __version__
 from app.accounts import routes as keys
 from app.accounts import session_routes as sessions
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN
+from app.audit import routes as audit
 from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
 from app.evaluation import promotion_routes as promotions
@@ -70,6 +71,7 @@ TAGS = [
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
+    {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -119,6 +121,7 @@ for _router in (
     webhooks.router,
     keys.router,
     sessions.router,
+    audit.router,
     health.router,
     metrics.router,
     predictions.router,
@@ -191,6 +194,7 @@ def make_application(
         elsewhere=uploads,
         log=log_requests,
         metrics=RequestMetrics(parts.metrics.numbers),
+        refusals=parts.refusals,
     )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))

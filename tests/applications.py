@@ -15,6 +15,9 @@ from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
 from app.application import make_application
+from app.audit.refusals import LimitedRefusals
+from app.audit.repository import store_changes
+from app.audit.service import Audit
 from app.database.engine import make_engine
 from app.database.notifier import Notifier, SqlNotifier
 from app.database.transaction import Clock, OpenTransaction, now, open_transactions
@@ -123,6 +126,8 @@ class StoredParts(Parts):
             webhooks=Webhooks(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
             sessions=Sessions(transaction, SESSION_SECONDS),
+            audit=Audit(transaction),
+            refusals=LimitedRefusals(transaction),
             metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics))),
         )
         self.report = Report()
@@ -131,7 +136,8 @@ class StoredParts(Parts):
     @staticmethod
     def over(engine: Engine, *, max_unfinished: int = 1_000) -> "StoredParts":
         """Parts over an engine, with the time as it is."""
-        transaction = open_transactions(engine, ListedQueue, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS))
+        subscribers = (*total_repository.SUBSCRIBERS, *SUBSCRIBERS)
+        transaction = open_transactions(engine, ListedQueue, subscribers=subscribers, store_changes=store_changes)
         return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine), max_unfinished=max_unfinished)
 
     def ready(self) -> Report:

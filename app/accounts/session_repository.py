@@ -44,9 +44,10 @@ class SessionRepository:
         )
         self.tx.session.flush()
 
-    def remove(self, digest: bytes) -> None:
-        """Delete a session, if it is there."""
-        changed(self.tx.session, delete(SessionRow).where(SessionRow.digest == digest))
+    def remove(self, digest: bytes) -> str | None:
+        """Delete a session; return its owner, None where there is no such session."""
+        gone = delete(SessionRow).where(SessionRow.digest == digest).returning(SessionRow.owner)
+        return self.tx.session.scalar(gone, execution_options={"synchronize_session": False})
 
     def principals(self) -> Mapping[bytes, Principal]:
         """Return the principals of all valid sessions by digest; a session ends with its key."""
