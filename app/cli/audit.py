@@ -110,8 +110,9 @@ def _checkpoints(path: Path) -> tuple[Checkpoint, ...]:
 @contextmanager
 def _audit() -> Iterator[Audit]:
     """The audit of the database; raises typer.Exit."""
+    settings = Settings()
     try:
-        with database_in_reach(), wiring.audit(Settings()) as audit:
+        with database_in_reach(settings), wiring.audit(settings) as audit:
             yield audit
     except RelevanceError as error:
         refuse(str(error.detail))
