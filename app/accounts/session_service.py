@@ -43,7 +43,7 @@ class Sessions:
         )
 
     def end(self, secret: bytes) -> None:
-        """Delete a session, if it is there. Each API process refuses it within two seconds."""
+        """End a session, if it is there. Each API process refuses it within two seconds."""
         with self.transaction() as tx:
-            if (owner := SessionRepository(tx).remove(digest(secret))) is not None:
+            if (owner := SessionRepository(tx).end(digest(secret))) is not None:
                 tx.record("session.ended", owner, "/v1/session")
