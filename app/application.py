@@ -30,6 +30,7 @@ from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
 from app.http.readiness import ReadinessProbe
+from app.http.reauthentication import Reauthentication
 from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import Shutdown, on_shutdown
 from app.inference import routes as inference
@@ -166,6 +167,7 @@ def make_application(
     services = Services(
         *parts.services(),
         JobWaiter(parts.jobs, parts.watcher),
+        Reauthentication(authenticator),
         ReadinessProbe(lambda: parts.ready()),
         runner,
         shutdown,
