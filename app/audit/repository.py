@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Literal
 
 from pydantic import TypeAdapter
-from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
@@ -32,6 +32,12 @@ EXPIRY_INTERVAL = timedelta(days=1)
 one entry a day about this."""
 
 
+# Made once: to make them anew would take most of the time of an entry.
+_HEAD = select(AuditChainRow.number, AuditChainRow.hash).where(AuditChainRow.owner == bindparam("of")).with_for_update()
+_ADD = insert(AuditEntryRow)
+_MOVE = update(AuditChainRow).where(AuditChainRow.owner == bindparam("of"))
+
+
 @dataclass(frozen=True)
 class AuditRepository:
     """Chains of entries, one for each owner; numbers have no gaps."""
@@ -49,8 +55,8 @@ class AuditRepository:
             for change in changes:
                 if change.owner == owner:
                     last = self._add(change, last)
-            chain = update(AuditChainRow).where(AuditChainRow.owner == owner)
-            changed(self.tx.session, chain.values(number=last.number, hash=bytes.fromhex(last.hash)))
+            moved = {"of": owner, "number": last.number, "hash": bytes.fromhex(last.hash)}
+            self.tx.session.connection().execute(_MOVE, moved)
 
     def head(self, owner: str) -> Checkpoint | None:
         """Return the last entry that the chain of an owner must have; None without a chain."""
@@ -106,14 +112,13 @@ class AuditRepository:
 
     def _locked(self, owner: str) -> Checkpoint:
         """Return the last entry of a chain, which is locked; one without entries is made."""
-        chain = AuditChainRow
-        mine = select(chain.number, chain.hash).where(chain.owner == owner).with_for_update()
-        row = self.tx.session.execute(mine).one_or_none()
+        connection = self.tx.session.connection()
+        row = connection.execute(_HEAD, {"of": owner}).one_or_none()
         if row is None:
-            insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
-            new = insert(chain).values(owner=owner, number=0, hash=bytes.fromhex(GENESIS), expired=0)
-            self.tx.session.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
-            row = self.tx.session.execute(mine).one()
+            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+            new = insert(AuditChainRow).values(owner=owner, number=0, hash=bytes.fromhex(GENESIS), expired=0)
+            connection.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
+            row = connection.execute(_HEAD, {"of": owner}).one()
         return Checkpoint(owner, row.number, row.hash.hex())
 
     def _add(self, change: Change, last: Checkpoint) -> Checkpoint:
@@ -134,7 +139,7 @@ class AuditRepository:
             hash="",
         )
         entry = replace(entry, hash=hash_of(entry))
-        self.tx.session.execute(insert(AuditEntryRow).values(_columns(entry)))
+        self.tx.session.connection().execute(_ADD, _columns(entry))
         return Checkpoint(entry.owner, entry.number, entry.hash)
 
 
