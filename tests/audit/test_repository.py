@@ -3,6 +3,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from time import sleep
 
 import pytest
 from sqlalchemy import Engine, text
@@ -13,7 +14,7 @@ from app.audit.repository import AuditRepository
 from app.audit.service import Audit
 from app.database.engine import lock_for_writing
 from app.database.pages import PageRequest
-from app.database.transaction import OpenTransaction
+from app.database.transaction import Change, OpenTransaction
 from app.origin import Origin, acting
 from relevance_bayes.types.audit import AuditEntry
 from tests.transactions import HandClock
@@ -213,3 +214,18 @@ def test_a_deletion_from_the_beginning_without_a_record_is_found(
     drain(transaction, days=30)
     execute(engine, "DELETE FROM audit_entries WHERE number = 5")
     assert faults(transaction) == ("Entries before 6 are missing, and no entry `audit.expired` is about them.",)
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_change_waits_for_those_of_its_owner_alone(transaction: OpenTransaction) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with transaction() as tx:
+            change = Change("model.updated", OWNER, "/v1/models/one", Origin("service"), {})
+            AuditRepository(tx).append([change])  # the chain is locked from here on
+            record(transaction, owner="bob")
+            waiting = pool.submit(record, transaction)
+            sleep(0.2)
+            assert not waiting.done()
+        waiting.result(30)
+    assert [entry.number for entry in entries(transaction)] == [1, 2]
+    assert faults(transaction) == ()
