@@ -55,7 +55,7 @@ class AuditRepository:
             for change in changes:
                 if change.owner == owner:
                     last = self._add(change, last)
-            moved = {"of": owner, "number": last.number, "hash": bytes.fromhex(last.hash)}
+            moved = {"of": owner, "number": last.number, "hash": last.hash}
             self.tx.session.connection().execute(_MOVE, moved)
 
     def head(self, owner: str) -> Checkpoint | None:
@@ -63,7 +63,7 @@ class AuditRepository:
         row = self.tx.session.execute(
             select(AuditChainRow.number, AuditChainRow.hash).where(AuditChainRow.owner == owner)
         ).one_or_none()
-        return None if row is None else Checkpoint(owner, row.number, row.hash.hex())
+        return None if row is None else Checkpoint(owner, row.number, row.hash)
 
     def owners(self) -> tuple[str, ...]:
         """Return all owners that have a chain or entries."""
@@ -106,7 +106,7 @@ class AuditRepository:
             return False
         last_old = select(row.number, row.hash).where(row.owner == doomed, row.at < before)
         number, last_hash = self.tx.session.execute(last_old.order_by(row.number.desc()).limit(1)).one()
-        self.tx.record("audit.expired", doomed, "/v1/audit", through=number, hash=last_hash.hex())
+        self.tx.record("audit.expired", doomed, "/v1/audit", through=number, hash=last_hash)
         changed(self.tx.session, update(chain).where(chain.owner == doomed).values(expired=number))
         return True
 
@@ -116,10 +116,10 @@ class AuditRepository:
         row = connection.execute(_HEAD, {"of": owner}).one_or_none()
         if row is None:
             insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-            new = insert(AuditChainRow).values(owner=owner, number=0, hash=bytes.fromhex(GENESIS), expired=0)
+            new = insert(AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
             connection.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
             row = connection.execute(_HEAD, {"of": owner}).one()
-        return Checkpoint(owner, row.number, row.hash.hex())
+        return Checkpoint(owner, row.number, row.hash)
 
     def _add(self, change: Change, last: Checkpoint) -> Checkpoint:
         origin = change.origin
@@ -165,8 +165,6 @@ def _columns(entry: AuditEntry) -> dict[str, object]:
         "actor": entry.actor.kind,
         "actor_id": entry.actor.id,
         "details": DETAILS.write(dict(entry.details)),
-        "previous_hash": bytes.fromhex(entry.previous_hash),
-        "hash": bytes.fromhex(entry.hash),
     }
 
 
@@ -183,6 +181,6 @@ def _entry(row: AuditEntryRow) -> AuditEntry:
         row.user_agent,
         row.request_id,
         DETAILS.read(row.details),
-        row.previous_hash.hex(),
-        row.hash.hex(),
+        row.previous_hash,
+        row.hash,
     )

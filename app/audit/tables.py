@@ -18,7 +18,7 @@ class AuditChainRow(Base):
 
     owner: Mapped[str] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(BigInteger)
-    hash: Mapped[bytes]
+    hash: Mapped[str]
     expired: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -45,5 +45,5 @@ class AuditEntryRow(Base):
     user_agent: Mapped[str | None]
     request_id: Mapped[str | None]
     details: Mapped[str]
-    previous_hash: Mapped[bytes]
-    hash: Mapped[bytes]
+    previous_hash: Mapped[str]
+    hash: Mapped[str]

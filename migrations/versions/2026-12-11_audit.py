@@ -14,7 +14,7 @@ def upgrade() -> None:
         "audit_chains",
         sa.Column("owner", sa.Text(), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
-        sa.Column("hash", sa.LargeBinary(), nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
         sa.Column("expired", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("owner", name=op.f("pk_audit_chains")),
     )
@@ -32,8 +32,8 @@ def upgrade() -> None:
         sa.Column("user_agent", sa.Text(), nullable=True),
         sa.Column("request_id", sa.Text(), nullable=True),
         sa.Column("details", sa.Text(), nullable=False),
-        sa.Column("previous_hash", sa.LargeBinary(), nullable=False),
-        sa.Column("hash", sa.LargeBinary(), nullable=False),
+        sa.Column("previous_hash", sa.Text(), nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("owner", "number", name=op.f("pk_audit_entries")),
     )
     op.create_index(op.f("ix_audit_entries_owner_at"), "audit_entries", ["owner", "at"])

@@ -54,7 +54,8 @@ def _content(request: Json, media_type: Json) -> str | bytes | None:
 
 
 def _is_json(response: httpx2.Response) -> bool:
-    return "json" in response.headers.get("content-type", "")
+    media_type = response.headers.get("content-type", "")
+    return "json" in media_type and "ndjson" not in media_type
 
 
 def _with(ids: Mapping[str, str], text: str) -> str:
