@@ -106,8 +106,9 @@ class AuditRepository:
             return False
         last_old = select(row.number, row.hash).where(row.owner == doomed, row.at < before)
         number, last_hash = self.tx.session.execute(last_old.order_by(row.number.desc()).limit(1)).one()
-        self.tx.record("audit.expired", doomed, "/v1/audit", through=number, hash=last_hash)
-        changed(self.tx.session, update(chain).where(chain.owner == doomed).values(expired=number))
+        begin = update(chain).where(chain.owner == doomed, chain.expired < number).values(expired=number)
+        if changed(self.tx.session, begin):  # otherwise another worker has begun
+            self.tx.record("audit.expired", doomed, "/v1/audit", through=number, hash=last_hash)
         return True
 
     def _locked(self, owner: str) -> Checkpoint:

@@ -67,10 +67,9 @@ class Verification:
         after = "the beginning" if self._last is None else f"entry {self._last.number}"
         self._fault(f"An entry after {after} can't be read: its stored form was changed.")
 
-    def result(self, head: Checkpoint | None = None, *, is_whole: bool = True) -> VerifiedChain:
-        """Return the result for a chain that ends with `head`; `is_whole` where no filter left out its beginning."""
-        if is_whole:
-            self._check_beginning()
+    def result(self, head: Checkpoint | None = None) -> VerifiedChain:
+        """Return the result for a chain that ends with `head`, where that is known."""
+        self._check_beginning()
         last = None if self._last is None else Checkpoint(self.owner, self._last.number, self._last.hash)
         if head is not None and head != (last or Checkpoint(self.owner, 0, GENESIS)):
             got = "none" if last is None else f"entry {last.number}"

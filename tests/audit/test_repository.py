@@ -229,3 +229,17 @@ def test_a_change_waits_for_those_of_its_owner_alone(transaction: OpenTransactio
         waiting.result(30)
     assert [entry.number for entry in entries(transaction)] == [1, 2]
     assert faults(transaction) == ()
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_two_workers_leave_one_entry_about_expired_ones(transaction: OpenTransaction, clock: HandClock) -> None:
+    record(transaction, number=3)
+    clock.now += timedelta(days=40)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction() as tx:
+            assert AuditRepository(tx).remove_expired(older_than=30 * DAY)
+            other = pool.submit(drain, transaction, days=30)
+            sleep(0.2)
+            assert not other.done()
+        assert other.result(30) == 2
+    assert [(entry.number, entry.action) for entry in entries(transaction)] == [(4, "audit.expired")]
