@@ -1,9 +1,11 @@
 """The routes of the audit; they need the scope `admin`."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
@@ -39,6 +41,14 @@ class AuditQuery(BaseModel):
     )
     since: AwareDatetime | None = Field(None, description="Only entries at this time or later.")
     until: AwareDatetime | None = Field(None, description="Only entries before this time.")
+
+    @field_validator("since", "until")
+    @classmethod
+    def _is_in_utc(cls, at: datetime | None) -> datetime | None:
+        try:
+            return None if at is None else at.astimezone(UTC)
+        except OverflowError as error:
+            raise PydanticCustomError("time", "Expected a time from the year 1 to 9999 in UTC.") from error
 
     @property
     def which(self) -> AuditFilter:

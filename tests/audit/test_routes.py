@@ -46,6 +46,9 @@ def test_entries_are_listed_newest_first_in_pages(client: TestClient, parts: Sma
     assert [item["number"] for item in following["items"]] == [before + 1]
     assert client.get("/v1/audit?until=2020-01-01T00:00:00Z").json()["items"] == []
     assert client.get("/v1/audit?resource=/v1/models/small&order=oldest").json()["items"][0]["number"] == before + 1
+    for extreme in ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00%2B14:00"):
+        assert client.get(f"/v1/audit?since={extreme}").status_code == 422
+    assert client.get("/v1/audit?since=9999-12-31T23:59:59Z&until=0001-01-01T00:00:00Z").json()["items"] == []
     refused = client.get("/v1/audit?actions=model.updated")
     assert refused.status_code == client.get("/v1/audit?action=other").status_code == 422
 
