@@ -12,6 +12,7 @@ from app import __version__
 from app.accounts import routes as keys
 from app.accounts import session_routes as sessions
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN
+from app.audit import routes as audit
 from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
 from app.evaluation import promotion_routes as promotions
@@ -30,6 +31,7 @@ from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
 from app.http.rate_limits import RateLimits, Unlimited
 from app.http.readiness import ReadinessProbe
+from app.http.reauthentication import Reauthentication
 from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import Shutdown, on_shutdown
 from app.inference import routes as inference
@@ -74,6 +76,7 @@ TAGS = [
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
     {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
+    {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -125,6 +128,7 @@ for _router in (
     keys.router,
     sessions.router,
     limits_of_owners.router,
+    audit.router,
     health.router,
     metrics.router,
     predictions.router,
@@ -172,6 +176,7 @@ def make_application(
     services = Services(
         *parts.services(),
         JobWaiter(parts.jobs, parts.watcher),
+        Reauthentication(authenticator),
         ReadinessProbe(lambda: parts.ready()),
         runner,
         shutdown,
@@ -201,6 +206,7 @@ def make_application(
         log=log_requests,
         metrics=RequestMetrics(parts.metrics.numbers),
         rate_limits=rate_limits or Unlimited(),
+        refusals=parts.refusals,
     )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))

@@ -13,6 +13,10 @@ class TooLargeError(RelevanceError):
     """A body, a table or a batch above the limit."""
 
 
+class UnauthenticatedError(RelevanceError):
+    """The credential of the request is not valid any more."""
+
+
 class CrossSiteError(RelevanceError):
     """The request may be sent by a page of this service alone, and came from another."""
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
+from app.audit.refusals import LimitedRefusals
+from app.audit.service import Audit
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
 from app.evaluation.service import Scoring
@@ -45,6 +47,8 @@ class Parts(ABC):
     webhooks: Webhooks
     keys: ApiKeys
     sessions: Sessions
+    audit: Audit
+    refusals: LimitedRefusals
     metrics: Metrics
     limited_owners: OwnersWithLimits
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from app.accounts.session_repository import SessionRepository
+from app.audit.repository import AuditRepository
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
@@ -20,13 +21,15 @@ ENTRIES_AT_ONCE = 200
 @dataclass(frozen=True)
 class Retention:
     """Deletes the progress of ended jobs, deliveries of webhooks, and the queue's entries of both after `seconds`, and
-    files of predictions after `seconds_of_results`; idempotent responses and sessions have an expiry of their own."""
+    files of predictions after `seconds_of_results`, entries of the audit after `seconds_of_audit`; idempotent responses
+    and sessions have an expiry of their own."""
 
     transaction: OpenTransaction
     entries: Entries
     clock: Clock
     seconds: float
     seconds_of_results: float
+    seconds_of_audit: float
 
     def remove_expired(self) -> None:
         """Delete what has expired, in short transactions."""
@@ -36,6 +39,7 @@ class Retention:
         self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))
         self._drain(lambda tx: WebhookRepository(tx).remove_expired())
         self._drain(lambda tx: ResultRepository(tx).remove_expired(older_than=self.seconds_of_results))
+        self._drain(lambda tx: AuditRepository(tx).remove_expired(older_than=self.seconds_of_audit))
         self._forget_entries()
 
     def _forget_entries(self) -> None:

@@ -158,6 +158,7 @@ class Settings(BaseSettings):
     result_retention_days: float = Field(
         7.0, gt=0, description="How long the files of batch predictions are kept after these have ended."
     )
+    audit_retention_days: float = Field(365.0, gt=0, description="How long entries of the audit are kept.")
     cors_origins: str | None = Field(
         None,
         description="Origins whose pages may call the API (CORS), comma-separated; `*` for all; by default none.",

@@ -1,6 +1,7 @@
 """All tables of the service: importing this module completes the metadata of `Base`, as migrations need it."""
 
 from app.accounts import tables as keys
+from app.audit import tables as audit
 from app.database import holds
 from app.database.base import Base
 from app.datasets import tables as datasets
@@ -13,5 +14,5 @@ from app.webhooks import tables as webhooks
 
 __all__ = ["Base"]
 
-TABLES = (datasets, holds, idempotency_keys, jobs, keys, limits, models, results, webhooks)
+TABLES = (audit, datasets, holds, idempotency_keys, jobs, keys, limits, models, results, webhooks)
 """The modules that define them."""

@@ -16,6 +16,9 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
+from app.audit.refusals import LimitedRefusals
+from app.audit.repository import store_changes
+from app.audit.service import Audit
 from app.database.engine import make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
@@ -53,6 +56,7 @@ from app.jobs.worker.worker import Worker
 from app.limits.limiter import RateLimiter
 from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
+from app.origin import acting, command_origin
 from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
@@ -107,6 +111,8 @@ def build(settings: Settings) -> ProcessParts:
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
         sessions=Sessions(base.transaction, settings.session_seconds),
+        audit=Audit(base.transaction),
+        refusals=LimitedRefusals(base.transaction),
         metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
         limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
@@ -190,6 +196,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             now,
             settings.event_retention_days * DAY,
             settings.result_retention_days * DAY,
+            settings.audit_retention_days * DAY,
         ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )
@@ -206,7 +213,8 @@ def migrate(settings: Settings) -> None:
     if settings.initial_api_key is not None:
         base = _base(settings)
         try:
-            ApiKeys(base.transaction).add_initial(settings.initial_api_key.get_secret_value())
+            with acting(command_origin()):
+                ApiKeys(base.transaction).add_initial(settings.initial_api_key.get_secret_value())
         finally:
             base.close()
 
@@ -229,7 +237,18 @@ def api_keys(settings: Settings) -> Iterator[ApiKeys]:
     """The API keys of a database, for the command line; raises UnavailableError."""
     base = _base(settings)
     try:
-        yield ApiKeys(base.transaction)
+        with acting(command_origin()):
+            yield ApiKeys(base.transaction)
+    finally:
+        base.close()
+
+
+@contextmanager
+def audit(settings: Settings) -> Iterator[Audit]:
+    """The audit of a database, for the command line; raises UnavailableError."""
+    base = _base(settings)
+    try:
+        yield Audit(base.transaction)
     finally:
         base.close()
 
@@ -239,7 +258,8 @@ def limited_owners(settings: Settings) -> Iterator[OwnersWithLimits]:
     """The limits of owners in a database, for the command line; raises UnavailableError."""
     base = _base(settings)
     try:
-        yield OwnersWithLimits(base.transaction, use_of)
+        with acting(command_origin()):
+            yield OwnersWithLimits(base.transaction, use_of)
     finally:
         base.close()
 
@@ -256,6 +276,7 @@ def _base(settings: Settings, reachability: Reachability | None = None, numbers:
         response_retention=kept,
         monitor=monitor,
         subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+        store_changes=store_changes,
         pool_metrics=None if numbers is None else PoolMetrics(engine, numbers),
         default_limits=settings.owner_limits,
     )

@@ -15,6 +15,9 @@ from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
 from app.application import make_application
+from app.audit.refusals import LimitedRefusals
+from app.audit.repository import store_changes
+from app.audit.service import Audit
 from app.database.engine import make_engine
 from app.database.notifier import Notifier, SqlNotifier
 from app.database.transaction import Clock, OpenTransaction, now, open_transactions
@@ -125,6 +128,8 @@ class StoredParts(Parts):
             webhooks=Webhooks(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
             sessions=Sessions(transaction, SESSION_SECONDS),
+            audit=Audit(transaction),
+            refusals=LimitedRefusals(transaction),
             metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics))),
             limited_owners=OwnersWithLimits(transaction, use_of),
         )
@@ -138,6 +143,7 @@ class StoredParts(Parts):
             engine,
             ListedQueue,
             subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+            store_changes=store_changes,
             default_limits=OwnerLimits(unfinished_jobs=max_unfinished),
         )
         return StoredParts(transaction, RecordingQueue(), SqlNotifier(engine))

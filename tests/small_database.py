@@ -10,6 +10,7 @@ from uuid import UUID
 from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
+from app.audit.repository import store_changes
 from app.database.engine import file_of, make_engine
 from app.database.holds import JobHoldRow
 from app.database.notifier import notify
@@ -46,7 +47,11 @@ class SmallDatabase:
         self.reachable = True
         self.opened = 0
         self._open = open_transactions(
-            engine, lambda _: self.queue, clock=lambda: NOW, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS)
+            engine,
+            lambda _: self.queue,
+            clock=lambda: NOW,
+            subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+            store_changes=store_changes,
         )
 
     @contextmanager

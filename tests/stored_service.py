@@ -32,6 +32,7 @@ VERSIONS = (
 LISTS = (
     *("models", "datasets", "training-jobs", "webhooks", "keys", "models/small/aliases", "models/small/versions"),
     f"datasets/{DATASET.id}",
+    "audit",
 )
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
+from app.audit.repository import store_changes
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs import total_repository
 from app.webhooks.delivery_repository import SUBSCRIBERS
@@ -31,5 +32,9 @@ def clock() -> HandClock:
 def transaction(engine: Engine, clock: HandClock) -> OpenTransaction:
     """Transactions on a migrated, empty database."""
     return open_transactions(
-        engine, ListedQueue, clock=clock, subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS)
+        engine,
+        ListedQueue,
+        clock=clock,
+        subscribers=(*total_repository.SUBSCRIBERS, *SUBSCRIBERS),
+        store_changes=store_changes,
     )

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from threading import Lock
+from uuid import UUID
 
 from anyio import move_on_after, sleep, to_thread
 
@@ -21,19 +23,45 @@ REFRESH_SECONDS = 1.0
 MAX_WAIT_SECONDS = 0.5
 """The maximum time that a request waits for a new copy where there is an old one."""
 
+MAX_COMMIT_SECONDS = 60.0
+"""The maximum time from the change of a session to its commit: changes before the last read are read for so long."""
+
+FULL_READ_SECONDS = 300.0
+"""The time after which all sessions are read again, rather than those that changed."""
+
 MIN_REFRESH_SECONDS = 0.1
 """The minimum time between two copies, however many requests send unknown keys."""
 
 
 @dataclass(frozen=True)
 class _Keys:
-    """All valid keys and sessions by digest, as read at a time, and keys seen in requests by their headers."""
+    """All valid keys and sessions by digest, as read at a time, and keys seen in requests by their headers.
+
+    A session is valid while its key is. All sessions were read at `fully_read_at`, their changes thereafter.
+    """
 
     read_at: float
     is_required: bool
     by_digest: Mapping[bytes, Principal]
     sessions: Mapping[bytes, Principal]
+    fully_read_at: float
     by_header: dict[bytes, Principal] = field(default_factory=dict)
+
+    @cached_property
+    def by_id(self) -> Mapping[UUID | None, Principal]:
+        """Return the principals of keys by their ids."""
+        return {principal.key_id: principal for principal in self.by_digest.values()}
+
+    def of_session(self, secret: bytes) -> Principal | None:
+        """Return the principal of a session, which expires with its key at the latest; None where it is not valid."""
+        found = self.sessions.get(digest(secret))
+        if found is None or found.key_id is None:
+            return found
+        key = self.by_id.get(found.key_id)
+        if key is None:
+            return None
+        ends = [end for end in (found.expires_at, key.expires_at) if end is not None]
+        return replace(found, expires_at=min(ends))
 
     def principal(self, authorizations: Collection[bytes], session: bytes | None) -> Principal | None:
         """Return the principal of exactly one `Authorization` header, or, without any, of a session; None where key or
@@ -50,7 +78,7 @@ class _Keys:
                     return None
                 self.by_header[header] = found
         else:
-            found = None if authorizations or session is None else self.sessions.get(digest(session))
+            found = None if authorizations or session is None else self.of_session(session)
             if found is None:
                 return None
         if found.expires_at is not None and found.expires_at <= time.time():
@@ -143,4 +171,20 @@ class KeyAuthenticator:
             keys = ApiKeyRepository(tx)
             principals = keys.principals()
             is_required = self.needs_keys or bool(principals) or keys.has_any()
-            return _Keys(now, is_required, principals, SessionRepository(tx).principals() if is_required else {})
+            if not is_required:
+                return _Keys(now, False, principals, {}, now)
+            before, sessions = self._keys, SessionRepository(tx)
+            if before is None or not before.is_required or now - before.fully_read_at > FULL_READ_SECONDS:
+                return _Keys(now, True, principals, sessions.principals(), now)
+            changes = sessions.changes(within=now - before.read_at + MAX_COMMIT_SECONDS)
+            return _Keys(now, True, principals, _changed(before.sessions, changes), before.fully_read_at)
+
+
+def _changed(
+    sessions: Mapping[bytes, Principal], changes: Mapping[bytes, Principal | None]
+) -> Mapping[bytes, Principal]:
+    """Return sessions with changes, most of which were made before."""
+    if all(sessions.get(secret) == change for secret, change in changes.items()):
+        return sessions
+    changed = {**sessions, **changes}
+    return {secret: principal for secret, principal in changed.items() if principal is not None}

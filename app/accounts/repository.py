@@ -17,6 +17,7 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.identity import Principal
+from relevance_bayes.types.audit import AuditAction, AuditDetail
 from relevance_bayes.types.errors import NotFoundError
 
 
@@ -74,8 +75,12 @@ class ApiKeyRepository:
     def revoke(self, owner: str, key_id: UUID) -> ApiKey:
         """Revoke a key, and return it; one that is revoked stays as it is. Raises NotFoundError."""
         mine = update(ApiKeyRow).where(ApiKeyRow.owner == owner, ApiKeyRow.id == key_id)
-        changed(self.tx.session, mine.where(ApiKeyRow.revoked_at.is_(None)).values(revoked_at=self.tx.clock()))
-        return self.get(owner, key_id)
+        valid = mine.where(ApiKeyRow.revoked_at.is_(None))
+        is_new = bool(changed(self.tx.session, valid.values(revoked_at=self.tx.clock())))
+        key = self.get(owner, key_id)
+        if is_new:
+            record_change(self.tx, "key.revoked", key)
+        return key
 
     def has_any(self) -> bool:
         """Return whether there is a key of any owner, valid or not."""
@@ -89,6 +94,13 @@ class ApiKeyRepository:
             digest: Principal(owner, scopes_of(scopes), None if expiry is None else expiry.timestamp(), key_id)
             for digest, owner, scopes, expiry, key_id in self.tx.session.execute(valid)
         }
+
+
+def record_change(tx: Transaction, action: AuditAction, key: ApiKey, **details: AuditDetail) -> None:
+    """Record a change of a key for the audit."""
+    scopes, expires_at = " ".join(key.scopes), None if key.expires_at is None else key.expires_at.isoformat()
+    path = f"/v1/keys/{key.id}"
+    tx.record(action, key.owner, path, name=key.name, scopes=scopes, expires_at=expires_at, **details)
 
 
 def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:

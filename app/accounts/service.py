@@ -15,7 +15,7 @@ from app.accounts.records import (
     is_token,
     new_secret,
 )
-from app.accounts.repository import ApiKeyRepository
+from app.accounts.repository import ApiKeyRepository, record_change
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
@@ -50,6 +50,7 @@ class ApiKeys:
         with self.transaction() as tx:
             key = _new(owner, name, scopes, secret, created_at=tx.clock(), expires_at=expires_at)
             ApiKeyRepository(tx).add(key, digest(secret.encode()))
+            record_change(tx, "key.created", key)
         return key, secret
 
     def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
@@ -78,6 +79,7 @@ class ApiKeys:
             key = _new(owner, old.name, old.scopes, secret, created_at=now, expires_at=expires_at)
             repository.add(key, digest(secret.encode()))
             repository.expire(owner, key_id, now + overlap)
+            record_change(tx, "key.rotated", key, rotated=str(key_id), overlap_seconds=round(overlap.total_seconds()))
         return key, secret
 
     def revoke(self, owner: str, key_id: UUID) -> ApiKey:
@@ -102,6 +104,7 @@ class ApiKeys:
                 return False
             key = _new(BUILT_IN_OWNER, INITIAL, KEY_SCOPES, secret, created_at=tx.clock(), expires_at=None)
             repository.add(key, digest(secret.encode()))
+            record_change(tx, "key.created", key)
         return True
 
 

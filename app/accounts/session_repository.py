@@ -1,16 +1,16 @@
 """The repository of sessions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, delete, or_, select
+from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
 
 from app.accounts.documents import SCOPES, scopes_of
 from app.accounts.records import MAX_SESSIONS
-from app.accounts.repository import valid_keys
-from app.accounts.tables import ApiKeyRow, SessionRow
+from app.accounts.tables import SessionRow
 from app.database.changes import changed
+from app.database.column_types import DatabaseAgo, DatabaseNow
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.identity import Principal
@@ -18,6 +18,11 @@ from relevance_bayes.types.keys import KEY_SCOPES
 
 AT_ONCE = 500
 """The maximum number of rows of one deletion."""
+
+KEPT_SECONDS = 3_600.0
+"""The seconds for which a session that has ended is kept, so that every process reads its end."""
+
+ENDED = {"is_ended": True, "changed_at": DatabaseNow()}
 
 
 @dataclass(frozen=True)
@@ -27,53 +32,61 @@ class SessionRepository:
     tx: Transaction
 
     def add(self, digest: bytes, principal: Principal, expires_at: datetime) -> None:
-        """Insert a session of a principal; of the same key only the newest MAX_SESSIONS are kept."""
+        """Insert a session of a principal; of the same key the oldest above MAX_SESSIONS end."""
+        row = SessionRow
         lock_for_writing(self.tx.session.connection())
-        mine = SessionRow.owner == principal.owner, SessionRow.key_id == principal.key_id
-        older = select(SessionRow.digest).where(*mine).order_by(SessionRow.created_at.desc()).offset(MAX_SESSIONS - 1)
-        changed(self.tx.session, delete(SessionRow).where(SessionRow.digest.in_(older)))
-        self.tx.session.add(
-            SessionRow(
-                digest=digest,
-                owner=principal.owner,
-                scopes=SCOPES.write(tuple(scope for scope in KEY_SCOPES if scope in principal.scopes)),
-                key_id=principal.key_id,
-                created_at=self.tx.clock(),
-                expires_at=expires_at,
-            )
-        )
-        self.tx.session.flush()
+        mine = row.owner == principal.owner, row.key_id == principal.key_id, row.is_ended.is_(False)
+        older = select(row.digest).where(*mine).order_by(row.created_at.desc()).offset(MAX_SESSIONS - 1)
+        changed(self.tx.session, update(row).where(row.digest.in_(older)).values(ENDED))
+        values = {
+            "digest": digest,
+            "owner": principal.owner,
+            "scopes": SCOPES.write(tuple(scope for scope in KEY_SCOPES if scope in principal.scopes)),
+            "key_id": principal.key_id,
+            "created_at": self.tx.clock(),
+            "expires_at": expires_at,
+            "changed_at": DatabaseNow(),
+            "is_ended": False,
+        }
+        self.tx.session.execute(insert(row).values(values))
 
-    def remove(self, digest: bytes) -> None:
-        """Delete a session, if it is there."""
-        changed(self.tx.session, delete(SessionRow).where(SessionRow.digest == digest))
+    def end(self, digest: bytes) -> str | None:
+        """End a session; return its owner, None where there is none or it has ended."""
+        mine = update(SessionRow).where(SessionRow.digest == digest, SessionRow.is_ended.is_(False)).values(ENDED)
+        owner = mine.returning(SessionRow.owner)
+        return self.tx.session.scalar(owner, execution_options={"synchronize_session": False})
 
     def principals(self) -> Mapping[bytes, Principal]:
-        """Return the principals of all valid sessions by digest; a session ends with its key."""
-        session, key, now = SessionRow, ApiKeyRow, self.tx.clock()
-        columns = session.digest, session.owner, session.scopes, session.key_id, session.expires_at, key.expires_at
-        has_valid_key = and_(key.id.is_not(None), *valid_keys(now))
-        valid = (
-            select(*columns)
-            .outerjoin(key, key.id == session.key_id)
-            .where(session.expires_at > now, or_(session.key_id.is_(None), has_valid_key))
-        )
-        return {
-            digest: Principal(
-                owner,
-                scopes_of(scopes),
-                min(end for end in (expiry, expiry_of_key) if end is not None).timestamp(),
-                key_id,
-                is_session=True,
-            )
-            for digest, owner, scopes, key_id, expiry, expiry_of_key in self.tx.session.execute(valid)
-        }
+        """Return the principals of all sessions that have neither ended nor expired, by digest.
+
+        A session's key may have been revoked, or expire earlier.
+        """
+        found = self._read(SessionRow.expires_at > self.tx.clock(), SessionRow.is_ended.is_(False))
+        return {digest: principal for digest, principal in found if principal is not None}
+
+    def changes(self, *, within: float) -> Mapping[bytes, Principal | None]:
+        """Return the sessions that were created within so many seconds, by digest, and None for those that ended."""
+        # A subquery, which PostgreSQL evaluates once, so that the index is used.
+        since = select(DatabaseAgo(within)).scalar_subquery()
+        return dict(self._read(SessionRow.changed_at > since))
 
     def remove_expired(self) -> bool:
-        """Delete some expired sessions; return whether to call again, in a new transaction."""
-        over = select(SessionRow.digest).where(SessionRow.expires_at <= self.tx.clock()).limit(AT_ONCE)
+        """Delete some sessions that have expired, or ended long ago; return whether to call again, in a new
+        transaction."""
+        row = SessionRow
+        ended = and_(row.is_ended.is_(True), row.changed_at < select(DatabaseAgo(KEPT_SECONDS)).scalar_subquery())
+        over = select(row.digest).where(or_(row.expires_at <= self.tx.clock(), ended)).limit(AT_ONCE)
         found = self.tx.session.scalars(over).all()  # read before the deletion, which alone takes SQLite's write lock
         if not found:
             return False
-        changed(self.tx.session, delete(SessionRow).where(SessionRow.digest.in_(found)))
+        changed(self.tx.session, delete(row).where(row.digest.in_(found)))
         return len(found) == AT_ONCE
+
+    def _read(self, *conditions: ColumnElement[bool]) -> Iterator[tuple[bytes, Principal | None]]:
+        row = SessionRow
+        columns = row.digest, row.owner, row.scopes, row.key_id, row.expires_at, row.is_ended
+        for digest, owner, scopes, key_id, expiry, is_ended in self.tx.session.execute(
+            select(*columns).where(*conditions)
+        ):
+            valid = Principal(owner, scopes_of(scopes), expiry.timestamp(), key_id, is_session=True)
+            yield digest, None if is_ended else valid

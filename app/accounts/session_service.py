@@ -37,11 +37,13 @@ class Sessions:
             if expires_at <= now:
                 raise ConflictError("The API key or token has expired.")
             SessionRepository(tx).add(digest(secret.encode()), principal, expires_at)
+            tx.record("session.created", principal.owner, "/v1/session", expires_at=expires_at.isoformat())
         return secret, Principal(
             principal.owner, principal.scopes, expires_at.timestamp(), principal.key_id, is_session=True
         )
 
     def end(self, secret: bytes) -> None:
-        """Delete a session, if it is there. Each API process refuses it within two seconds."""
+        """End a session, if it is there. Each API process refuses it within two seconds."""
         with self.transaction() as tx:
-            SessionRepository(tx).remove(digest(secret))
+            if (owner := SessionRepository(tx).end(digest(secret))) is not None:
+                tx.record("session.ended", owner, "/v1/session")

@@ -27,10 +27,17 @@ class ApiKeyRow(Base):
 
 
 class SessionRow(Base):
-    """A session made from an API key, or, without `key_id`, from a token; `digest` is that of its cookie."""
+    """A session made from an API key, or, without `key_id`, from a token; `digest` is that of its cookie.
+
+    `changed_at`, by the database's clock, is when it was created or ended. One that has ended is kept for a while.
+    """
 
     __tablename__ = "sessions"
-    __table_args__ = (Index(None, "owner", "key_id", "created_at"), Index(None, "expires_at"))
+    __table_args__ = (
+        Index(None, "owner", "key_id", "created_at"),
+        Index(None, "expires_at"),
+        Index(None, "changed_at"),
+    )
 
     digest: Mapped[bytes] = mapped_column(primary_key=True)
     owner: Mapped[str]
@@ -38,3 +45,5 @@ class SessionRow(Base):
     key_id: Mapped[UUID | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    changed_at: Mapped[datetime]
+    is_ended: Mapped[bool] = mapped_column(default=False)

@@ -4,13 +4,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.errors import UnavailableError
+from app.maintenance.database_url import check_url
+from app.settings import Settings
 from relevance_bayes.cli.console import refuse
 
 
 @contextmanager
-def database_in_reach() -> Iterator[None]:
-    """Run a block that needs the database; where it is unavailable, print why and exit with 1."""
+def database_in_reach(settings: Settings) -> Iterator[None]:
+    """Run a block that needs the database; where it is unavailable or of another kind, print why and exit with 1."""
     try:
+        check_url(settings)
         yield
     except UnavailableError as away:
         refuse(f"{away.detail}\nRELEVANCE_DATABASE_URL is the URL of the database.")

@@ -59,7 +59,7 @@ def _keys() -> Iterator[ApiKeys]:
     """The keys of the database, which is created or migrated first where it is a SQLite file; raises typer.Exit."""
     settings = Settings()
     try:
-        with database_in_reach():
+        with database_in_reach(settings):
             if settings.url.get_backend_name() == "sqlite":
                 wiring.migrate(settings)
             with wiring.api_keys(settings) as keys:

@@ -47,7 +47,7 @@ def _owners() -> Iterator[OwnersWithLimits]:
     """The limits in the database, which is created or migrated first where it is a SQLite file; raises typer.Exit."""
     settings = Settings()
     try:
-        with database_in_reach():
+        with database_in_reach(settings):
             if settings.url.get_backend_name() == "sqlite":
                 wiring.migrate(settings)
             with wiring.limited_owners(settings) as owners:

@@ -39,7 +39,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                 _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it itself
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
-                    with database_in_reach():
+                    with database_in_reach(settings):
                         wiring.migrate(settings)
                 stack.enter_context(WorkerProcess())
                 stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
@@ -51,6 +51,8 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
 
 
 def _refuse_unusable(settings: Settings) -> None:
+    with database_in_reach(settings):
+        pass  # its URL is checked
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse(
             "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"

@@ -20,6 +20,8 @@ MAX_STOP_SECONDS = 14.0
 
 def work(settings: Settings, *, until_eof: bool) -> None:
     """Run queued jobs until Ctrl-C or SIGTERM, then requeue the running ones."""
+    with database_in_reach(settings):
+        pass  # its URL is checked
     watchdog = Watchdog(MAX_STOP_SECONDS)
     stop_request = StopRequest.by_signals(watchdog.arm)
 
@@ -31,7 +33,7 @@ def work(settings: Settings, *, until_eof: bool) -> None:
         end_with_standard_input(stop)
     configure_logging(settings.log_level)
     worker = wiring.build_worker(settings)
-    if not _start(worker, stop_request.wait):
+    if not _start(settings, worker, stop_request.wait):
         return
     try:
         stop_request.wait()
@@ -39,10 +41,10 @@ def work(settings: Settings, *, until_eof: bool) -> None:
         worker.stop(GRACE_SECONDS)
 
 
-def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
+def _start(settings: Settings, worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
     """Return whether the worker takes jobs; raises typer.Exit(1) where its database or directory can't be used."""
     try:
-        with database_in_reach():
+        with database_in_reach(settings):
             return worker.start(wait_for_stop)
     except UnusableSpoolError as error:
         refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY sets the directory of temporary files.")
@@ -50,6 +52,6 @@ def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
 
 def migrate(settings: Settings) -> None:
     """Create the database's tables, or migrate them to this release."""
-    with database_in_reach():
+    with database_in_reach(settings):
         wiring.migrate(settings)
     echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

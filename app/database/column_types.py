@@ -45,6 +45,13 @@ class SecondsSince(FunctionElement[float]):
     inherit_cache: bool | None = True
 
 
+class DatabaseAgo(FunctionElement[datetime]):
+    """The time so many seconds ago, by the clock of the database."""
+
+    type: TypeEngine[datetime] = UtcDateTime()
+    inherit_cache: bool | None = True
+
+
 @compiles(DatabaseNow, "postgresql")
 def _now_postgresql(_element: DatabaseNow, _compiler: SQLCompiler, **_options: object) -> str:
     return "clock_timestamp()"
@@ -63,3 +70,13 @@ def _since_postgresql(element: SecondsSince, compiler: SQLCompiler, **_options: 
 @compiles(SecondsSince, "sqlite")
 def _since_sqlite(element: SecondsSince, compiler: SQLCompiler, **_options: object) -> str:
     return f"((julianday('now') - julianday({compiler.process(element.clauses)})) * 86400.0)"
+
+
+@compiles(DatabaseAgo, "postgresql")
+def _ago_postgresql(element: DatabaseAgo, compiler: SQLCompiler, **_options: object) -> str:
+    return f"clock_timestamp() - make_interval(secs => {compiler.process(element.clauses)})"
+
+
+@compiles(DatabaseAgo, "sqlite")
+def _ago_sqlite(element: DatabaseAgo, compiler: SQLCompiler, **_options: object) -> str:
+    return f"strftime('%Y-%m-%d %H:%M:%f000', 'now', format('%f seconds', -{compiler.process(element.clauses)}))"

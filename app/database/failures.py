@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psycopg.errors import UndefinedTable
+from psycopg.errors import InsufficientPrivilege, UndefinedTable
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -29,6 +29,8 @@ def translated() -> Iterator[None]:
     except PoolTimeoutError as error:
         raise UnavailableError("The database is too busy; try again later.") from error
     except DBAPIError as error:
+        if (refused := permission_error(error)) is not None:
+            raise refused from error
         if _is_missing_table(error):
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
         if _code_of_sqlite(error) == sqlite3.SQLITE_CANTOPEN:
@@ -41,6 +43,14 @@ def translated() -> Iterator[None]:
         if type(error) is DatabaseError:
             raise UnavailableError(f"The database can't be used: {error.orig}.") from error
         raise
+
+
+def permission_error(error: DBAPIError) -> UnavailableError | None:
+    """Return the error for a statement that the role of the connection may not execute; None for another error."""
+    if not isinstance(error.orig, InsufficientPrivilege):
+        return None
+    reason = str(error.orig).splitlines()[0]
+    return UnavailableError(f"The database's role lacks a permission: {reason}.")
 
 
 def own_reason(error: UnavailableError) -> str | None:

@@ -1,8 +1,8 @@
 """Transactions; repositories are made from one where they are used."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol, TypeAlias, TypeVar
 from uuid import UUID
@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session
 from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
 from app.database.pool_metrics import PoolMetrics
+from app.origin import Origin, current_origin
+from relevance_bayes.types.audit import AuditAction, AuditDetail
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.limits import OwnerLimits
 
@@ -36,12 +38,23 @@ E = TypeVar("E")
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of a resource of an owner, for the audit."""
+
+    action: AuditAction
+    owner: str
+    resource: str
+    origin: Origin
+    details: Mapping[str, AuditDetail]
+
+
+@dataclass(frozen=True)
 class Transaction:
     """A transaction with its clock and queue; it is short and never waits for network I/O.
 
     `queue` adds entries within the transaction. Idempotent responses are kept for `response_retention` seconds.
     `subscribers` are called for every event that is published in it. Owners have the `default_limits`, where no others
-    are set for them.
+    are set for them. `changes` are those recorded so far.
     """
 
     session: Session
@@ -50,6 +63,14 @@ class Transaction:
     response_retention: float = DAY
     subscribers: tuple["Subscriber", ...] = ()
     default_limits: OwnerLimits = OwnerLimits()
+    changes: list[Change] = field(default_factory=list)
+
+    def record(self, action: AuditAction, owner: str, resource: str, **details: AuditDetail) -> None:
+        """Record a change of a resource, by the path under which it is found, for the audit of its owner.
+
+        It is stored at the end of the transaction, which so holds the lock of the owner's chain briefly.
+        """
+        self.changes.append(Change(action, owner, resource, current_origin(), details))
 
     def publish(self, event: object) -> None:
         """Call the subscribers of an event, within this transaction."""
@@ -58,6 +79,8 @@ class Transaction:
 
 
 Subscriber: TypeAlias = Callable[[Transaction, object], None]
+StoreChanges: TypeAlias = Callable[[Transaction], None]
+"""Stores the changes that were recorded in a transaction, as the last step before it commits."""
 
 
 def on(kind: type[E], follow: Callable[[Transaction, E], None]) -> Subscriber:
@@ -87,6 +110,7 @@ def open_transactions(
     response_retention: float = DAY,
     monitor: DatabaseMonitor | None = None,
     subscribers: tuple[Subscriber, ...] = (),
+    store_changes: StoreChanges | None = None,
     pool_metrics: PoolMetrics | None = None,
     default_limits: OwnerLimits | None = None,
 ) -> OpenTransaction:
@@ -95,8 +119,8 @@ def open_transactions(
     Opening and using a transaction raises UnavailableError where the database can't be reached or is too busy, and
     ConflictError after a concurrent change of the same rows. A read-only transaction takes no lock on either database.
     With a `monitor` transactions are refused at once during an outage. `subscribers` are called for each published
-    event. `pool_metrics` count the use of the engine's connections. `default_limits` are those of owners; none where
-    they are not given.
+    event. `store_changes` stores recorded changes. `pool_metrics` count the use of the engine's connections.
+    `default_limits` are those of owners; none where they are not given.
     """
     limits = OwnerLimits() if default_limits is None else default_limits
     begin = engine.begin if pool_metrics is None else pool_metrics.begin
@@ -110,7 +134,10 @@ def open_transactions(
             begin() as connection,
             Session(connection, expire_on_commit=False) as session,
         ):
-            yield Transaction(session, clock, submitter(connection), response_retention, subscribers, limits)
+            tx = Transaction(session, clock, submitter(connection), response_retention, subscribers, limits)
+            yield tx
             session.flush()
+            if tx.changes and store_changes is not None:
+                store_changes(tx)
 
     return opened

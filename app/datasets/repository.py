@@ -114,7 +114,11 @@ class DatasetRepository:
         )
         if not changed(self.tx.session, ready):
             raise _upload_is_gone()
-        return _dataset(self.tx.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
+        made = _dataset(self.tx.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
+        self.tx.record(
+            "dataset.created", made.owner, _path(dataset_id), name=made.name, rows=made.rows, digest=made.digest
+        )
+        return made
 
     def discard(self, dataset_id: UUID) -> bool:
         """Abandon an upload and delete a piece of it; return whether more is left. A finished dataset stays."""
@@ -197,6 +201,11 @@ class DatasetRepository:
             raise InUseError(f"The dataset is needed by unfinished jobs ({jobs}): {CANCEL}")
         changed(self.tx.session, update(DatasetRow).where(*mine).values(state="deleted"))
         remove_piece(self.tx.session, dataset_id)
+        self.tx.record("dataset.deleted", owner, _path(dataset_id))
+
+
+def _path(dataset_id: UUID) -> str:
+    return f"/v1/datasets/{dataset_id}"
 
 
 def _ready() -> Select[DatasetRow]:

@@ -20,7 +20,7 @@ from app.http.rendering import to_json
 from app.jobs.records import Job
 from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
-from app.jobs.waiter import JobWaiterDependency
+from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion
 
@@ -98,9 +98,11 @@ def promotions(
 
 
 @router.get("/{job_id}", summary="Get a promotion, or wait for its end", responses=problems(404, 406, 422))
-async def promotion(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Promotion:
+async def promotion(
+    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, request: LastingRequestDependency, wait: Wait = 0
+) -> Promotion:
     """Get a promotion with its result; `wait` waits for its end, at most so many seconds."""
-    return promotion_record(await job_waiter.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
+    return promotion_record(await job_waiter.ended(request, owner, "promotion", identifier(job_id, "promotion"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="Cancel a promotion", responses=problems(404, 406, 409))

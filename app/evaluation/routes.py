@@ -23,7 +23,7 @@ from app.http.rendering import to_json
 from app.jobs.records import Job, JobFilter
 from app.jobs.schemas import ScoringsQuery, StateQuery
 from app.jobs.service import Jobs
-from app.jobs.waiter import JobWaiterDependency
+from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from relevance_bayes.types.evaluations import Evaluation
@@ -105,9 +105,13 @@ def of_version(
 
 
 @router.get("/{job_id}", summary="Get an evaluation, or wait for its end", responses=problems(404, 406, 422))
-async def evaluation(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> Evaluation:
+async def evaluation(
+    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, request: LastingRequestDependency, wait: Wait = 0
+) -> Evaluation:
     """Get an evaluation with its result; `wait` waits for its end, at most so many seconds."""
-    return evaluation_record(await job_waiter.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
+    return evaluation_record(
+        await job_waiter.ended(request, owner, "evaluation", identifier(job_id, "evaluation"), wait)
+    )
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="Cancel an evaluation", responses=problems(404, 406, 409))

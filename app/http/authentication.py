@@ -12,6 +12,10 @@ HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 
 KEYS = f"{OWN}/keys"
 SESSION = f"{OWN}/session"
+AUDIT = f"{OWN}/audit"
+REFUSED = frozenset({403, 404, 409, 412})
+"""The statuses of requests that are well-formed and not permitted or not possible."""
+
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 BATCH_PREDICTIONS = f"{OWN}/batch-predictions"
 MODEL_INDEX = f"{INFERENCE}/repository/index"
@@ -62,9 +66,19 @@ def secret_of(authorizations: Collection[bytes]) -> bytes | None:
     return secret.strip() if scheme.lower() == b"bearer" else None
 
 
+def is_refusal(method: str, path: str, status: int) -> bool:
+    """Return whether a status refuses a request for lack of permission, or a change for the state of a resource."""
+    if status == 403:
+        return True
+    if status not in REFUSED or method in READING:
+        return False
+    scopes = sufficient_scopes(method, path)
+    return not scopes or "train" in scopes
+
+
 def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
-    """Return the scopes, beside `admin`, each of which permits a request; none for keys and limits of others."""
-    if is_below(path, KEYS) or path.startswith(f"{LIMITS}/"):
+    """Return the scopes, beside `admin`, each of which permits a request; none for keys, others' limits, the audit."""
+    if is_below(path, KEYS) or is_below(path, AUDIT) or path.startswith(f"{LIMITS}/"):
         return ()
     if path == SESSION:
         return ("predict", "read", "train")

@@ -10,12 +10,21 @@ from urllib.parse import unquote_plus
 
 import anyio
 import structlog
+from anyio import to_thread
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import CrossSiteError, RateLimitError, TooLargeError, UnavailableError
-from app.http.authentication import HOW_TO_SEND, READING, Authenticator, sufficient_scopes
+from app.http.authentication import (
+    HOW_TO_SEND,
+    READING,
+    REFUSED,
+    Authenticator,
+    is_refusal,
+    sufficient_scopes,
+)
 from app.http.documentation_pages import DOCS, REDOC
+from app.http.origins import PRINCIPAL, NoRefusals, Refusals, RequestOrigin
 from app.http.paths import GUIDE, is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.rate_limits import CURRENT as RATES
@@ -25,6 +34,7 @@ from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.session_cookies import check_own_page, session_of
 from app.http.staleness import CURRENT, Staleness
 from app.identity import Principal, new_request_id
+from app.origin import CURRENT as CURRENT_ORIGIN
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 
 
@@ -85,8 +95,8 @@ class Shortcut(Protocol):
 @dataclass(frozen=True)
 class Rules:
     """The settings of the middleware: who authenticates requests, the maximum size of bodies, except for the methods
-    and paths `elsewhere`, which limit them themselves, whether requests are logged, what counts them, and the limited
-    rates of owners.
+    and paths `elsewhere`, which limit them themselves, whether requests are logged, what counts them, the limited rates
+    of owners, and what records refusals.
     """
 
     authenticator: Authenticator
@@ -95,6 +105,7 @@ class Rules:
     log: bool = True
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
     rate_limits: RateLimits = field(default_factory=Unlimited)
+    refusals: Refusals = field(default_factory=NoRefusals)
 
 
 class Entrance:
@@ -113,6 +124,7 @@ class Entrance:
         self._log = rules.log
         self._metrics = rules.metrics
         self._rate_limits = rules.rate_limits
+        self._refusals = rules.refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -128,6 +140,7 @@ class Entrance:
         staleness = Staleness()
         CURRENT.set(staleness)
         RATES.set(None)
+        CURRENT_ORIGIN.set(RequestOrigin(scope))
         status = 500  # the status that the client gets for an exception raised here
         has_begun = False
 
@@ -171,6 +184,9 @@ class Entrance:
                 took = round((time.perf_counter_ns() - began) / 1e6, 2)
                 method, whole_path = scope["method"], scope["path"]
                 log.info("request", method=method, path=whole_path, status=status, ms=took, request_id=request_id)
+        if status in REFUSED and PRINCIPAL in state and is_refusal(scope["method"], path, status):
+            owner: str = state[PRINCIPAL].owner
+            await to_thread.run_sync(self._refusals.record, owner, scope["method"], path, status)
 
     def _route(self, scope: Scope) -> ASGIApp:
         for fast_path in self._fast_paths:
@@ -188,11 +204,11 @@ class Entrance:
             if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
+            scope["state"][PRINCIPAL] = principal
             scopes = sufficient_scopes(scope["method"], path)
             if not principal.has_any(scopes):
                 headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
                 return problem_response(scope, FORBIDDEN, detail=principal.lacks(scopes), headers=headers)
-            scope["state"]["principal"] = principal
             rates = self._rate_limits.of(principal.owner)
             if rates is not None and is_limited(path):
                 RATES.set(rates)
@@ -220,6 +236,7 @@ class Entrance:
         if principal is not None and principal.is_session:
             scope["state"][_HAS_SESSION] = True
             if scope["method"] not in READING:
+                scope["state"][PRINCIPAL] = principal
                 check_own_page(scope, needs_origin=True)
         return principal
 

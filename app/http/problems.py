@@ -24,6 +24,7 @@ from app.errors import (
     TooManyJobsError,
     TrainingFailedError,
     TrainingTimeError,
+    UnauthenticatedError,
     UnavailableError,
 )
 from app.http.paths import INFERENCE, is_below, path_of
@@ -58,8 +59,12 @@ class ProblemKind:
         return f"/problems/{self.slug}"
 
 
+UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Unauthenticated")
+FORBIDDEN = ProblemKind(403, "insufficient-scope", "Insufficient scope")
+
 KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     MalformedBodyError: ProblemKind(400, "malformed-body", "Malformed body"),
+    UnauthenticatedError: UNAUTHENTICATED,
     CrossSiteError: ProblemKind(403, "cross-site-request", "Cross-site request"),
     QuotaExceededError: ProblemKind(403, "quota-exceeded", "Quota exceeded"),
     NotFoundError: ProblemKind(404, "not-found", "Not found"),
@@ -81,8 +86,6 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     UnavailableError: ProblemKind(503, "unavailable", "Service unavailable"),
 }
 
-UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Unauthenticated")
-FORBIDDEN = ProblemKind(403, "insufficient-scope", "Insufficient scope")
 UNEXPECTED = ProblemKind(500, "unexpected", "Internal error")
 
 FRAMEWORK: Mapping[int, ProblemKind] = {
@@ -161,5 +164,7 @@ def error_response(scope: Scope, error: RelevanceError) -> Response:
     kind = kind_of(error)
     seconds = error.retry_after if isinstance(error, RateLimitError) else RETRY_AFTER_SECONDS.get(kind)
     headers = None if seconds is None else {"Retry-After": str(seconds)}
+    if kind is UNAUTHENTICATED:
+        headers = {"WWW-Authenticate": "Bearer"}
     errors = map(fault_members, error.faults)
     return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)

@@ -12,13 +12,14 @@ from pydantic import WithJsonSchema
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
-from app.errors import UnavailableError
+from app.errors import UnauthenticatedError, UnavailableError
 from app.http.dependencies import Owner, identifier
 from app.http.lists import Limit, Wait
 from app.http.negotiation import EVENT_STREAM, prefers_events
 from app.http.openapi import problems
+from app.http.reauthentication import LastingRequest
 from app.http.rendering import BEGINNING, STILL_HERE, rendered
-from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency
+from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency, LastingRequestDependency
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
 from relevance_bayes.types.pages import Page
@@ -88,6 +89,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         job_id: str,
         owner: Owner,
         job_waiter: JobWaiterDependency,
+        lasting: LastingRequestDependency,
         request: Request,
         limit: Limit = 100,
         after: EventNumber = 0,
@@ -99,7 +101,8 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         With `Accept: text/event-stream`, the response streams the events after `Last-Event-ID` (or `after`), and then
         each new one until the job has ended; `limit` and `wait` apply to pages only. Where a stream breaks off before,
         send the request again, to this process or another, with the last id: no event is lost or repeated. EventSource
-        reconnects by itself; it sends no API key, and needs a session where the service needs keys.
+        reconnects by itself; it sends no API key, and needs a session where the service needs keys. Within five seconds
+        after its session or key has ended, a stream ends, and a long poll responds 401.
         """
         job = identifier(job_id, NOUNS[kind])
         if prefers_events(request.headers.getlist("accept")):
@@ -107,8 +110,8 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
                 return Response(status_code=204)
-            return EventStream(_rendered(job_waiter, owner, kind, job, first))
-        found = await job_waiter.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
+            return EventStream(_rendered(job_waiter, lasting, owner, kind, job, first))
+        found = await job_waiter.events(lasting, owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
 
@@ -116,9 +119,10 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
 
 
 async def _rendered(
-    job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch
+    job_waiter: JobWaiter, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, batch: Batch
 ) -> AsyncGenerator[bytes]:
-    """Stream events from the first batch on, until the job ends or this process shuts down."""
+    """Stream events from the first batch on, until the job ends, the request's credential does, or this process shuts
+    down."""
     yield BEGINNING
     with job_waiter.change_event(job_id) as rung:
         rung.set()  # something may have happened since the first query
@@ -127,15 +131,13 @@ async def _rendered(
                 yield batch.content
             if batch.is_end or job_waiter.watcher.is_stopped:
                 return
-            if not batch.is_full:
-                with anyio.move_on_after(STILL_HERE_SECONDS) as silence:
-                    await rung.wait()
-                if silence.cancelled_caught:
-                    yield STILL_HERE
-            rung.clear()
             try:
+                await request.check()
+                if not batch.is_full and not await request.wait(rung, STILL_HERE_SECONDS):
+                    yield STILL_HERE
+                rung.clear()
                 batch = await job_waiter.batch(owner, kind, job_id, batch.last)
-            except NotFoundError:  # it was deleted
+            except (NotFoundError, UnauthenticatedError):  # it was deleted, or a new request would be refused
                 return
             except UnavailableError:
                 batch = Batch(b"", batch.last, is_end=False, is_full=False)

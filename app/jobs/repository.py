@@ -41,6 +41,16 @@ class JobRepository:
         self.tx.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
         self.tx.session.flush()
         notify(self.tx.session, job.id)
+        retry_of = None if job.retry_of is None else str(job.retry_of)
+        self.tx.record(
+            "job.created",
+            job.owner,
+            job.path,
+            kind=job.kind,
+            model=job.for_model,
+            dataset_id=str(job.dataset_id),
+            retry_of=retry_of,
+        )
 
     def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Return a job of this owner, of a kind where one is given; raises NotFoundError."""
@@ -166,18 +176,15 @@ class JobRepository:
         mine = (job.owner == owner, *_meant(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
         moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
-        if moved is None:
-            wish = (
-                update(job)
-                .where(job.id == job_id, job.state == "running", *mine)
-                .values(cancel_requested_at=func.coalesce(job.cancel_requested_at, now))
-            )
-            if not changed(self.tx.session, wish):
-                ended = self.get(owner, job_id, kind=kind)
-                if ended.state != "cancelled":
-                    raise too_late_to_cancel(ended)
-                return ended
-        return self.get(owner, job_id, kind=kind)
+        running = update(job).where(job.id == job_id, job.state == "running", *mine)
+        first = running.where(job.cancel_requested_at.is_(None)).values(cancel_requested_at=now)
+        is_new = moved is not None or bool(changed(self.tx.session, first))
+        found = self.get(owner, job_id, kind=kind)
+        if is_new:
+            self.tx.record("job.cancelled", owner, found.path)
+        elif found.finished_at is not None and found.state != "cancelled":
+            raise too_late_to_cancel(found)
+        return found
 
     def succeed(self, job_id: UUID, attempt: int) -> JobEnded | None:
         """Record the end of a training; return None, and record nothing, where the attempt is superseded.
@@ -216,8 +223,10 @@ class JobRepository:
         """Delete an ended job that trained no version, with its events; raises NotFoundError for any other."""
         job = TrainingJobRow
         mine = (job.id == job_id, job.owner == owner, job.kind != "training", job.finished_at.is_not(None))
+        path = self.get(owner, job_id).path
         if not changed(self.tx.session, delete(job).where(*mine)):
             raise no_such_job(job_id, None)
+        self.tx.record("job.deleted", owner, path)
 
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Return the state of a job; raises NotFoundError."""

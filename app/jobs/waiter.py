@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from app.http.dependencies import services_of
+from app.http.reauthentication import LastingRequest, Reauthentication
 from app.http.rendering import rendered
 from app.jobs.records import Job
 from app.jobs.service import Jobs
@@ -51,9 +52,10 @@ class JobWaiter:
         self._few = CapacityLimiter(MAX_LOOKS)
         self._to_come: dict[Place, asyncio.Task[Batch]] = {}
 
-    async def ended(self, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
-        """Return a job once it has ended or after `wait` seconds; raises NotFoundError."""
+    async def ended(self, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
+        """Return a job once it has ended or after `wait` seconds; raises NotFoundError, UnauthenticatedError."""
         return await self._when(
+            request,
             lambda: self._jobs.get(owner, job_id, kind=kind),
             lambda job: job.state in FINISHED,
             job_id=job_id,
@@ -61,10 +63,14 @@ class JobWaiter:
         )
 
     async def events(
-        self, owner: str, kind: JobKind, job_id: UUID, *, limit: int, after: int, wait: float
+        self, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, *, limit: int, after: int, wait: float
     ) -> tuple[Event, ...]:
-        """Return events after number `after` once there is one or after `wait` seconds; raises NotFoundError."""
+        """Return events after number `after` once there is one or after `wait` seconds.
+
+        Raises NotFoundError, UnauthenticatedError.
+        """
         return await self._when(
+            request,
             lambda: self._jobs.events(owner, job_id, limit=limit, after=after, kind=kind),
             bool,
             job_id=job_id,
@@ -95,17 +101,26 @@ class JobWaiter:
         with self.watcher.watching(job_id, set_event):
             yield rung
 
-    async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
+    async def _when(
+        self,
+        request: LastingRequest,
+        look: Callable[[], T],
+        is_enough: Callable[[T], bool],
+        *,
+        job_id: UUID,
+        wait: float,
+    ) -> T:
         """Return the result of `look` once it is enough, or after `wait` seconds."""
         found = await run_in_threadpool(look)
         if is_enough(found) or not wait:
             return found
         with self.change_event(job_id) as rung, anyio.move_on_after(wait):
             while True:
+                await request.check()
                 found = await anyio.to_thread.run_sync(look, limiter=self._few)
                 if is_enough(found) or self.watcher.is_stopped:
                     break
-                await rung.wait()
+                await request.wait(rung, wait)
                 rung.clear()
         return found
 
@@ -126,4 +141,9 @@ async def _job_waiter(request: Request) -> JobWaiter:
     return services_of(request)[JobWaiter]
 
 
+async def _lasting(request: Request) -> LastingRequest:
+    return LastingRequest(request.scope, services_of(request)[Reauthentication])
+
+
 JobWaiterDependency = Annotated[JobWaiter, Depends(_job_waiter)]
+LastingRequestDependency = Annotated[LastingRequest, Depends(_lasting)]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import quote
 
 from app.accounts.records import MAX_OWNER_LENGTH, is_label
 from app.database.transaction import OpenTransaction, Transaction
@@ -52,7 +53,10 @@ class OwnersWithLimits:
             raise InvalidRequestError(
                 f"Expected an owner of 1 to {MAX_OWNER_LENGTH} printable characters, got {owner!r}."
             )
-        OwnerLimitsRepository(tx).set(owner, limits)
+        repository = OwnerLimitsRepository(tx)
+        if repository.own(owner) != limits:
+            repository.set(owner, limits)
+            tx.record("limits.updated", owner, f"/v1/limits/{quote(owner, safe='')}", **limits)
         return self._read(tx, owner)
 
     def _read(self, tx: Transaction, owner: str) -> LimitedOwner:

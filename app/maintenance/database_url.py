@@ -5,16 +5,20 @@ from pydantic import SecretStr
 from app.errors import UnavailableError
 from app.settings import Settings
 
+DRIVERS = frozenset({"sqlite", "sqlite+pysqlite", "postgresql+psycopg"})
+
 
 def reason_against(settings: Settings) -> str | None:
     """Return why the URL of the database can't be used; None where it can."""
     if isinstance(settings.shown_database_url, SecretStr):
         return "it is not a URL"
     try:
-        kind = settings.url.get_backend_name()
+        driver = settings.url.drivername
     except OSError as failure:
         return f"{failure.filename} can't be read: {failure.strerror}"
-    return None if kind in {"sqlite", "postgresql"} else f"expected a database of SQLite or PostgreSQL, got {kind}"
+    if driver in DRIVERS:
+        return None
+    return f"expected a database of SQLite or PostgreSQL, as in sqlite:/// or postgresql+psycopg://, got {driver}"
 
 
 def check_url(settings: Settings) -> None:

@@ -22,7 +22,7 @@ from app.http.rendering import to_json
 from app.jobs.records import Job
 from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
-from app.jobs.waiter import JobWaiterDependency
+from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN, batch_prediction_record
@@ -103,10 +103,10 @@ def batch_predictions(
 
 @router.get("/{job_id}", summary="Get a batch prediction, or wait for its end", responses=problems(404, 406, 422))
 async def batch_prediction(
-    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0
+    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, request: LastingRequestDependency, wait: Wait = 0
 ) -> BatchPrediction:
     """Get a batch prediction; `wait` waits for its end, at most so many seconds."""
-    return batch_prediction_record(await job_waiter.ended(owner, "prediction", identifier(job_id, NOUN), wait))
+    return batch_prediction_record(await job_waiter.ended(request, owner, "prediction", identifier(job_id, NOUN), wait))
 
 
 @router.post(

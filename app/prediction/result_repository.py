@@ -13,7 +13,7 @@ from app.database.transaction import Transaction
 from app.jobs.tables import TrainingJobRow
 from app.prediction.results import KeptResult, Layer, Piece, Reached
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
-from relevance_bayes.types.jobs import Resumption
+from relevance_bayes.types.jobs import JOB_PATHS, Resumption
 
 PIECES_AT_ONCE = 8
 """Of at most a MiB each: on SQLite a matter of milliseconds."""
@@ -99,15 +99,16 @@ class ResultRepository:
         result, job = PredictionResultRow, TrainingJobRow
         useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)
         query = (
-            select(result.job_id)
+            select(result.job_id, job.owner, job.state)
             .join(job, job.id == result.job_id)
             .where(and_(job.finished_at.is_not(None), useless))
             .limit(1)
         )
-        doomed = self.tx.session.scalar(query)
+        doomed = self.tx.session.execute(query).one_or_none()
         if doomed is None:
             return False
-        self.forget(doomed)
+        if not self.forget(doomed.job_id) and doomed.state == "succeeded":
+            self.tx.record("result.expired", doomed.owner, f"{JOB_PATHS['prediction']}/{doomed.job_id}/result")
         return True
 
     def _row(self, job_id: UUID) -> PredictionResultRow | None:

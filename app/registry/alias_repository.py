@@ -14,7 +14,7 @@ from app.errors import ConflictError
 from app.http.conditions import Condition
 from app.identity import uuid7
 from app.registry.records import MAX_ALIASES, Alias, MovedAlias, nowhere
-from app.registry.repository import ModelRepository
+from app.registry.repository import ModelRepository, model_path
 from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.models import AliasMove
@@ -81,6 +81,8 @@ class AliasRepository:
         elif (present.version, present.reason) == (version.number, reason):
             return MovedAlias(present, is_new=False)
         old = None if present is None else present.version
+        path = _path(model, name)
+        self.tx.record("alias.moved", owner, path, from_version=old, to_version=version.number, reason=reason)
         move_id = self._note(model_id, name, old=old, new=version.number, by=by, reason=reason)
         if present is None:
             made = insert(ModelAliasRow).values(model_id=model_id, name=name, version_id=version.id, move_id=move_id)
@@ -98,6 +100,7 @@ class AliasRepository:
         self._note(model_id, name, old=present.version, new=None, by=by, reason=reason)
         gone = delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id, ModelAliasRow.name == name)
         changed(self.tx.session, gone)
+        self.tx.record("alias.removed", owner, _path(model, name), from_version=present.version, reason=reason)
 
     def _find(self, owner: str, model: str, name: str) -> Alias | None:
         row = self.tx.session.execute(_aliases(owner, model).where(ModelAliasRow.name == name)).one_or_none()
@@ -149,6 +152,10 @@ def _alias(row: Row[ModelAliasRow, AliasMoveRow, int], model: str) -> Alias:
 
 def _move(row: AliasMoveRow) -> AliasMove:
     return AliasMove(row.number, row.at, row.by, row.from_version, row.to_version, row.reason)
+
+
+def _path(model: str, name: str) -> str:
+    return f"{model_path(model)}/aliases/{name}"
 
 
 def _named(model: str, name: str) -> str:

@@ -155,6 +155,7 @@ class ModelRepository:
         given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
         changed(self.tx.session, given)
         retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
+        self.tx.record("model.updated", owner, model_path(name))
         return self.get(owner, name)
 
     def annotate_version(self, version: Version, annotation: Annotation) -> Version:
@@ -162,6 +163,7 @@ class ModelRepository:
         given = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
         changed(self.tx.session, given.values(description=annotation.description))
         retag(self.tx.session, VersionTagRow, version.id, annotation.tags)
+        self.tx.record("version.updated", version.owner, _version_path(version))
         return self.version(version.owner, version.model, version.number)
 
     def add(
@@ -171,7 +173,9 @@ class ModelRepository:
 
         Raises ConflictError where the model's versions have another task, target or other inputs.
         """
-        return record(self.tx.session, version, owner=owner, job_id=job_id, now=at or self.tx.clock())
+        made = record(self.tx.session, version, owner=owner, job_id=job_id, now=at or self.tx.clock())
+        self.tx.record("version.created", owner, _version_path(made), job_id=None if job_id is None else str(job_id))
+        return made
 
     def delete(self, owner: str, name: str) -> None:
         """Delete a model with all versions, vectors, posteriors and aliases.
@@ -189,6 +193,7 @@ class ModelRepository:
         retag(self.tx.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
         changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None))
+        self.tx.record("model.deleted", owner, model_path(name))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
         """Delete a version, its vectors and posterior.
@@ -206,6 +211,7 @@ class ModelRepository:
             raise InUseError(f"Unfinished jobs ({jobs}) use version {version.number} of model {name!r}: {CANCEL}")
         changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
         notify(self.tx.session, model_id, MODELS)
+        self.tx.record("version.deleted", owner, _version_path(version))
 
     def lock(self, owner: str, name: str) -> UUID:
         """Lock a model until this transaction ends, and return its id; raises NotFoundError."""
@@ -227,6 +233,15 @@ class ModelRepository:
     ) -> Callable[[Row[ModelVersionRow, str]], Version]:
         tags = tags_of(self.tx.session, VersionTagRow, [row[0].id for row in rows])
         return lambda row: _version(row, tags[row[0].id])
+
+
+def model_path(name: str) -> str:
+    """Return the path of a model."""
+    return f"/v1/models/{name}"
+
+
+def _version_path(version: Version) -> str:
+    return f"{model_path(version.model)}/versions/{version.number}"
 
 
 def _models(owner: str) -> Select[ModelRow, int, int]:

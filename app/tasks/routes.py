@@ -16,7 +16,7 @@ from app.http.rendering import to_json
 from app.jobs.records import Job
 from app.jobs.schemas import JobsQuery
 from app.jobs.service import Jobs
-from app.jobs.waiter import JobWaiterDependency
+from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.tasks.schemas.jobs import TrainingJobOut, job_out
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tasks.service import Training
@@ -82,9 +82,11 @@ def jobs(
 
 
 @router.get("/{job_id}", summary="Get a training job, or wait for its end", responses=problems(404, 406, 422))
-async def job(job_id: str, owner: Owner, job_waiter: JobWaiterDependency, wait: Wait = 0) -> TrainingJobOut:
+async def job(
+    job_id: str, owner: Owner, job_waiter: JobWaiterDependency, request: LastingRequestDependency, wait: Wait = 0
+) -> TrainingJobOut:
     """Get a job; `wait` waits for its end, at most so many seconds."""
-    return job_out(await job_waiter.ended(owner, "training", identifier(job_id, "training job"), wait))
+    return job_out(await job_waiter.ended(request, owner, "training", identifier(job_id, "training job"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="Cancel a training job", responses=problems(404, 406, 409))

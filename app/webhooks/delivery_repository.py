@@ -18,7 +18,7 @@ from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
 from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
-from app.webhooks.records import Delivery, DeliveryAttempt
+from app.webhooks.records import Delivery, DeliveryAttempt, webhook_path
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
@@ -104,7 +104,9 @@ class DeliveryRepository:
         Raises NotFoundError, ConflictError where the webhook is disabled.
         """
         self._enabled(owner, webhook_id)
-        return self._one(self._begin(webhook_id, TEST, uuid7(), None))
+        delivery_id = self._begin(webhook_id, TEST, uuid7(), None)
+        self.tx.record("webhook.tested", owner, webhook_path(webhook_id))
+        return self._one(delivery_id)
 
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         """Queue a delivery again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
@@ -115,6 +117,7 @@ class DeliveryRepository:
         if not changed(self.tx.session, mine.values(**anew)):
             raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
         self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        self.tx.record("delivery.repeated", owner, f"{webhook_path(webhook_id)}/deliveries/{delivery_id}")
         return self._one(delivery_id)
 
     def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:

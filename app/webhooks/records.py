@@ -23,6 +23,11 @@ GONE = 410
 """The status by which a receiver unsubscribes."""
 
 
+def webhook_path(webhook_id: UUID) -> str:
+    """Return the path of a webhook."""
+    return f"/v1/webhooks/{webhook_id}"
+
+
 @dataclass(frozen=True)
 class Webhook:
     """A URL that receives messages about the ends of its owner's jobs; none while it is disabled."""

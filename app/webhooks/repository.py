@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, delete, func, select, update
 
+from app.addresses import read_target
 from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
@@ -14,7 +15,7 @@ from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
 from app.webhooks.documents import EVENTS
-from app.webhooks.records import MAX_WEBHOOKS, Webhook
+from app.webhooks.records import MAX_WEBHOOKS, Webhook, webhook_path
 from app.webhooks.tables import WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType
@@ -45,6 +46,9 @@ class WebhookRepository:
             )
         )
         self.tx.session.flush()
+        # Without the path of the URL, which may be a secret and which the audit would keep.
+        host, events = read_target(webhook.url).authority, EVENTS.write(webhook.events)
+        self.tx.record("webhook.created", webhook.owner, webhook_path(webhook.id), host=host, events=events)
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """Return a webhook; raises NotFoundError."""
@@ -70,20 +74,36 @@ class WebhookRepository:
     ) -> Webhook:
         """Change the members that are not None; raises NotFoundError."""
         row = WebhookRow
+        listed = None if events is None else EVENTS.write(tuple(events))
         values = {
             "url": url,
-            "events": None if events is None else EVENTS.write(tuple(events)),
+            "events": listed,
             "enabled": enabled,
         }
         requested = {name: value for name, value in values.items() if value is not None}
         if requested:
             mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
             changed(self.tx.session, mine.values(**requested))
-        return self.get(owner, webhook_id)
+        webhook = self.get(owner, webhook_id)
+        if requested:
+            host = None if url is None else read_target(url).authority
+            self.tx.record(
+                "webhook.updated",
+                owner,
+                webhook_path(webhook_id),
+                host=host,
+                events=listed,
+                enabled=enabled,
+            )
+        return webhook
 
     def disable(self, webhook_id: UUID) -> None:
         """Disable a webhook whose receiver has unsubscribed."""
-        changed(self.tx.session, update(WebhookRow).where(WebhookRow.id == webhook_id).values(enabled=False))
+        row = WebhookRow
+        enabled = update(row).where(row.id == webhook_id, row.enabled.is_(True)).values(enabled=False)
+        owner = self.tx.session.scalar(enabled.returning(row.owner), execution_options={"synchronize_session": False})
+        if owner is not None:
+            self.tx.record("webhook.disabled", owner, webhook_path(webhook_id))
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
         """Remove a webhook and its secret; `remove_expired` deletes its deliveries. Raises NotFoundError."""
@@ -91,6 +111,7 @@ class WebhookRepository:
         mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
         if not changed(self.tx.session, mine.values(deleted_at=self.tx.clock(), enabled=False, secret="")):
             raise NotFoundError(f"There is no webhook {webhook_id}.")
+        self.tx.record("webhook.deleted", owner, webhook_path(webhook_id))
 
     def remove_expired(self) -> bool:
         """Delete some deliveries of a removed webhook, at last the webhook itself; return whether to call again."""

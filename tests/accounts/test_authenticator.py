@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event
@@ -7,12 +7,22 @@ from uuid import UUID
 
 import anyio
 import pytest
+from sqlalchemy import text
 
-from app.accounts.authenticator import MAX_WAIT_SECONDS, MIN_REFRESH_SECONDS, REFRESH_SECONDS, KeyAuthenticator
+from app.accounts.authenticator import (
+    FULL_READ_SECONDS,
+    MAX_COMMIT_SECONDS,
+    MAX_WAIT_SECONDS,
+    MIN_REFRESH_SECONDS,
+    REFRESH_SECONDS,
+    KeyAuthenticator,
+)
+from app.accounts.session_repository import SessionRepository
 from app.accounts.session_service import Sessions
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal
 from tests.applications import SESSION_SECONDS, SmallParts
+from tests.small_tables import NOW
 
 
 class Time:
@@ -198,6 +208,56 @@ def test_a_revoked_or_ended_session_is_known_for_a_second_at_most(
     time.now += 0.02
     assert with_session(authenticator, revoked) is None
     assert with_session(authenticator, ended) is None
+
+
+def test_a_session_expires_with_its_key(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key_id, secret = new_session(parts)
+    before = with_session(authenticator, secret)
+    assert before is not None
+    parts.keys.rotate("acme", key_id, overlap=timedelta(hours=1))
+    end = (NOW + timedelta(hours=1)).timestamp()
+    wall = [end - 1.0]
+    monkeypatch.setattr("app.accounts.authenticator.time.time", lambda: wall[0])
+    time.now += REFRESH_SECONDS + 0.01
+    after = with_session(authenticator, secret)
+    assert after is not None
+    assert (after, after.expires_at) == (before, end)
+    wall[0] += 1.0
+    assert with_session(authenticator, secret) is None
+
+
+def test_sessions_are_read_once_and_then_those_alone_that_changed(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full, windows = [], []
+    principals, changes = SessionRepository.principals, SessionRepository.changes
+
+    def counted(repository: SessionRepository) -> Mapping[bytes, Principal]:
+        full.append(time.now)
+        return principals(repository)
+
+    def windowed(repository: SessionRepository, *, within: float) -> Mapping[bytes, Principal | None]:
+        windows.append(within)
+        return changes(repository, within=within)
+
+    monkeypatch.setattr(SessionRepository, "principals", counted)
+    monkeypatch.setattr(SessionRepository, "changes", windowed)
+    _, secret = new_session(parts)
+    assert with_session(authenticator, secret) == OF_SESSION
+    for seconds in (2.0, 5.0):
+        _, other = new_session(parts)
+        time.now += seconds
+        assert with_session(authenticator, secret) == OF_SESSION
+        assert with_session(authenticator, other) == OF_SESSION
+    assert len(full) == 1
+    assert {2.0 + MAX_COMMIT_SECONDS, 5.0 + MAX_COMMIT_SECONDS} <= {round(one, 6) for one in windows}
+    with parts.stored.engine.begin() as connection:  # as a database that was restored: nothing tells of it
+        connection.execute(text("DELETE FROM sessions"))
+    time.now += FULL_READ_SECONDS
+    assert with_session(authenticator, secret) is None
+    assert len(full) == 2
 
 
 def test_a_new_session_is_known_at_once_even_where_the_copy_is_new(parts: SmallParts) -> None:

@@ -3,10 +3,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
+from sqlalchemy import Engine, text
 
 from app.accounts import session_repository as subject
 from app.accounts.records import ApiKey, digest
-from app.accounts.repository import ApiKeyRepository
 from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.identity import Principal
@@ -52,27 +52,47 @@ def test_a_session_has_the_owner_the_scopes_and_the_key_it_was_made_with(transac
     assert (two, two.key_id, two.is_session) == (OF_TOKEN, None, True)
 
 
-def test_a_session_ends_at_its_time_by_removal_or_with_its_key(transaction: OpenTransaction, clock: HandClock) -> None:
-    key, brief = added_key(transaction, "a key"), added_key(transaction, "brief", lifetime=timedelta(hours=1))
-    for secret, principal in (("key", of_key(key)), ("brief", of_key(brief)), ("token", OF_TOKEN)):
-        added(transaction, secret, principal)
-    added(transaction, "short", lifetime=timedelta(minutes=1))
-    removed, stays = digest(b"token"), digest(b"key")
-    sessions = found(transaction)
-    assert len(sessions) == 4
-    assert brief.expires_at is not None
-    assert sessions[digest(b"brief")].expires_at == brief.expires_at.timestamp()
+def test_a_session_ends_at_its_time_or_on_request(transaction: OpenTransaction, clock: HandClock) -> None:
+    for secret, minutes in (("short", 1), ("long", 60), ("ended", 60)):
+        added(transaction, secret, lifetime=timedelta(minutes=minutes))
+    assert set(found(transaction)) == {digest(b"short"), digest(b"long"), digest(b"ended")}
     clock.now += timedelta(minutes=1)
-    assert set(found(transaction)) == {stays, digest(b"brief"), removed}
-    clock.now += timedelta(hours=1)
-    assert set(found(transaction)) == {stays, removed}
     with transaction() as tx:
-        SessionRepository(tx).remove(removed)
-        SessionRepository(tx).remove(removed)
-    assert set(found(transaction)) == {stays}
+        assert SessionRepository(tx).end(digest(b"ended")) == samples.OWNER
+        assert SessionRepository(tx).end(digest(b"ended")) is None
+        assert SessionRepository(tx).end(digest(b"unknown")) is None
+    assert set(found(transaction)) == {digest(b"long")}
+
+
+def test_changes_are_the_sessions_that_were_created_or_ended_of_late(
+    transaction: OpenTransaction, engine: Engine
+) -> None:
+    for secret in ("old", "ended", "new"):
+        added(transaction, secret)
+    change = text("UPDATE sessions SET changed_at = :at WHERE digest <> :new")
+    with engine.begin() as connection:
+        connection.execute(change, {"at": "2020-01-01 00:00:00.000000", "new": digest(b"new")})
     with transaction() as tx:
-        ApiKeyRepository(tx).revoke(key.owner, key.id)
-    assert found(transaction) == {}
+        SessionRepository(tx).end(digest(b"ended"))
+    with transaction() as tx:
+        changes = SessionRepository(tx).changes(within=60.0)
+        assert changes == {digest(b"new"): OF_TOKEN, digest(b"ended"): None}
+        assert SessionRepository(tx).changes(within=-60.0) == {}
+
+
+def test_a_session_that_ended_is_deleted_once_all_processes_have_read_it(
+    transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(transaction, "ended")
+    added(transaction, "valid")
+    with transaction() as tx:
+        SessionRepository(tx).end(digest(b"ended"))
+    for kept_seconds, changes in ((60.0, 2), (-60.0, 1)):
+        monkeypatch.setattr(subject, "KEPT_SECONDS", kept_seconds)
+        with transaction() as tx:
+            SessionRepository(tx).remove_expired()
+        with transaction() as tx:
+            assert len(SessionRepository(tx).changes(within=60.0)) == changes
 
 
 def test_the_oldest_session_of_a_key_makes_way_for_one_more(
@@ -126,6 +146,6 @@ def test_retention_removes_expired_sessions(transaction: OpenTransaction, clock:
     added(transaction, "short", lifetime=timedelta(minutes=1))
     added(transaction, "long")
     clock.now += timedelta(minutes=2)
-    Retention(transaction, NoEntries(), clock, 60.0, 60.0).remove_expired()
+    Retention(transaction, NoEntries(), clock, 60.0, 60.0, 60.0).remove_expired()
     clock.now -= timedelta(minutes=3)
     assert set(found(transaction)) == {digest(b"long")}

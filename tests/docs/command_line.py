@@ -49,8 +49,8 @@ def page() -> str:
     """The text of the page."""
     program = typer.main.get_command(application)
     assert isinstance(program, TyperGroup)
-    groups = [program, *(one for one in program.commands.values() if isinstance(one, TyperGroup))]
-    for group in groups:
+    of_clients = (one for name, one in program.commands.items() if name in GROUPS and isinstance(one, TyperGroup))
+    for group in (program, *of_clients):
         load_all(group)
     clients = {**COMMANDS, **GROUPS}
     parts = [BEGINNING, "## The service\n"]

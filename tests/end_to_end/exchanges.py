@@ -14,9 +14,9 @@ from app.http.openapi import EXAMPLES, Json
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-OF_THE_RUN = frozenset({"seconds", "buckets", "ns", "last_inference", "after", "secret", "prefix"}) | {
-    "training_seconds_per_day"
-}
+OF_THE_RUN = frozenset(
+    {"seconds", "buckets", "ns", "last_inference", "after", "secret", "prefix", "hash", "previous_hash", "user_agent"}
+) | {"training_seconds_per_day"}
 """Members that differ from run to run: times, cursors, which are made of ids, and what is drawn by chance."""
 
 Exchange = dict[str, Json]
@@ -54,7 +54,8 @@ def _content(request: Json, media_type: Json) -> str | bytes | None:
 
 
 def _is_json(response: httpx2.Response) -> bool:
-    return "json" in response.headers.get("content-type", "")
+    media_type = response.headers.get("content-type", "")
+    return "json" in media_type and "ndjson" not in media_type
 
 
 def _with(ids: Mapping[str, str], text: str) -> str:

@@ -53,6 +53,10 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
     assert_told_from_first_to_last(list(api.calls.trainings.follow(job.id)))
     version = api.calls.version("sinc-main", 1)
     assert (version.job_id, version.task, version.rows + version.rows_held_out) == (job.id, "regression", 40)
+    audit = api.http.get("/v1/audit", params={"resource": "/v1/models/sinc-main/versions/1"}).json()["items"]
+    assert [(entry["action"], entry["actor"]) for entry in audit] == [
+        ("version.created", {"kind": "job", "id": job.id})
+    ]
     assert 0 < version.rows_held_out < 20
     assert 0.03 < version.metrics["holdout"]["rmse"] < 0.3
     assert 1 <= version.functions <= 15

@@ -36,7 +36,7 @@ def test_every_path_that_answers_get_answers_head(client: TestClient, openapi: R
         expected, found = dict(got.headers), dict(head.headers)
         assert expected.pop("x-request-id") != found.pop("x-request-id")
         assert found == expected, path
-        assert "content-length" in found, path
+        assert "content-length" in found or path == "/v1/audit/export", path  # of a length that is not known
         succeeded += head.status_code == 200
     assert succeeded > 25
 

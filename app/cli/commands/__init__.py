@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from app.cli.commands.audit import audit
 from app.cli.commands.keys import keys
 from app.cli.commands.limits import limits
 from app.cli.commands.maintenance import backup, copy_database, doctor, restore
@@ -28,8 +29,8 @@ def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
 application = new_application(
     "relevance",
     "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys, limits and check are the "
-    "service; the others are its clients.",
+    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys, limits, audit and check are "
+    "the service; the others are its clients.",
     read_rows,
 )
 for command in (serve, api, worker, migrate, config, doctor, backup, restore, copy_database):
@@ -38,6 +39,7 @@ add_client_commands(application)
 
 application.add_typer(keys, name="keys")
 application.add_typer(limits, name="limits")
+application.add_typer(audit, name="audit")
 check = typer.Typer(help="Health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)
 application.add_typer(check, name="check")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias, TypeVar
+from urllib.parse import unquote
 
 import grpc
 import structlog
@@ -10,9 +11,11 @@ from anyio import to_thread
 from google.protobuf.message import DecodeError, Message
 
 from app import __version__
+from app.audit.refusals import LimitedRefusals
 from app.errors import MalformedBodyError, RateLimitError
 from app.http.authentication import HOW_TO_SEND, Authenticator
 from app.http.dependencies import Services
+from app.http.origins import actor_of
 from app.http.problems import kind_of
 from app.http.rate_limits import CURRENT as RATES
 from app.http.rate_limits import RateLimits
@@ -25,6 +28,7 @@ from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.messages import RpcCodec
 from app.inference.rpc.wire_format import OF_INFERENCE, check_fields
 from app.inference.signature import Kind
+from app.origin import Origin, acting
 from app.prediction.runner import MAX_QUICK_BYTES, PredictionRunner
 from app.prediction.served_versions import ServedVersions
 from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
@@ -150,6 +154,7 @@ class Service:
                     code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
                 elif not principal.has_any(scopes):
                     code, detail = grpc.StatusCode.PERMISSION_DENIED, principal.lacks(scopes)
+                    await self._record_refusal(principal, name, context.peer())
                 else:
                     if not is_open:
                         self._take_request(principal)
@@ -179,6 +184,11 @@ class Service:
         RATES.set(rates)
         if rates is not None:
             rates.take_request()
+
+    async def _record_refusal(self, principal: Principal, name: str, peer: str) -> None:
+        refusals, kind_and_id = self._services[LimitedRefusals], actor_of(principal)
+        with acting(Origin(*kind_and_id, address=_address(peer))):
+            await to_thread.run_sync(refusals.record, principal.owner, "POST", f"/{NAME}/{name}", 403)
 
     async def _principal(self, context: "Context[Answered]") -> Principal | None:
         authorizations = _authorizations(context)
@@ -214,6 +224,11 @@ def _reference(name: str, version: str) -> Reference:
 
 def _kind(kind: Kind) -> messages.ModelMetadataResponse.TensorMetadata:
     return messages.ModelMetadataResponse.TensorMetadata(name=kind.name, datatype=kind.datatype, shape=kind.shape)
+
+
+def _address(peer: str) -> str:
+    """Return the address of a peer, as in `ipv4:192.0.2.1:50051` or `ipv6:%5B::1%5D:50051`."""
+    return unquote(peer.partition(":")[2].rpartition(":")[0]).strip("[]")
 
 
 def _authorizations(context: "Context[Answered]") -> list[bytes]:

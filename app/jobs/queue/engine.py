@@ -24,6 +24,7 @@ from app.jobs.queue.names import (
     WORKFLOW,
 )
 from app.jobs.queue.polling import intervals
+from app.origin import Origin, acting
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,8 @@ class Engine:
     def _register_jobs(self, queue: str, workflow: str, do: Callable[[UUID], bool], *, slots: int) -> None:
         @DBOS.workflow(name=workflow, max_recovery_attempts=MAX_RECOVERIES)
         def work(job: str) -> None:
-            self._start(do, job)
+            with acting(Origin("job", job)):
+                self._start(do, job)
 
         # With a limit for each partition, DBOS visits partitions, which are owners, in random order. A limit equal to
         # the number of slots never binds, and shares no budget with other workers.

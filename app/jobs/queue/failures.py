@@ -10,6 +10,7 @@ from dbos import error as engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from app.database.failures import permission_error
 from app.errors import ConflictError, UnavailableError
 
 AWAY = "The queue's database can't be reached or is not migrated; try again later."
@@ -23,6 +24,8 @@ def translated() -> Iterator[None]:
     except engine.DBOSWorkflowIDInUseError as error:
         raise ConflictError("This job was submitted before.") from error
     except (DBAPIError, PoolTimeoutError) as error:
+        if isinstance(error, DBAPIError) and (refused := permission_error(error)) is not None:
+            raise refused from error
         if is_connection_failure(error) or isinstance(error, ProgrammingError):
             raise UnavailableError(AWAY) from error
         raise

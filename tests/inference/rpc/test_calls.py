@@ -17,6 +17,8 @@ from app import __version__
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.tokens import TokenAuthenticator, TokenRules
+from app.audit.records import AuditFilter
+from app.database.pages import PageRequest
 from app.errors import UnavailableError
 from app.http.authentication import AllowAny
 from app.http.dependencies import Services
@@ -91,6 +93,7 @@ def _bytes(requested: Message) -> bytes:
 async def connected(parts: SmallParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
     services = Services(
         parts.prediction,
+        parts.refusals,
         parts.catalogue,
         ReadinessProbe(parts.ready),
         PredictionRunner(parts.prediction, 5, rules.max_bytes),
@@ -345,6 +348,9 @@ def test_calls_need_the_scope_predict_and_metadata_either(parts: SmallParts) -> 
     with pytest.raises(grpc.aio.AioRpcError, match="needs the scope predict; it has read, train") as refusal:
         run(parts, infer, rules("read", "train"))
     assert refusal.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    (entry,) = parts.audit.page(OWNER, PageRequest(10), AuditFilter("request.refused")).items
+    assert (entry.resource, entry.details["status"]) == ("/inference.GRPCInferenceService/ModelInfer", 403)
+    assert (entry.actor.kind, entry.address) == ("anonymous", "127.0.0.1")
     for call in (metadata, infer):
         with pytest.raises(grpc.aio.AioRpcError) as refusal:
             run(parts, call, rules("admin", owner="acme"))

@@ -1,0 +1,130 @@
+"""`relevance audit`: the audit in the database itself."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from app import wiring
+from app.audit.exporting import EXPORTS
+from app.audit.records import AuditFilter, Checkpoint
+from app.audit.service import Audit
+from app.audit.verification import Verification, VerifiedChain
+from app.cli.database import database_in_reach
+from app.database.pages import PageRequest
+from app.settings import Settings
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.rendering import print_json, print_table, time_text
+from relevance_bayes.types.audit import AUDIT_ACTIONS, AuditEntry
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.formats import CSV, NDJSON
+
+CHAINS: TypeAdapter[tuple[VerifiedChain, ...]] = TypeAdapter(tuple[VerifiedChain, ...])
+ENTRY: TypeAdapter[AuditEntry] = TypeAdapter(AuditEntry)
+MEDIA_TYPES = {"ndjson": NDJSON.media_type, "csv": CSV.media_type}
+
+
+def selected(
+    action: str | None, actor: str | None, resource: str | None, since: datetime | None, until: datetime | None
+) -> AuditFilter:
+    """Return the filter of these options; raises typer.Exit for an unknown action."""
+    known = next((one for one in AUDIT_ACTIONS if one == action), None)
+    if known != action:
+        refuse(f"Expected one of {', '.join(AUDIT_ACTIONS)}; got {action!r}.")
+    begin, end = (None if at is None else at.replace(tzinfo=UTC) for at in (since, until))
+    return AuditFilter(known, actor, resource, begin, end)
+
+
+def list_entries(owner: str, which: AuditFilter, *, limit: int) -> None:
+    """Print the newest entries."""
+    with _audit() as audit:
+        found = audit.page(owner, PageRequest(limit), which).items
+    header = ("number", "time", "action", "resource", "actor", "address", "result")
+    print_table(header, map(_row, found), if_none=f"There is no such entry of the owner {owner!r}.")
+
+
+def export(path: Path, owner: str, which: AuditFilter, *, written: str) -> None:
+    """Write entries into a file, or to standard output."""
+    with _audit() as audit:
+        content = EXPORTS[MEDIA_TYPES[written]](audit.batches(owner, which))
+        if str(path) == "-":
+            for piece in content:
+                sys.stdout.buffer.write(piece)
+            return
+        try:
+            with path.open("xb") as file:
+                file.writelines(content)
+        except OSError as error:
+            refuse(f"The export can't be written: {error}.")
+
+
+def verify(owner: str | None, *, checkpoints: Path | None, file: Path | None, as_json: bool) -> None:
+    """Print the result of each chain; raises typer.Exit(1) where one has a fault."""
+    kept = () if checkpoints is None else _checkpoints(checkpoints)
+    if file is not None:
+        chains = _of_file(file, kept)
+    else:
+        with _audit() as audit:
+            known = {one.owner for one in kept} | {*audit.owners()}
+            owners = sorted(known) if owner is None else [owner]
+            chains = tuple(audit.verify(one, kept) for one in owners)
+    if as_json:
+        print_json(chains)
+    else:
+        print_table(("owner", "entries", "from", "to", "last hash", "faults"), map(_facts, chains), if_none="No entry.")
+        for chain in chains:
+            for fault in chain.faults:
+                echo(f"{chain.owner}: {fault}")
+    if any(chain.faults for chain in chains):
+        raise typer.Exit(1)
+
+
+def _of_file(path: Path, kept: Sequence[Checkpoint]) -> tuple[VerifiedChain, ...]:
+    verified: dict[str, Verification] = {}
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                entry = ENTRY.validate_json(line)
+                verified.setdefault(entry.owner, Verification(entry.owner, kept)).add(entry)
+    except OSError as error:
+        refuse(f"The export can't be read: {error}.")
+    except ValidationError as error:
+        refuse(f"Expected an export as NDJSON: {error.errors()[0]['msg']}.")
+    return tuple(one.result() for one in verified.values())
+
+
+def _checkpoints(path: Path) -> tuple[Checkpoint, ...]:
+    try:
+        chains = CHAINS.validate_json(path.read_bytes())
+    except OSError as error:
+        refuse(f"The checkpoints can't be read: {error}.")
+    except ValidationError as error:
+        refuse(f"Expected the output of `relevance audit verify --json`: {error.errors()[0]['msg']}.")
+    return tuple(chain.last for chain in chains if chain.last is not None)
+
+
+@contextmanager
+def _audit() -> Iterator[Audit]:
+    """The audit of the database; raises typer.Exit."""
+    settings = Settings()
+    try:
+        with database_in_reach(settings), wiring.audit(settings) as audit:
+            yield audit
+    except RelevanceError as error:
+        refuse(str(error.detail))
+
+
+def _row(entry: AuditEntry) -> tuple[str, ...]:
+    actor = entry.actor.kind if entry.actor.id is None else f"{entry.actor.kind} {entry.actor.id}"
+    facts = entry.action, entry.resource, actor, entry.address or "", entry.result
+    return str(entry.number), time_text(entry.at), *facts
+
+
+def _facts(chain: VerifiedChain) -> tuple[str, ...]:
+    last = chain.last
+    ends = ("", "", "") if last is None else (str(chain.first), str(last.number), last.hash)
+    return chain.owner, f"{chain.entries:,}", *ends, str(len(chain.faults))

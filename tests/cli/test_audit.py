@@ -1,0 +1,79 @@
+"""`relevance audit`, on a database with a few changes."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Run, runner
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "relevance.db"
+
+
+@pytest.fixture
+def audit(database: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`relevance audit`, after three keys of one owner and one of another."""
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{database}")
+    run = runner(monkeypatch)
+    for name, owner in (("one", "local"), ("two", "local"), ("three", "local"), ("theirs", "other")):
+        assert run("keys", "create", name, "--owner", owner).exit_code == 0
+    return lambda *arguments: run("audit", *arguments)
+
+
+def test_entries_are_listed_with_the_command_that_made_them(audit: Run) -> None:
+    done = audit("list", "--limit", "2")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.count("key.created") == 2
+    assert "command" in done.stdout
+    assert "There is no such entry of the owner 'local'." in audit("list", "--action", "key.revoked").stdout
+    assert audit("list", "--action", "key.painted").exit_code == 1
+    assert audit("list", "--since", "2100-01-01").stdout.startswith("There is no such entry")
+
+
+def test_an_export_is_verified_as_a_file(audit: Run, tmp_path: Path) -> None:
+    file = tmp_path / "audit.ndjson"
+    assert audit("export", str(file)).exit_code == 0
+    entries = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [entry["details"]["name"] for entry in entries] == ["one", "two", "three"]
+    assert entries[0]["actor"]["kind"] == "command"
+    assert "@" in entries[0]["actor"]["id"]
+    assert audit("export", str(file)).exit_code == 1  # an existing file stays
+    assert audit("verify", "--file", str(file)).exit_code == 0
+    file.write_text(file.read_text().replace('"two"', '"too"'))
+    done = audit("verify", "--file", str(file))
+    assert done.exit_code == 1
+    assert "Entry 2 was changed" in done.stdout
+    file.write_text("{}")
+    assert audit("verify", "--file", str(file)).exit_code == 1
+    lines = audit("export", "-", "--format", "csv", "--owner", "other").stdout.splitlines()
+    assert len(lines) == 2
+
+
+def test_all_chains_are_verified_and_checkpoints_show_a_replaced_end(
+    audit: Run, database: Path, tmp_path: Path
+) -> None:
+    done = audit("verify", "--json")
+    assert done.exit_code == 0, done.output
+    chains = json.loads(done.stdout)
+    assert [(chain["owner"], chain["entries"], chain["faults"]) for chain in chains] == [
+        ("local", 3, []),
+        ("other", 1, []),
+    ]
+    checkpoints = tmp_path / "checkpoints.json"
+    checkpoints.write_text(done.stdout)
+    assert audit("verify", "--checkpoints", str(checkpoints)).exit_code == 0
+    with sqlite3.connect(database) as connection:
+        connection.execute("DELETE FROM audit_entries WHERE owner = 'other'")
+        connection.execute("DELETE FROM audit_chains WHERE owner = 'other'")
+    connection.close()
+    assert audit("verify").exit_code == 0
+    done = audit("verify", "--checkpoints", str(checkpoints))
+    assert done.exit_code == 1
+    assert "other: Entries are missing at the end: there is a checkpoint of entry 1." in done.stdout
+    assert audit("verify", "--owner", "local", "--checkpoints", str(checkpoints)).exit_code == 0
+    checkpoints.write_text("[1]")
+    assert audit("verify", "--checkpoints", str(checkpoints)).exit_code == 1

@@ -1,0 +1,155 @@
+"""Streams and long polls end with the key or session of their request."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from uuid import UUID
+
+import anyio
+import pytest
+from httpx2 import Response
+from sqlalchemy import Engine
+from starlette.testclient import TestClient
+from starlette.types import Scope
+
+from app.accounts.authenticator import MAX_WAIT_SECONDS, REFRESH_SECONDS, KeyAuthenticator
+from app.application import make_application
+from app.errors import UnauthenticatedError, UnavailableError
+from app.http.reauthentication import CHECK_SECONDS, LastingRequest, Reauthentication
+from app.identity import BUILT_IN_OWNER, Principal
+from app.jobs.repository import JobRepository
+from tests import samples
+from tests.applications import LIMITS, StoredParts
+from tests.problems import assert_problem
+
+STREAM = {"Accept": "text/event-stream"}
+OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
+END_SECONDS = 25.0
+"""Less than the requests take otherwise, and more than a slow machine adds to the documented five."""
+
+
+@pytest.fixture
+def stored(engine: Engine) -> Iterator[StoredParts]:
+    parts = StoredParts.over(engine)
+    yield parts
+    parts.watcher.close()
+
+
+@pytest.fixture
+def client(stored: StoredParts) -> Iterator[TestClient]:
+    authenticator = KeyAuthenticator(stored.transaction, needs_keys=True)
+    with TestClient(make_application(stored, LIMITS, authenticator=authenticator)) as client:
+        yield client
+
+
+@pytest.fixture
+def path(stored: StoredParts) -> str:
+    """The path of a job that runs and goes on running."""
+    return f"/v1/training-jobs/{samples.running_job(stored.transaction, owner=BUILT_IN_OWNER)}"
+
+
+def key(stored: StoredParts) -> tuple[UUID, dict[str, str]]:
+    made, secret = stored.keys.create(BUILT_IN_OWNER, "of a test", scopes=("read", "train"))
+    return made.id, {"Authorization": f"Bearer {secret}"}
+
+
+def lasting(
+    client: TestClient, path: str, headers: dict[str, str], end: Callable[[], object]
+) -> tuple[Response, float]:
+    """The response to a request whose credential ends after a second; and the seconds between both ends."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: Future[Response] = pool.submit(client.get, path, headers=headers)
+        time.sleep(1.0)
+        assert not waiting.done()
+        end()
+        ended = time.monotonic()
+        return waiting.result(60), time.monotonic() - ended
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_stream_ends_with_the_key_of_its_request(client: TestClient, stored: StoredParts, path: str) -> None:
+    key_id, headers = key(stored)
+    response, seconds = lasting(
+        client, f"{path}/events", headers | STREAM, lambda: stored.keys.revoke(BUILT_IN_OWNER, key_id)
+    )
+    assert response.status_code == 200
+    assert "event: transition" in response.text
+    assert seconds < END_SECONDS
+    assert client.get(f"{path}/events", headers=headers | STREAM).status_code == 401
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_stream_ends_with_the_logout_of_its_session(client: TestClient, stored: StoredParts, path: str) -> None:
+    _, headers = key(stored)
+    cookie = client.post("/v1/session", headers=headers).headers["Set-Cookie"].partition(";")[0]
+    client.cookies.clear()
+    session = OWN_PAGE | {"Cookie": cookie}
+    response, seconds = lasting(
+        client, f"{path}/events", session | STREAM, lambda: client.delete("/v1/session", headers=session)
+    )
+    assert response.status_code == 200
+    assert seconds < END_SECONDS
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("suffix", ["?wait=60", "/events?wait=60&after=1000"])
+def test_a_long_poll_ends_with_the_key_of_its_request(
+    suffix: str, client: TestClient, stored: StoredParts, path: str
+) -> None:
+    key_id, headers = key(stored)
+    response, seconds = lasting(client, f"{path}{suffix}", headers, lambda: stored.keys.revoke(BUILT_IN_OWNER, key_id))
+    detail = "Send a valid API key or token as `Authorization: Bearer <key>`."
+    assert_problem(response, "unauthenticated", detail)
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    assert seconds < END_SECONDS
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_stream_whose_key_stays_valid_goes_on_to_the_end_of_its_job(
+    client: TestClient, stored: StoredParts, path: str
+) -> None:
+    _, headers = key(stored)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client.get, f"{path}/events", headers=headers | STREAM)
+        time.sleep(2 * CHECK_SECONDS + 0.5)
+        assert not waiting.done()
+        with stored.transaction() as tx:
+            assert JobRepository(tx).fail(UUID(path.rpartition("/")[2]), 1, samples.PROBLEM)
+        assert '"state":"failed"' in waiting.result(30).text
+
+
+def test_the_documented_time_has_a_check_a_copy_of_the_sessions_and_the_wait_for_another() -> None:
+    assert CHECK_SECONDS + REFRESH_SECONDS + MAX_WAIT_SECONDS < 5.0
+
+
+class Authentication:
+    """An authenticator with one result; without one the database is away."""
+
+    needs_keys = True
+
+    def __init__(self, found: Principal | None, *, is_away: bool = False) -> None:
+        self._found = found
+        self._is_away = is_away
+
+    def known(self, authorizations: object, session: bytes | None = None) -> Principal | None:
+        return None if self._is_away else self._found
+
+    async def authenticate(self, authorizations: object, session: bytes | None = None) -> Principal | None:
+        if self._is_away:
+            raise UnavailableError("The database can't be reached.")
+        return self._found
+
+
+def check(authenticator: Authentication, *, seconds_ago: float = 10.0) -> None:
+    scope: Scope = {"type": "http", "method": "GET", "path": "/v1/models", "headers": [], "scheme": "http"}
+    request = LastingRequest(scope, Reauthentication(authenticator), time.monotonic() - seconds_ago)
+    anyio.run(request.check)
+
+
+def test_a_request_ends_where_its_credential_lost_its_scopes_and_not_while_the_database_is_away() -> None:
+    check(Authentication(Principal("alice", frozenset({"read"}))))
+    check(Authentication(None, is_away=True))
+    check(Authentication(None), seconds_ago=1.0)
+    for found in (None, Principal("alice", frozenset({"predict"}))):
+        with pytest.raises(UnauthenticatedError):
+            check(Authentication(found))
