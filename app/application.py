@@ -9,9 +9,10 @@ from fastapi_offline import FastAPIOffline
 from pydantic import TypeAdapter
 
 from app import __version__
+from app.accounts import member_routes as members
 from app.accounts import routes as keys
 from app.accounts import session_routes as sessions
-from app.accounts.schemas import API_KEY_IN, ROTATION_IN
+from app.accounts.schemas import API_KEY_IN, MEMBER_IN, ROTATION_IN
 from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
 from app.evaluation import promotion_routes as promotions
@@ -29,6 +30,7 @@ from app.http.middleware import Entrance, HeadRequests, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
 from app.http.readiness import ReadinessProbe
+from app.http.reauthentication import Reauthenticator
 from app.http.request_metrics import RequestMetrics
 from app.http.shutdown import Shutdown, on_shutdown
 from app.inference import routes as inference
@@ -69,6 +71,7 @@ TAGS = [
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
+    {"name": "Members", "description": "Other owners that may act in a project, each with a role."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
@@ -86,6 +89,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "AnnotationIn": ANNOTATION_IN,
     "ApiKeyIn": API_KEY_IN,
     "RotationIn": ROTATION_IN,
+    "MemberIn": MEMBER_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "VersionDocument": DOCUMENT,
@@ -118,6 +122,8 @@ for _router in (
     evaluations.comparisons,
     webhooks.router,
     keys.router,
+    members.router,
+    members.projects_router,
     sessions.router,
     health.router,
     metrics.router,
@@ -164,6 +170,7 @@ def make_application(
         *parts.services(),
         JobWaiter(parts.jobs, parts.watcher),
         ReadinessProbe(lambda: parts.ready()),
+        Reauthenticator(authenticator),
         runner,
         shutdown,
         limits,

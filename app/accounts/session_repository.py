@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy import and_, delete, or_, select
 
-from app.accounts.documents import SCOPES, scopes_of
-from app.accounts.records import MAX_SESSIONS
+from app.accounts.documents import ROLE, SCOPES, scopes_of
+from app.accounts.records import MAX_SESSIONS, ROLE_SCOPES
 from app.accounts.repository import valid_keys
-from app.accounts.tables import ApiKeyRow, SessionRow
+from app.accounts.tables import ApiKeyRow, MemberRow, SessionRow
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
@@ -27,19 +27,22 @@ class SessionRepository:
     tx: Transaction
 
     def add(self, digest: bytes, principal: Principal, expires_at: datetime) -> None:
-        """Insert a session of a principal; of the same key only the newest MAX_SESSIONS are kept."""
+        """Insert a session of a principal, in the project that it acts in; of the same key only the newest
+        MAX_SESSIONS are kept."""
         lock_for_writing(self.tx.session.connection())
-        mine = SessionRow.owner == principal.owner, SessionRow.key_id == principal.key_id
+        own = principal.credential
+        mine = SessionRow.owner == own.owner, SessionRow.key_id == own.key_id
         older = select(SessionRow.digest).where(*mine).order_by(SessionRow.created_at.desc()).offset(MAX_SESSIONS - 1)
         changed(self.tx.session, delete(SessionRow).where(SessionRow.digest.in_(older)))
         self.tx.session.add(
             SessionRow(
                 digest=digest,
-                owner=principal.owner,
-                scopes=SCOPES.write(tuple(scope for scope in KEY_SCOPES if scope in principal.scopes)),
-                key_id=principal.key_id,
+                owner=own.owner,
+                scopes=SCOPES.write(tuple(scope for scope in KEY_SCOPES if scope in own.scopes)),
+                key_id=own.key_id,
                 created_at=self.tx.clock(),
                 expires_at=expires_at,
+                project=None if principal.own is None else principal.owner,
             )
         )
         self.tx.session.flush()
@@ -49,25 +52,27 @@ class SessionRepository:
         changed(self.tx.session, delete(SessionRow).where(SessionRow.digest == digest))
 
     def principals(self) -> Mapping[bytes, Principal]:
-        """Return the principals of all valid sessions by digest; a session ends with its key."""
-        session, key, now = SessionRow, ApiKeyRow, self.tx.clock()
+        """Return the principals of all valid sessions by digest; a session ends with its key, and with the membership
+        in its project."""
+        session, key, member, now = SessionRow, ApiKeyRow, MemberRow, self.tx.clock()
         columns = session.digest, session.owner, session.scopes, session.key_id, session.expires_at, key.expires_at
         has_valid_key = and_(key.id.is_not(None), *valid_keys(now))
         valid = (
-            select(*columns)
+            select(*columns, session.project, member.role)
             .outerjoin(key, key.id == session.key_id)
+            .outerjoin(member, and_(member.owner == session.project, member.subject == session.owner))
             .where(session.expires_at > now, or_(session.key_id.is_(None), has_valid_key))
+            .where(or_(session.project.is_(None), member.role.is_not(None)))
         )
-        return {
-            digest: Principal(
-                owner,
-                scopes_of(scopes),
-                min(end for end in (expiry, expiry_of_key) if end is not None).timestamp(),
-                key_id,
-                is_session=True,
-            )
-            for digest, owner, scopes, key_id, expiry, expiry_of_key in self.tx.session.execute(valid)
-        }
+        found = {}
+        for digest, owner, scopes, key_id, expiry, expiry_of_key, project, role in self.tx.session.execute(valid):
+            end = min(end for end in (expiry, expiry_of_key) if end is not None).timestamp()
+            own = Principal(owner, scopes_of(scopes), end, key_id, is_session=True)
+            if project is None:
+                found[digest] = own
+            else:
+                found[digest] = own.acting_in(project, ROLE_SCOPES[ROLE.validate_python(role)])
+        return found
 
     def remove_expired(self) -> bool:
         """Delete some expired sessions; return whether to call again, in a new transaction."""

@@ -1,4 +1,4 @@
-"""The tables of API keys and sessions."""
+"""The tables of API keys, sessions and members."""
 
 from datetime import datetime
 from uuid import UUID
@@ -27,7 +27,10 @@ class ApiKeyRow(Base):
 
 
 class SessionRow(Base):
-    """A session made from an API key, or, without `key_id`, from a token; `digest` is that of its cookie."""
+    """A session made from an API key, or, without `key_id`, from a token; `digest` is that of its cookie.
+
+    It acts in a `project` that `owner` is a member of; without one, in its own.
+    """
 
     __tablename__ = "sessions"
     __table_args__ = (Index(None, "owner", "key_id", "created_at"), Index(None, "expires_at"))
@@ -38,3 +41,16 @@ class SessionRow(Base):
     key_id: Mapped[UUID | None] = mapped_column(ForeignKey("api_keys.id", ondelete="CASCADE"))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    project: Mapped[str | None] = mapped_column(default=None)
+
+
+class MemberRow(Base):
+    """The role of a `subject`, another owner, in the project of `owner`."""
+
+    __tablename__ = "members"
+    __table_args__ = (Index(None, "subject", "owner"),)
+
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    role: Mapped[str]
+    created_at: Mapped[datetime]

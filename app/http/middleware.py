@@ -14,10 +14,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import CrossSiteError, TooLargeError, UnavailableError
-from app.http.authentication import HOW_TO_SEND, READING, Authenticator, sufficient_scopes
+from app.http.authentication import HOW_TO_SEND, READING, Authenticator, in_project, sufficient_scopes
 from app.http.documentation_pages import DOCS, REDOC
 from app.http.paths import GUIDE, is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
+from app.http.projects import HEADER_NAME, joined
 from app.http.request_metrics import RequestMetrics
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.session_cookies import check_own_page, session_of
@@ -64,6 +65,9 @@ _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
 _STALE = (b"relevance-stale", b"1")
 _OF_SESSION = (b"vary", b"cookie")
 """A browser's cache keeps no response of one session for the next."""
+
+_OF_PROJECT = (b"vary", HEADER_NAME)
+"""A cache keeps no response of one project for another; responses to POST are not kept."""
 
 _HAS_SESSION = "has_session"
 STOPPED = "The process stopped before the response was ready; the request may have been executed or not."
@@ -115,7 +119,7 @@ class Entrance:
             return
         began = time.perf_counter_ns()
         path = path_of(scope)
-        sent, keys, announced = _headers(scope["headers"])
+        sent, keys, announced, project = _headers(scope["headers"])
         request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
         echoed = (_REQUEST_ID, request_id.encode())
         state = scope.setdefault("state", {})
@@ -135,13 +139,15 @@ class Entrance:
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]
+                if scope["method"] != "POST" and is_protected(path):
+                    headers.append(_OF_PROJECT)
                 if _HAS_SESSION in state:
                     headers.append(_OF_SESSION)
                 message["headers"] = headers
             await send(message)
 
         try:
-            refused = await self._refusal(scope, path, keys, announced)
+            refused = await self._refusal(scope, path, keys, announced, project)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
             elif (scope["method"], path) in self._elsewhere:
@@ -170,7 +176,9 @@ class Entrance:
                 return fast_path
         return self._app
 
-    async def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
+    async def _refusal(
+        self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes, project: bytes | None
+    ) -> Response | None:
         """Return the response that refuses the request, or None after the principal is set in the scope.
 
         Raises UnavailableError where the key can't be checked, and CrossSiteError.
@@ -180,6 +188,11 @@ class Entrance:
             if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
+            if project is not None:
+                try:
+                    principal = await in_project(self._authenticator, principal, project)
+                except NotFoundError as error:
+                    return error_response(scope, error)
             scopes = sufficient_scopes(scope["method"], path)
             if not principal.has_any(scopes):
                 headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
@@ -212,9 +225,9 @@ class Entrance:
         return principal
 
 
-def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes]:
-    """Return the client's request id, all Authorization headers, and Content-Length."""
-    sent, announced = b"", b""
+def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes, bytes | None]:
+    """Return the client's request id, all Authorization headers, Content-Length, and the project, if it names one."""
+    sent, announced, project = b"", b"", None
     keys: list[bytes] = []
     for name, value in headers:
         if name == b"authorization":
@@ -223,7 +236,9 @@ def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[byte
             announced = value
         elif name == _REQUEST_ID:
             sent = sent or value
-    return sent, keys, announced
+        elif name == HEADER_NAME:
+            project = value if project is None else joined((project, value))
+    return sent, keys, announced, project
 
 
 def _parameter_with_nul(query: bytes) -> str:

@@ -1,8 +1,9 @@
 """Events of a job of any kind: as pages, or as a stream until its end."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -13,10 +14,11 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from app.errors import UnavailableError
-from app.http.dependencies import Owner, identifier
+from app.http.dependencies import Owner, ServicesDependency, identifier
 from app.http.lists import Limit, Wait
 from app.http.negotiation import EVENT_STREAM, prefers_events
 from app.http.openapi import problems
+from app.http.reauthentication import Reauthenticator
 from app.http.rendering import BEGINNING, STILL_HERE, rendered
 from app.jobs.waiter import Batch, JobWaiter, JobWaiterDependency
 from relevance_bayes.types.errors import NotFoundError
@@ -88,6 +90,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         job_id: str,
         owner: Owner,
         job_waiter: JobWaiterDependency,
+        services: ServicesDependency,
         request: Request,
         limit: Limit = 100,
         after: EventNumber = 0,
@@ -99,7 +102,8 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         With `Accept: text/event-stream`, the response streams the events after `Last-Event-ID` (or `after`), and then
         each new one until the job has ended; `limit` and `wait` apply to pages only. Where a stream breaks off before,
         send the request again, to this process or another, with the last id: no event is lost or repeated. EventSource
-        reconnects by itself; it sends no API key, and needs a session where the service needs keys.
+        reconnects by itself; it sends no API key, and needs a session where the service needs keys. A stream ends
+        before its next event once its key, token, session or membership in the project is not valid any more.
         """
         job = identifier(job_id, NOUNS[kind])
         if prefers_events(request.headers.getlist("accept")):
@@ -107,7 +111,8 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
                 return Response(status_code=204)
-            return EventStream(_rendered(job_waiter, owner, kind, job, first))
+            is_permitted = partial(services[Reauthenticator].is_permitted, request)
+            return EventStream(_rendered(job_waiter, owner, kind, job, first, is_permitted))
         found = await job_waiter.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
@@ -116,9 +121,14 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
 
 
 async def _rendered(
-    job_waiter: JobWaiter, owner: str, kind: JobKind, job_id: UUID, batch: Batch
+    job_waiter: JobWaiter,
+    owner: str,
+    kind: JobKind,
+    job_id: UUID,
+    batch: Batch,
+    is_permitted: Callable[[], Awaitable[bool]],
 ) -> AsyncGenerator[bytes]:
-    """Stream events from the first batch on, until the job ends or this process shuts down."""
+    """Stream events from the first batch on, until the job ends, this process shuts down, or it is not permitted."""
     yield BEGINNING
     with job_waiter.change_event(job_id) as rung:
         rung.set()  # something may have happened since the first query
@@ -134,6 +144,8 @@ async def _rendered(
                     yield STILL_HERE
             rung.clear()
             try:
+                if not await is_permitted():
+                    return
                 batch = await job_waiter.batch(owner, kind, job_id, batch.last)
             except NotFoundError:  # it was deleted
                 return
