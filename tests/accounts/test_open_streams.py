@@ -1,0 +1,102 @@
+"""Event streams that are open while a key, a session or a membership ends."""
+
+from collections.abc import Callable, Iterator
+from threading import Timer
+from time import monotonic
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+from starlette.testclient import TestClient
+
+from app.accounts.authenticator import KeyAuthenticator
+from app.application import make_application
+from app.identity import BUILT_IN_OWNER
+from app.jobs import event_routes
+from relevance_bayes.types.keys import KeyScope
+from tests import samples
+from tests.accounts.test_session_routes import OWN_PAGE, session
+from tests.applications import LIMITS, StoredParts
+from tests.jobs.test_event_routes import fail, numbers, progress
+
+PROJECT = {"Relevance-Project": BUILT_IN_OWNER}
+
+
+@pytest.fixture(autouse=True)
+def _copies_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.accounts.authenticator.REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr("app.accounts.authenticator.MIN_REFRESH_SECONDS", 0.0)
+
+
+@pytest.fixture
+def stored(engine: Engine) -> Iterator[StoredParts]:
+    parts = StoredParts.over(engine)
+    yield parts
+    parts.watcher.close()
+
+
+@pytest.fixture
+def client(stored: StoredParts) -> Iterator[TestClient]:
+    authenticator = KeyAuthenticator(stored.transaction, needs_keys=True)
+    with TestClient(make_application(stored, LIMITS, authenticator=authenticator)) as client:
+        yield client
+
+
+@pytest.fixture
+def running(stored: StoredParts) -> UUID:
+    """A job with two events in the project that is shared with `vision`."""
+    stored.members.put(BUILT_IN_OWNER, "vision", "viewer")
+    return samples.running_job(stored.transaction, owner=BUILT_IN_OWNER)
+
+
+def key(stored: StoredParts, *, owner: str = "vision", scope: KeyScope = "read") -> tuple[UUID, dict[str, str]]:
+    made, secret = stored.keys.create(owner, "of a test", scopes=(scope,))
+    return made.id, {"Authorization": f"Bearer {secret}"}
+
+
+def read(client: TestClient, job_id: UUID, headers: dict[str, str], *later: Callable[[], object]) -> list[int]:
+    """The numbers of the events of a stream, while something happens every .3 s."""
+    for number, call in enumerate(later, 1):
+        Timer(0.3 * number, call).start()
+    response = client.get(f"/v1/training-jobs/{job_id}/events", headers={**headers, "Accept": "text/event-stream"})
+    assert response.status_code == 200, response.text
+    return numbers(response.content)
+
+
+def test_a_stream_of_a_member_goes_on_until_the_job_has_ended(
+    client: TestClient, stored: StoredParts, running: UUID
+) -> None:
+    _, headers = key(stored)
+    later = (lambda: progress(stored, running), lambda: fail(stored, running))
+    assert read(client, running, headers | PROJECT, *later) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("is_session", [False, True], ids=["key", "session"])
+def test_a_stream_of_a_former_member_ends_before_its_next_event(
+    client: TestClient, stored: StoredParts, running: UUID, *, is_session: bool
+) -> None:
+    _, headers = key(stored)
+    sent = session(client, headers | PROJECT) | OWN_PAGE if is_session else headers | PROJECT
+    later = (lambda: stored.members.remove(BUILT_IN_OWNER, "vision"), lambda: progress(stored, running))
+    assert read(client, running, sent, *later) == [1, 2]
+    _, of_owner = key(stored, owner=BUILT_IN_OWNER)
+    assert read(client, running, of_owner, lambda: fail(stored, running)) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_silent_stream_ends_with_its_key_its_session_or_its_membership(
+    client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_routes, "STILL_HERE_SECONDS", 0.1)
+    key_id, of_key = key(stored)
+    cookie = session(client, key(stored)[1] | PROJECT)
+    _, of_member = key(stored)
+    ends: tuple[tuple[dict[str, str], Callable[[], object]], ...] = (
+        (of_key | PROJECT, lambda: stored.keys.revoke("vision", key_id)),
+        (cookie | OWN_PAGE, lambda: stored.sessions.end(cookie["Cookie"].partition("=")[2].encode())),
+        (of_member | PROJECT, lambda: stored.members.remove(BUILT_IN_OWNER, "vision")),
+    )
+    for headers, end in ends:
+        began = monotonic()
+        assert read(client, running, headers, end) == [1, 2]
+        assert monotonic() - began < 10.0
