@@ -112,7 +112,11 @@ class KeyAuthenticator:
     def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal by the copy in memory; None where it has no such key or session, or is too old."""
         keys = self._attempted_within(REFRESH_SECONDS)
-        return None if keys is None else self._unless_old(keys.principal(authorizations, session), keys)
+        if keys is None:
+            return None
+        found = keys.principal(authorizations, session)
+        # Where the last attempt failed, the copy is too old already, or may be used until the next attempt.
+        return found if found is LOCAL or self._attempted_at - keys.read_at <= self._stale_seconds else None
 
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal by what the database has now, None where key or session is not valid.
@@ -126,7 +130,9 @@ class KeyAuthenticator:
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in a project by the copy in memory; None where it has no such member, or is too old."""
         keys = self._attempted_within(REFRESH_SECONDS)
-        return None if keys is None else self._unless_old(keys.acting(principal, project), keys)
+        if keys is None or self._attempted_at - keys.read_at > self._stale_seconds:
+            return None
+        return keys.acting(principal, project)
 
     async def acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in a project by what the database has now, None where it is no member.
@@ -145,10 +151,6 @@ class KeyAuthenticator:
             keys = await self._newest()
             found = self._if_recent(find(keys), keys)
         return found
-
-    def _unless_old(self, found: Principal | None, keys: _Keys) -> Principal | None:
-        """Return what was found in a copy, None where that was too old at the last attempt, except for LOCAL."""
-        return found if found is LOCAL or self._attempted_at - keys.read_at <= self._stale_seconds else None
 
     async def _newest(self) -> _Keys:
         """Return a copy that is new, or was when another might have been read; raises UnavailableError without any."""

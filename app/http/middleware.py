@@ -58,6 +58,9 @@ class HeadRequests:
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
+_READ = frozenset({b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME})
+"""The headers that the middleware reads; one look-up for each other header takes less than four comparisons."""
+
 _SECURITY = encoded(SECURITY_HEADERS)
 _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
 """Pages have a Content-Security-Policy of their own."""
@@ -230,14 +233,15 @@ def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[byte
     sent, announced, project = b"", b"", None
     keys: list[bytes] = []
     for name, value in headers:
-        if name == b"authorization":
-            keys.append(value)
-        elif name == b"content-length":
-            announced = value
-        elif name == _REQUEST_ID:
-            sent = sent or value
-        elif name == HEADER_NAME:
-            project = value if project is None else joined((project, value))
+        if name in _READ:
+            if name == b"authorization":
+                keys.append(value)
+            elif name == b"content-length":
+                announced = value
+            elif name == _REQUEST_ID:
+                sent = sent or value
+            else:
+                project = value if project is None else joined((project, value))
     return sent, keys, announced, project
 
 
