@@ -7,7 +7,7 @@ from sqlalchemy import delete, func, literal, select, union_all, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.accounts.documents import PROJECT_ROLE, ROLE
-from app.accounts.records import MAX_MEMBERS, ROLE_SCOPES, Member, ProjectRole
+from app.accounts.records import MAX_MEMBERS, Member, ProjectRole, permitted_scopes
 from app.accounts.tables import MemberRow
 from app.database import keyset
 from app.database.changes import changed
@@ -81,7 +81,7 @@ class MemberRepository:
     def permissions(self) -> Mapping[tuple[str, str], frozenset[KeyScope]]:
         """Return the scopes that all members may have, by owner and subject."""
         rows = self.tx.session.execute(select(MemberRow.owner, MemberRow.subject, MemberRow.role))
-        return {(owner, subject): ROLE_SCOPES[ROLE.validate_python(role)] for owner, subject, role in rows}
+        return {(owner, subject): permitted_scopes(role) for owner, subject, role in rows}
 
 
 def _member(row: MemberRow) -> Member:

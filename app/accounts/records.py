@@ -61,6 +61,11 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
 
 
+def permitted_scopes(role: str) -> frozenset[KeyScope]:
+    """Return the scopes that a stored role permits; none for one that only a later release knows."""
+    return next((scopes for name, scopes in ROLE_SCOPES.items() if name == role), frozenset())
+
+
 @dataclass(frozen=True)
 class Member:
     """A member of the project of an `owner`: another owner, with a role in it."""

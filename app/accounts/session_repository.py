@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import and_, delete, or_, select
 
-from app.accounts.documents import ROLE, SCOPES, scopes_of
-from app.accounts.records import MAX_SESSIONS, ROLE_SCOPES
+from app.accounts.documents import SCOPES, scopes_of
+from app.accounts.records import MAX_SESSIONS, permitted_scopes
 from app.accounts.repository import valid_keys
 from app.accounts.tables import ApiKeyRow, MemberRow, SessionRow
 from app.database.changes import changed
@@ -71,7 +71,7 @@ class SessionRepository:
             if project is None:
                 found[digest] = own
             else:
-                found[digest] = own.acting_in(project, ROLE_SCOPES[ROLE.validate_python(role)])
+                found[digest] = own.acting_in(project, permitted_scopes(role))
         return found
 
     def remove_expired(self) -> bool:

@@ -2,6 +2,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from app.accounts import member_repository as subject
 from app.accounts.member_repository import MemberRepository
@@ -83,6 +84,17 @@ def test_permissions_are_those_of_the_roles_of_all_members(transaction: OpenTran
         found = MemberRepository(tx).permissions()
     of_owner = {(OWNER, str(role)): ROLE_SCOPES[role] for role in ROLES}
     assert found == of_owner | {(STRANGER, OWNER): ROLE_SCOPES["viewer"]}
+
+
+def test_a_role_of_a_later_release_permits_nothing_and_keeps_nobody_else_out(transaction: OpenTransaction) -> None:
+    put(transaction, "known")
+    put(transaction, "unknown")
+    with transaction() as tx:
+        tx.session.execute(text("UPDATE members SET role = 'auditor' WHERE subject = 'unknown'"))
+        assert MemberRepository(tx).permissions() == {
+            (OWNER, "known"): ROLE_SCOPES["viewer"],
+            (OWNER, "unknown"): frozenset(),
+        }
 
 
 def test_each_role_permits_more_than_the_one_before_and_none_more_than_all_scopes() -> None:

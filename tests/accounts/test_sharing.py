@@ -70,6 +70,17 @@ def test_what_an_editor_creates_belongs_to_the_project(
     assert parts.jobs.get("local", UUID(job), kind="training").owner == "local"
 
 
+def test_the_history_of_an_alias_names_the_member_that_moved_it(
+    locked: TestClient, owner: dict[str, str], editor: dict[str, str]
+) -> None:
+    path = "/v1/models/small/aliases/champion"
+    assert locked.put(path, json={"version": 1}, headers=editor).json()["moved_by"] == "vision"
+    assert locked.delete(path, headers=editor).status_code == 204
+    assert locked.put(path, json={"version": 1}, headers=owner).status_code == 201
+    history = locked.get(f"{path}/history", headers=owner).json()["items"]
+    assert [one["by"] for one in history] == ["local", "vision", "vision"]
+
+
 def test_requests_with_the_same_idempotency_key_are_of_the_project_they_act_in(
     parts: SmallParts, locked: TestClient, owner: dict[str, str], editor: dict[str, str]
 ) -> None:
