@@ -74,7 +74,7 @@ async def _owner(request: Request) -> str:
     return owner_of(request)
 
 
-async def _subject(request: Request) -> str:
+async def _author(request: Request) -> str:
     return principal_of(request).credential.owner
 
 
@@ -112,8 +112,8 @@ async def json_body_of(request: Request) -> bytes:
 # These are async because FastAPI runs plain functions in the threadpool, at a cost for each request.
 ServicesDependency = Annotated[Services, Depends(_services)]
 Owner = Annotated[str, Depends(_owner)]
-Subject = Annotated[str, Depends(_subject)]
-"""The owner of the request's key, token or session, whatever project it acts in: the author of what it changes."""
+Author = Annotated[str, Depends(_author)]
+"""The owner of the request's key, token or session, whatever project it acts in."""
 JsonBody = Annotated[bytes, Depends(json_body_of)]
 
 

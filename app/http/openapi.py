@@ -156,7 +156,6 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         "in": "header",
         "description": projects.DESCRIPTION,
         "schema": {"type": "string"},
-        "example": "acme",
     }
     for path, operations in _object(made, "paths").items():
         if is_protected(path) and isinstance(operations, dict):
