@@ -9,9 +9,10 @@ from fastapi_offline import FastAPIOffline
 from pydantic import TypeAdapter
 
 from app import __version__
+from app.accounts import member_routes as members
 from app.accounts import routes as keys
 from app.accounts import session_routes as sessions
-from app.accounts.schemas import API_KEY_IN, ROTATION_IN
+from app.accounts.schemas import API_KEY_IN, MEMBER_IN, ROTATION_IN
 from app.audit import routes as audit
 from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
@@ -74,6 +75,7 @@ TAGS = [
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
     {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
     {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
+    {"name": "Members", "description": "Other owners that may act in a project, each with a role."},
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
     {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
     {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
@@ -94,6 +96,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "ApiKeyIn": API_KEY_IN,
     "RotationIn": ROTATION_IN,
     "OwnerLimitsIn": OWNER_LIMITS_IN,
+    "MemberIn": MEMBER_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "VersionDocument": DOCUMENT,
@@ -126,6 +129,8 @@ for _router in (
     evaluations.comparisons,
     webhooks.router,
     keys.router,
+    members.router,
+    members.projects_router,
     sessions.router,
     limits_of_owners.router,
     audit.router,

@@ -4,7 +4,7 @@ import os
 import secrets
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from uuid import UUID
 
@@ -16,10 +16,11 @@ BUILT_IN_OWNER = "local"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who sends a request: the owner whose resources it sees, and the scopes of its key, token or session.
+    """Who sends a request: the owner whose resources it sees, and the scopes that it has there.
 
     `expires_at` (seconds since 1970; None: never) and `key_id` (None: not an API key) are those of its credential; a
-    session has the id of the key that it was created from. Principals of the same owner and scopes are equal.
+    session has the id of the key that it was created from. Where it acts in another owner's project, `own` is the
+    principal in its own one. Principals of the same owner and scopes are equal.
     """
 
     owner: str
@@ -27,15 +28,29 @@ class Principal:
     expires_at: float | None = field(default=None, compare=False)
     key_id: UUID | None = field(default=None, compare=False)
     is_session: bool = field(default=False, compare=False)
+    own: "Principal | None" = field(default=None, compare=False)
+
+    @property
+    def credential(self) -> "Principal":
+        """Return the principal with the owner and the scopes of the key, token or session itself."""
+        return self if self.own is None else self.own
+
+    def acting_in(self, owner: str, permitted: frozenset[KeyScope]) -> "Principal":
+        """Return the principal in the project of another owner, with those of its scopes that are permitted there."""
+        own = self.credential
+        scopes = permitted if "admin" in own.scopes else own.scopes & permitted
+        return replace(own, owner=owner, scopes=scopes, own=own)
 
     def has_any(self, scopes: Collection[KeyScope]) -> bool:
-        """Return whether the key or token has one of these scopes, or `admin`, which permits everything."""
+        """Return whether the request has one of these scopes, or `admin`, which permits everything."""
         return "admin" in self.scopes or not self.scopes.isdisjoint(scopes)
 
     def lacks(self, scopes: Sequence[KeyScope]) -> str:
         """Return a sentence with the scopes that would be sufficient."""
         needed = " or ".join((*scopes, "admin")[: max(1, len(scopes))])
-        return f"The API key or token needs the scope {needed}; it has {', '.join(sorted(self.scopes)) or 'none'}."
+        where = "" if self.own is None else f" in the project {self.owner!r}"
+        has = ", ".join(sorted(self.scopes)) or "none"
+        return f"The API key or token needs the scope {needed}{where}; it has {has}."
 
 
 LOCAL = Principal(BUILT_IN_OWNER)

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
+from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.audit.refusals import LimitedRefusals
@@ -46,6 +47,7 @@ class Parts(ABC):
     watcher: JobWatcher
     webhooks: Webhooks
     keys: ApiKeys
+    members: Members
     sessions: Sessions
     audit: Audit
     refusals: LimitedRefusals

@@ -13,6 +13,7 @@ from uuid import uuid4
 import sqlalchemy
 
 from app.accounts.authenticator import KeyAuthenticator
+from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
@@ -110,6 +111,7 @@ def build(settings: Settings) -> ProcessParts:
         watcher=JobWatcher(base.transaction, SqlNotifier(base.engine)),
         webhooks=Webhooks(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         keys=ApiKeys(base.transaction),
+        members=Members(base.transaction),
         sessions=Sessions(base.transaction, settings.session_seconds),
         audit=Audit(base.transaction),
         refusals=LimitedRefusals(base.transaction),

@@ -11,6 +11,7 @@ from httpx2 import Response
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
+from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
@@ -127,6 +128,7 @@ class StoredParts(Parts):
             watcher=JobWatcher(transaction, notifier),
             webhooks=Webhooks(transaction, Allowance(), clock),
             keys=ApiKeys(transaction),
+            members=Members(transaction),
             sessions=Sessions(transaction, SESSION_SECONDS),
             audit=Audit(transaction),
             refusals=LimitedRefusals(transaction),

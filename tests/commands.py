@@ -18,6 +18,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command, without a key from outside."""
     monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
     monkeypatch.delenv("RELEVANCE_API_KEY_FILE", raising=False)
+    monkeypatch.delenv("RELEVANCE_PROJECT", raising=False)
 
     def invoke(*arguments: str) -> Result:
         return CliRunner().invoke(application, arguments)

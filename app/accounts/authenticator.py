@@ -1,4 +1,5 @@
-"""Authentication of requests by API keys and sessions, from a copy of all valid ones in memory."""
+"""Authentication of requests by API keys and sessions, and the projects in which they may act, from a copy of all
+valid ones in memory."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -9,13 +10,16 @@ from uuid import UUID
 
 from anyio import move_on_after, sleep, to_thread
 
+from app.accounts.member_repository import MemberRepository
 from app.accounts.records import digest
 from app.accounts.repository import ApiKeyRepository
 from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
 from app.http.authentication import secret_of
+from app.http.projects import project_of
 from app.identity import LOCAL, Principal
+from relevance_bayes.types.keys import KeyScope
 
 REFRESH_SECONDS = 1.0
 """The age of the copy above which a request waits for a new one; what is revoked is refused within this time."""
@@ -32,20 +36,27 @@ FULL_READ_SECONDS = 300.0
 MIN_REFRESH_SECONDS = 0.1
 """The minimum time between two copies, however many requests send unknown keys."""
 
+MAX_ACTING = 10_000
+"""The maximum number of principals in projects that a copy keeps."""
+
 
 @dataclass(frozen=True)
 class _Keys:
-    """All valid keys and sessions by digest, as read at a time, and keys seen in requests by their headers.
+    """All valid keys and sessions by digest, and the scopes of members by project and subject, as read at a time.
 
-    A session is valid while its key is. All sessions were read at `fully_read_at`, their changes thereafter.
+    A session is valid while its key and its membership are. All sessions were read at `fully_read_at`, their changes
+    thereafter. With them are the keys that requests sent, by their headers, and the principals that acted in projects,
+    by the identity of their credentials and the header: they refer to these, so that no other object has the identity.
     """
 
     read_at: float
     is_required: bool
     by_digest: Mapping[bytes, Principal]
     sessions: Mapping[bytes, Principal]
+    members: Mapping[tuple[str, str], frozenset[KeyScope]]
     fully_read_at: float
     by_header: dict[bytes, Principal] = field(default_factory=dict)
+    by_project: dict[tuple[int, bytes], Principal] = field(default_factory=dict)
 
     @cached_property
     def by_id(self) -> Mapping[UUID | None, Principal]:
@@ -55,13 +66,18 @@ class _Keys:
     def of_session(self, secret: bytes) -> Principal | None:
         """Return the principal of a session, which expires with its key at the latest; None where it is not valid."""
         found = self.sessions.get(digest(secret))
-        if found is None or found.key_id is None:
-            return found
-        key = self.by_id.get(found.key_id)
-        if key is None:
+        if found is None:
             return None
-        ends = [end for end in (found.expires_at, key.expires_at) if end is not None]
-        return replace(found, expires_at=min(ends))
+        own = found.credential
+        if own.key_id is not None:
+            key = self.by_id.get(own.key_id)
+            if key is None:
+                return None
+            own = replace(own, expires_at=min(end for end in (own.expires_at, key.expires_at) if end is not None))
+        if found.own is None:
+            return own
+        permitted = self.members.get((found.owner, own.owner))
+        return None if permitted is None else own.acting_in(found.owner, permitted)
 
     def principal(self, authorizations: Collection[bytes], session: bytes | None) -> Principal | None:
         """Return the principal of exactly one `Authorization` header, or, without any, of a session; None where key or
@@ -85,9 +101,24 @@ class _Keys:
             return None
         return found
 
+    def acting(self, principal: Principal, header: bytes) -> Principal | None:
+        """Return a principal in the project that a header names; None where it is no member of it."""
+        own = principal.credential
+        found = self.by_project.get((id(own), header))
+        if found is None:
+            project = project_of(header)
+            permitted = self.members.get((project, own.owner))
+            if project != own.owner and permitted is None:
+                return None
+            found = own if permitted is None else own.acting_in(project, permitted)
+            if len(self.by_project) >= MAX_ACTING:
+                self.by_project.clear()
+            self.by_project[id(own), header] = found
+        return found
+
 
 class KeyAuthenticator:
-    """Authenticates requests by the API keys and sessions in the database; safe to use from many threads.
+    """Authenticates requests by the API keys, sessions and members in the database; safe to use from many threads.
 
     A service `needs_keys` from the beginning, or else as soon as its database has a key. While the database is
     unavailable, what was valid goes on being valid for `stale_seconds`; a service without keys stays open.
@@ -112,7 +143,11 @@ class KeyAuthenticator:
     def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal by the copy in memory; None where it has no such key or session, or is too old."""
         keys = self._attempted_within(REFRESH_SECONDS)
-        return None if keys is None else keys.principal(authorizations, session)
+        if keys is None:
+            return None
+        found = keys.principal(authorizations, session)
+        # Where the last attempt failed, the copy is too old already, or may be used until the next attempt.
+        return found if found is LOCAL or self._attempted_at - keys.read_at <= self._stale_seconds else None
 
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal by what the database has now, None where key or session is not valid.
@@ -120,16 +155,36 @@ class KeyAuthenticator:
         A slow database is waited for MAX_WAIT_SECONDS, as long as there is a copy. Raises UnavailableError where there
         is none, or it is too old.
         """
+        # A page uses its session at once, often before the next copy may be read.
+        return await self._found(lambda keys: keys.principal(authorizations, session), may_be_new=session is not None)
+
+    def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in a project by the copy in memory; None where it has no such member, or is too old."""
+        keys = self._attempted_within(REFRESH_SECONDS)
+        if keys is None or self._attempted_at - keys.read_at > self._stale_seconds:
+            return None
+        return keys.acting(principal, project)
+
+    async def acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in a project by what the database has now, None where it is no member.
+
+        Waits, and raises, as `authenticate` does.
+        """
+        return await self._found(lambda keys: keys.acting(principal, project), may_be_new=True)
+
+    async def _found(self, find: Callable[[_Keys], Principal | None], *, may_be_new: bool) -> Principal | None:
+        """Return what the newest copy has; what may be new and is not there is looked for in one that is read now."""
         began = self._now()
         keys = await self._newest()
-        if session is not None and keys.read_at < began and keys.principal(authorizations, session) is None:
-            # A page uses its session at once, often before the next copy may be read.
+        found = self._if_recent(find(keys), keys)
+        if found is None and may_be_new and keys.read_at < began:
             await sleep(MIN_REFRESH_SECONDS)
             keys = await self._newest()
-        return keys.principal(authorizations, session)
+            found = self._if_recent(find(keys), keys)
+        return found
 
     async def _newest(self) -> _Keys:
-        """Return a copy that is new, or was when another might have been read; raises UnavailableError."""
+        """Return a copy that is new, or was when another might have been read; raises UnavailableError without any."""
         keys = self._keys
         if keys is None:
             keys = await to_thread.run_sync(self._refreshed)
@@ -138,9 +193,13 @@ class KeyAuthenticator:
                 keys = await to_thread.run_sync(self._refreshed, abandon_on_cancel=True)
             if wait.cancelled_caught:
                 self._attempted_at = self._now()
-        if keys.is_required and self._now() - keys.read_at > self._stale_seconds:
-            raise UnavailableError("The API keys can't be read: the database does not respond.")
         return keys
+
+    def _if_recent(self, found: Principal | None, keys: _Keys) -> Principal | None:
+        """Return what was found in a copy; raises UnavailableError where that is too old, except for LOCAL."""
+        if found is not LOCAL and self._now() - keys.read_at > self._stale_seconds:
+            raise UnavailableError("The API keys can't be read: the database does not respond.")
+        return found
 
     def _refreshed(self) -> _Keys:
         """Return a new copy; the one before where the database is unavailable, or another thread reads for long."""
@@ -171,13 +230,14 @@ class KeyAuthenticator:
             keys = ApiKeyRepository(tx)
             principals = keys.principals()
             is_required = self.needs_keys or bool(principals) or keys.has_any()
+            members = MemberRepository(tx).permissions()
             if not is_required:
-                return _Keys(now, False, principals, {}, now)
+                return _Keys(now, False, principals, {}, members, now)
             before, sessions = self._keys, SessionRepository(tx)
             if before is None or not before.is_required or now - before.fully_read_at > FULL_READ_SECONDS:
-                return _Keys(now, True, principals, sessions.principals(), now)
+                return _Keys(now, True, principals, sessions.principals(), members, now)
             changes = sessions.changes(within=now - before.read_at + MAX_COMMIT_SECONDS)
-            return _Keys(now, True, principals, _changed(before.sessions, changes), before.fully_read_at)
+            return _Keys(now, True, principals, _changed(before.sessions, changes), members, before.fully_read_at)
 
 
 def _changed(

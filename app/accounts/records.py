@@ -1,12 +1,15 @@
-"""API keys: 256 random bits behind a prefix, of which the service keeps the SHA-256 digest alone."""
+"""API keys (256 random bits behind a prefix, of which the service keeps the SHA-256 digest alone) and members."""
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
-from relevance_bayes.types.keys import KeyScope
+from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.types.members import Role
 
 KEY_PREFIX = "rlv_"
 """The prefix of all keys, by which scanners for leaked secrets find them."""
@@ -22,6 +25,19 @@ MAX_KEYS = 1_000
 
 MAX_SESSIONS = 100
 """The maximum number of sessions of one API key, and of all tokens of one owner."""
+
+ProjectRole = Role | Literal["owner"]
+"""The role of a member, or `owner` in its own project."""
+
+MAX_MEMBERS = 1_000
+"""The maximum number of members of one project."""
+
+ROLE_SCOPES: Mapping[Role, frozenset[KeyScope]] = {
+    "viewer": frozenset({"predict", "read"}),
+    "editor": frozenset({"predict", "read", "train"}),
+    "admin": frozenset(KEY_SCOPES),
+}
+"""The scopes that the keys and tokens of a member may have in a project, by its role."""
 
 MAX_NAME_LENGTH = 100
 MAX_OWNER_LENGTH = 100
@@ -43,6 +59,21 @@ class ApiKey:
     def is_valid(self, at: datetime) -> bool:
         """Return whether the key is valid at a time."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
+
+
+def permitted_scopes(role: str) -> frozenset[KeyScope]:
+    """Return the scopes that a stored role permits; none for one that only a later release knows."""
+    return next((scopes for name, scopes in ROLE_SCOPES.items() if name == role), frozenset())
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of the project of an `owner`: another owner, with a role in it."""
+
+    owner: str
+    subject: str
+    role: Role
+    created_at: datetime
 
 
 def is_label(text: str, max_length: int) -> bool:

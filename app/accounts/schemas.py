@@ -1,13 +1,15 @@
-"""The API's schemas of API keys."""
+"""The API's schemas of API keys and members."""
 
 from typing import Annotated, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.accounts.records import MAX_NAME_LENGTH, ApiKey
+from app.accounts.records import MAX_NAME_LENGTH, ApiKey, Member
 from app.accounts.service import DEFAULT_SCOPES
 from relevance_bayes.types import keys as records
+from relevance_bayes.types import members
 from relevance_bayes.types.keys import KeyScope
+from relevance_bayes.types.members import Role
 
 DAY_SECONDS = 86_400
 MAX_OVERLAP_SECONDS = 30 * DAY_SECONDS
@@ -37,8 +39,19 @@ class RotationIn(BaseModel):
     overlap_seconds: Overlap = DAY_SECONDS
 
 
+class MemberIn(BaseModel):
+    """The role of a member."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: Annotated[
+        Role, Field(description="`viewer`: read and predict; `editor`: train too; `admin`: members and API keys too.")
+    ]
+
+
 API_KEY_IN: TypeAdapter[ApiKeyIn] = TypeAdapter(ApiKeyIn)
 ROTATION_IN: TypeAdapter[RotationIn] = TypeAdapter(RotationIn)
+MEMBER_IN: TypeAdapter[MemberIn] = TypeAdapter(MemberIn)
 
 
 def key_record(key: ApiKey) -> records.ApiKey:
@@ -50,3 +63,8 @@ def new_key_record(made: tuple[ApiKey, str]) -> records.NewApiKey:
     """Return the API's form of a new key, with its secret."""
     key, secret = made
     return records.NewApiKey(**vars(key_record(key)), secret=secret)
+
+
+def member_record(member: Member) -> members.Member:
+    """Return the API's form of a member."""
+    return members.Member(member.subject, member.role, member.created_at)

@@ -32,21 +32,23 @@ class SessionRepository:
     tx: Transaction
 
     def add(self, digest: bytes, principal: Principal, expires_at: datetime) -> None:
-        """Insert a session of a principal; of the same key the oldest above MAX_SESSIONS end."""
-        row = SessionRow
+        """Insert a session of a principal, in the project that it acts in; of the same key the oldest end, above
+        MAX_SESSIONS."""
+        row, own = SessionRow, principal.credential
         lock_for_writing(self.tx.session.connection())
-        mine = row.owner == principal.owner, row.key_id == principal.key_id, row.is_ended.is_(False)
+        mine = row.owner == own.owner, row.key_id == own.key_id, row.is_ended.is_(False)
         older = select(row.digest).where(*mine).order_by(row.created_at.desc()).offset(MAX_SESSIONS - 1)
         changed(self.tx.session, update(row).where(row.digest.in_(older)).values(ENDED))
         values = {
             "digest": digest,
-            "owner": principal.owner,
-            "scopes": SCOPES.write(tuple(scope for scope in KEY_SCOPES if scope in principal.scopes)),
-            "key_id": principal.key_id,
+            "owner": own.owner,
+            "scopes": SCOPES.write(tuple(scope for scope in KEY_SCOPES if scope in own.scopes)),
+            "key_id": own.key_id,
             "created_at": self.tx.clock(),
             "expires_at": expires_at,
             "changed_at": DatabaseNow(),
             "is_ended": False,
+            "project": None if principal.own is None else principal.owner,
         }
         self.tx.session.execute(insert(row).values(values))
 
@@ -59,7 +61,8 @@ class SessionRepository:
     def principals(self) -> Mapping[bytes, Principal]:
         """Return the principals of all sessions that have neither ended nor expired, by digest.
 
-        A session's key may have been revoked, or expire earlier.
+        A session's key may have been revoked, or expire earlier. One in a project has no scopes there before its
+        membership is looked up.
         """
         found = self._read(SessionRow.expires_at > self.tx.clock(), SessionRow.is_ended.is_(False))
         return {digest: principal for digest, principal in found if principal is not None}
@@ -84,9 +87,10 @@ class SessionRepository:
 
     def _read(self, *conditions: ColumnElement[bool]) -> Iterator[tuple[bytes, Principal | None]]:
         row = SessionRow
-        columns = row.digest, row.owner, row.scopes, row.key_id, row.expires_at, row.is_ended
-        for digest, owner, scopes, key_id, expiry, is_ended in self.tx.session.execute(
+        columns = row.digest, row.owner, row.scopes, row.key_id, row.expires_at, row.is_ended, row.project
+        for digest, owner, scopes, key_id, expiry, is_ended, project in self.tx.session.execute(
             select(*columns).where(*conditions)
         ):
-            valid = Principal(owner, scopes_of(scopes), expiry.timestamp(), key_id, is_session=True)
+            own = Principal(owner, scopes_of(scopes), expiry.timestamp(), key_id, is_session=True)
+            valid = own if project is None else own.acting_in(project, frozenset())
             yield digest, None if is_ended else valid

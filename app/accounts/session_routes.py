@@ -31,7 +31,8 @@ COOKIE = {"Set-Cookie": {"schema": {"type": "string"}, "description": "The cooki
 def create(request: Request, services: ServicesDependency, response: Response) -> Session:
     """Create a session of the request's API key or token, with its owner and scopes, and set its cookie.
 
-    The session ends after `RELEVANCE_SESSION_SECONDS`, or with the key or token if that is earlier.
+    With `Relevance-Project`, requests with the session act in that project unless they name another. The session ends
+    after `RELEVANCE_SESSION_SECONDS`, or with the key or token if that is earlier.
     """
     check_own_page(request.scope, needs_origin=False)
     secret, principal = services[Sessions].create(principal_of(request))
@@ -42,7 +43,7 @@ def create(request: Request, services: ServicesDependency, response: Response) -
 
 @router.get("", summary="Get the session", responses=problems(406))
 def session(request: Request, response: Response) -> Session:
-    """Get the owner, the scopes and the time of expiry of the request's session, or of its API key or token."""
+    """Get the project and the scopes of a request, and the owner and the expiry of its session, API key or token."""
     return _shown(principal_of(request), response)
 
 
@@ -66,4 +67,5 @@ def _shown(principal: Principal, response: Response) -> Session:
         principal.owner,
         tuple(scope for scope in KEY_SCOPES if scope in principal.scopes),
         None if expiry is None else datetime.fromtimestamp(expiry, UTC),
+        principal.credential.owner,
     )

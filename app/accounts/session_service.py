@@ -1,7 +1,7 @@
 """Sessions of browsers: create, end."""
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from app.accounts.records import digest
@@ -21,8 +21,8 @@ class Sessions:
     def create(self, principal: Principal) -> tuple[str, Principal]:
         """Create a session of a principal, and return its secret and its principal.
 
-        It ends no later than the principal's key or token. Raises ConflictError where there is none, or it has expired,
-        and for a session, which can't extend itself.
+        It acts in the same project, and ends no later than the principal's key or token. Raises ConflictError where
+        there is none, or it has expired, and for a session, which can't extend itself.
         """
         if principal.is_session:
             raise ConflictError("Expected an API key or token in `Authorization`, got a session alone.")
@@ -37,10 +37,8 @@ class Sessions:
             if expires_at <= now:
                 raise ConflictError("The API key or token has expired.")
             SessionRepository(tx).add(digest(secret.encode()), principal, expires_at)
-            tx.record("session.created", principal.owner, "/v1/session", expires_at=expires_at.isoformat())
-        return secret, Principal(
-            principal.owner, principal.scopes, expires_at.timestamp(), principal.key_id, is_session=True
-        )
+            tx.record("session.created", principal.credential.owner, "/v1/session", expires_at=expires_at.isoformat())
+        return secret, replace(principal, expires_at=expires_at.timestamp(), is_session=True)
 
     def end(self, secret: bytes) -> None:
         """End a session, if it is there. Each API process refuses it within two seconds."""

@@ -1,4 +1,4 @@
-"""The tables of API keys and sessions."""
+"""The tables of API keys, sessions and members."""
 
 from datetime import datetime
 from uuid import UUID
@@ -30,6 +30,7 @@ class SessionRow(Base):
     """A session made from an API key, or, without `key_id`, from a token; `digest` is that of its cookie.
 
     `changed_at`, by the database's clock, is when it was created or ended. One that has ended is kept for a while.
+    It acts in a `project` that `owner` is a member of; without one, in its own.
     """
 
     __tablename__ = "sessions"
@@ -47,3 +48,16 @@ class SessionRow(Base):
     expires_at: Mapped[datetime]
     changed_at: Mapped[datetime]
     is_ended: Mapped[bool] = mapped_column(default=False)
+    project: Mapped[str | None] = mapped_column(default=None)
+
+
+class MemberRow(Base):
+    """The role of a `subject`, another owner, in the project of `owner`."""
+
+    __tablename__ = "members"
+    __table_args__ = (Index(None, "subject", "owner"),)
+
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    role: Mapped[str]
+    created_at: Mapped[datetime]

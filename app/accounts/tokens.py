@@ -102,6 +102,14 @@ class TokenAuthenticator:
         self._keep(authorizations, found)
         return found
 
+    def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in a project without I/O, None where that needs I/O, or it is no member."""
+        return self._keys.known_acting(principal, project)
+
+    async def acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in a project, None where it is no member; raises UnavailableError."""
+        return await self._keys.acting(principal, project)
+
     async def _key(self, header: Mapping[str, object]) -> jwt.PyJWK | None:
         key_id, algorithm = header.get("kid"), header.get("alg")
         if not isinstance(algorithm, str) or not (key_id is None or isinstance(key_id, str)):

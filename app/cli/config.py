@@ -10,7 +10,7 @@ from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table
 
 PREFIX = "RELEVANCE_"
-OF_CLIENTS = frozenset({"RELEVANCE_URL"})
+OF_CLIENTS = frozenset({"RELEVANCE_PROJECT", "RELEVANCE_URL"})
 """Variables that only the client commands read."""
 
 MASK = "********"

@@ -5,12 +5,16 @@ from collections.abc import Collection
 from typing import Protocol
 
 from app.http.paths import INFERENCE, LIMITS, OWN, is_below
+from app.http.projects import project_of
 from app.identity import LOCAL, Principal
+from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.keys import KeyScope
 
 HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 
 KEYS = f"{OWN}/keys"
+MEMBERS = f"{OWN}/members"
+PROJECTS = f"{OWN}/projects"
 SESSION = f"{OWN}/session"
 AUDIT = f"{OWN}/audit"
 REFUSED = frozenset({403, 404, 409, 412})
@@ -35,6 +39,15 @@ class Authenticator(Protocol):
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal, None where the request is not authenticated; raises UnavailableError."""
 
+    def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in the project that a header names, without I/O.
+
+        None where that needs I/O, or the owner of its key or token is no member of such a project.
+        """
+
+    async def acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in a project, None where it is no member of such a project; raises UnavailableError."""
+
     @property
     def needs_keys(self) -> bool:
         """Return whether all requests need a key; where they do not, they may need one later."""
@@ -51,10 +64,30 @@ class AllowAny:
         """Return the local principal."""
         return LOCAL
 
+    def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in its own project; it has no other."""
+        return principal if project_of(project) == principal.owner else None
+
+    async def acting(self, principal: Principal, project: bytes) -> Principal | None:
+        """Return the principal in its own project; it has no other."""
+        return self.known_acting(principal, project)
+
     @property
     def needs_keys(self) -> bool:
         """Return false."""
         return False
+
+
+async def in_project(authenticator: Authenticator, principal: Principal, header: bytes) -> Principal:
+    """Return a principal in the project that a header names.
+
+    Raises NotFoundError, the same where the project is unknown and where it is not shared, and UnavailableError.
+    """
+    known = authenticator.known_acting(principal, header)
+    acting = known or await authenticator.acting(principal, header)
+    if acting is None:
+        raise NotFoundError(f"There is no project {project_of(header)!r}.")
+    return acting
 
 
 def secret_of(authorizations: Collection[bytes]) -> bytes | None:
@@ -77,10 +110,11 @@ def is_refusal(method: str, path: str, status: int) -> bool:
 
 
 def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
-    """Return the scopes, beside `admin`, each of which permits a request; none for keys, others' limits, the audit."""
-    if is_below(path, KEYS) or is_below(path, AUDIT) or path.startswith(f"{LIMITS}/"):
+    """Return the scopes, beside `admin`, each of which permits a request; none for what admins alone do."""
+    is_of_admins = any(is_below(path, each) for each in (KEYS, MEMBERS, AUDIT))
+    if is_of_admins or path.startswith(f"{LIMITS}/"):
         return ()
-    if path == SESSION:
+    if path in {SESSION, PROJECTS}:
         return ("predict", "read", "train")
     if is_below(path, INFERENCE):
         return ("predict", "read") if method in READING or path == MODEL_INDEX else ("predict",)

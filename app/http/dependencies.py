@@ -74,6 +74,10 @@ async def _owner(request: Request) -> str:
     return owner_of(request)
 
 
+async def _author(request: Request) -> str:
+    return principal_of(request).credential.owner
+
+
 def require_json(request: Request) -> None:
     """Raise 415 unless Content-Type is JSON, which a form on a page of another site can't send."""
     media_type = media_type_of(request.headers.get("content-type", ""))
@@ -108,6 +112,8 @@ async def json_body_of(request: Request) -> bytes:
 # These are async because FastAPI runs plain functions in the threadpool, at a cost for each request.
 ServicesDependency = Annotated[Services, Depends(_services)]
 Owner = Annotated[str, Depends(_owner)]
+Author = Annotated[str, Depends(_author)]
+"""The owner of the request's key, token or session, whatever project it acts in."""
 JsonBody = Annotated[bytes, Depends(json_body_of)]
 
 

@@ -12,6 +12,7 @@ from app.errors import ConflictError, CrossSiteError, GoneError, NotInstalledErr
 from app.formats import ROW_FORMATS
 from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
+from app.http import projects
 from app.http.authentication import SESSION, sufficient_scopes
 from app.http.paths import is_protected
 from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
@@ -57,6 +58,9 @@ class Schema(Protocol):
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 """Recorded exchanges with a running service, in order: operation, path, media type, request, status, response."""
+
+PROJECT = "Project"
+"""The name of the header's description, which all operations with an owner share."""
 
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
@@ -147,10 +151,19 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         key={"type": "http", "scheme": "bearer", "description": CREDENTIALS},
         session={"type": "apiKey", "in": "cookie", "name": HOST_NAME.decode(), "description": COOKIE},
     )
+    _object(components, "parameters")[PROJECT] = {
+        "name": projects.HEADER,
+        "in": "header",
+        "description": projects.DESCRIPTION,
+        "schema": {"type": "string"},
+    }
     for path, operations in _object(made, "paths").items():
         if is_protected(path) and isinstance(operations, dict):
             for method, operation in operations.items():
                 if isinstance(operation, dict):
+                    parameters = operation.setdefault("parameters", [])
+                    assert isinstance(parameters, list)
+                    parameters.append({"$ref": f"#/components/parameters/{PROJECT}"})
                     allowed: list[Json] = [] if protected else [{}]
                     scopes = (*sufficient_scopes(method.upper(), path), "admin")
                     # A session is not created from another one.

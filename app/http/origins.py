@@ -43,10 +43,10 @@ def actor_of(principal: Principal) -> tuple[ActorKind, str | None]:
     """Return the kind of a principal's credential and its id: that of the API key, or the owner that a token names."""
     key_id = None if principal.key_id is None else str(principal.key_id)
     if principal.is_session:
-        return "session", key_id or principal.owner
+        return "session", key_id or principal.credential.owner
     if key_id is not None:
         return "api_key", key_id
-    return ("anonymous", None) if principal.expires_at is None else ("token", principal.owner)
+    return ("anonymous", None) if principal.expires_at is None else ("token", principal.credential.owner)
 
 
 class Refusals(Protocol):

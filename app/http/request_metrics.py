@@ -49,7 +49,7 @@ class RequestMetrics:
     def count(self, scope: Scope, status: int, began: int) -> None:
         """Count a response to a request that began at this time of `time.perf_counter_ns`."""
         took = perf_counter_ns() - began
-        template: str = scope.get(TEMPLATE, "") or getattr(scope.get("route"), "path", UNMATCHED)
+        template: str = scope.get(TEMPLATE, "") or getattr(scope.get("route"), "path_format", UNMATCHED)
         places = self._places.get((scope["method"], template)) or self._places_of(scope["method"], template)
         requests, durations = places
         values = self._values

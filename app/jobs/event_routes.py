@@ -102,7 +102,8 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         each new one until the job has ended; `limit` and `wait` apply to pages only. Where a stream breaks off before,
         send the request again, to this process or another, with the last id: no event is lost or repeated. EventSource
         reconnects by itself; it sends no API key, and needs a session where the service needs keys. Within five seconds
-        after its session or key has ended, a stream ends, and a long poll responds 401.
+        after its key, token, session or membership in the project has ended, a stream ends, and a long poll responds
+        401.
         """
         job = identifier(job_id, NOUNS[kind])
         if prefers_events(request.headers.getlist("accept")):

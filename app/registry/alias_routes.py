@@ -13,7 +13,7 @@ from app.http.conditional_requests import (
     RemovalCondition,
     conditional_response,
 )
-from app.http.dependencies import JsonBody, Owner, ServicesDependency
+from app.http.dependencies import Author, JsonBody, Owner, ServicesDependency
 from app.http.lists import After, Limit, ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
@@ -66,6 +66,7 @@ def move(
     alias: AliasName,
     body: JsonBody,
     owner: Owner,
+    author: Author,
     services: ServicesDependency,
     condition: ChangeCondition,
 ) -> Response:
@@ -76,7 +77,7 @@ def move(
     refuse_no_alias(alias)
     requested = read_strictly(ALIAS_IN, body)
     moved = services[Aliases].move(
-        owner, name, alias, to=requested.version, reason=requested.reason, condition=condition
+        owner, name, alias, to=requested.version, by=author, reason=requested.reason, condition=condition
     )
     return _shown(moved.alias, status=201 if moved.is_new else 200)
 
@@ -86,12 +87,13 @@ def remove(
     name: ModelName,
     alias: AliasName,
     owner: Owner,
+    author: Author,
     services: ServicesDependency,
     condition: RemovalCondition,
     reason: Annotated[Reason | None, Query()] = None,
 ) -> None:
     """Remove an alias; the version and the alias's history stay."""
-    services[Aliases].remove(owner, name, alias, reason=reason, condition=condition)
+    services[Aliases].remove(owner, name, alias, by=author, reason=reason, condition=condition)
 
 
 @router.get("/{alias}/history", summary="List the moves of an alias", responses=problems(404, 406, 422))

@@ -41,22 +41,36 @@ class Aliases:
         name: str,
         *,
         to: Selector,
+        by: str | None = None,
         reason: str | None = None,
         condition: Condition = UNCONDITIONAL,
     ) -> MovedAlias:
         """Point an alias, which is created where it does not exist, to a version; the same move again changes nothing.
 
-        Raises NotFoundError, PreconditionFailedError, ConflictError where the model has too many.
+        The history has the author, by default the owner. Raises NotFoundError, PreconditionFailedError, ConflictError
+        where the model has too many.
         """
         with self.transaction() as tx:
-            return AliasRepository(tx).move(owner, model, name, to=to, by=owner, reason=reason, condition=condition)
+            return AliasRepository(tx).move(
+                owner, model, name, to=to, by=by or owner, reason=reason, condition=condition
+            )
 
     def remove(
-        self, owner: str, model: str, name: str, *, reason: str | None = None, condition: Condition = UNCONDITIONAL
+        self,
+        owner: str,
+        model: str,
+        name: str,
+        *,
+        by: str | None = None,
+        reason: str | None = None,
+        condition: Condition = UNCONDITIONAL,
     ) -> None:
-        """Remove an alias; its history stays. Raises NotFoundError, PreconditionFailedError."""
+        """Remove an alias; its history stays, with the author, by default the owner.
+
+        Raises NotFoundError, PreconditionFailedError.
+        """
         with self.transaction() as tx:
-            AliasRepository(tx).remove(owner, model, name, by=owner, reason=reason, condition=condition)
+            AliasRepository(tx).remove(owner, model, name, by=by or owner, reason=reason, condition=condition)
 
 
 @dataclass(frozen=True)

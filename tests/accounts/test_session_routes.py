@@ -114,7 +114,12 @@ def test_the_secret_of_a_session_is_no_key(parts: SmallParts, locked: TestClient
 def test_a_session_is_created_shown_and_ended(parts: SmallParts, locked: TestClient) -> None:
     made = locked.post("/v1/session", headers=key(parts, "train", "read", owner="acme"))
     expires_at = NOW + timedelta(seconds=SESSION_SECONDS)
-    shown = {"owner": "acme", "scopes": ["read", "train"], "expires_at": expires_at.isoformat().replace("+00:00", "Z")}
+    shown = {
+        "owner": "acme",
+        "scopes": ["read", "train"],
+        "expires_at": expires_at.isoformat().replace("+00:00", "Z"),
+        "subject": "acme",
+    }
     assert (made.status_code, made.json(), made.headers["Cache-Control"]) == (201, shown, "no-store")
     cookie, *attributes = made.headers["Set-Cookie"].split("; ")
     name, _, secret = cookie.partition("=")
@@ -125,7 +130,7 @@ def test_a_session_is_created_shown_and_ended(parts: SmallParts, locked: TestCli
 
     got = locked.get("/v1/session")  # the client keeps cookies as a browser does
     assert (got.status_code, got.json(), got.headers["Cache-Control"]) == (200, shown, "no-store")
-    assert got.headers["Vary"] == "cookie"
+    assert got.headers.get_list("vary") == ["relevance-project", "cookie"]
     again = locked.post("/v1/session", headers=OWN_PAGE)
     assert_problem(again, "conflict", "Expected an API key or token in `Authorization`, got a session alone.")
     assert locked.delete("/v1/session").status_code == 403
@@ -143,10 +148,10 @@ def test_a_session_is_created_shown_and_ended(parts: SmallParts, locked: TestCli
 def test_a_key_is_shown_as_a_session_is_and_has_none_to_end(parts: SmallParts, locked: TestClient) -> None:
     expires_at = datetime(2036, 1, 1, tzinfo=UTC)
     headers = key(parts, "predict", expires_at=expires_at)
-    shown = {"owner": "local", "scopes": ["predict"], "expires_at": "2036-01-01T00:00:00Z"}
+    shown = {"owner": "local", "scopes": ["predict"], "expires_at": "2036-01-01T00:00:00Z", "subject": "local"}
     got = locked.get("/v1/session", headers=headers)
     assert got.json() == shown
-    assert "Vary" not in got.headers
+    assert got.headers["Vary"] == "relevance-project"
     cookie = session(locked, headers)
     assert_problem(locked.delete("/v1/session", headers=headers), "not-found", "The request has no session cookie.")
     assert locked.delete("/v1/session", headers=headers | cookie).status_code == 204
@@ -175,7 +180,7 @@ def test_a_page_of_another_origin_can_not_log_a_browser_in(parts: SmallParts, lo
 
 
 def test_a_service_that_needs_no_key_has_no_sessions_and_does_as_before(parts: SmallParts, client: TestClient) -> None:
-    shown = {"owner": "local", "scopes": list(KEY_SCOPES), "expires_at": None}
+    shown = {"owner": "local", "scopes": list(KEY_SCOPES), "expires_at": None, "subject": "local"}
     for headers in ({}, {"Cookie": "relevance-session=of another time"}):
         assert client.get("/v1/session", headers=headers).json() == shown
         refused = client.post("/v1/session", headers=headers)

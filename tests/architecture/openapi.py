@@ -77,7 +77,7 @@ def _is_there(name: str, among: frozenset[str], names: Renamed) -> bool:
 def _parameters(operation: Json) -> frozenset[str]:
     listed = _object(operation).get("parameters", [])
     assert isinstance(listed, list)
-    return frozenset(str(_object(one)["name"]) for one in listed)
+    return frozenset(str(_object(one)["name"]) for one in listed if "name" in _object(one))
 
 
 def _members(schema: Json) -> frozenset[str]:

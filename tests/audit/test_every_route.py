@@ -40,6 +40,11 @@ class Caller:
         sent = self.authorization | {"User-Agent": USER_AGENT} | headers
         return self.client.request(method, path, json=body, headers=sent)
 
+    def member(self) -> str:
+        """The path of a member of the owner's project."""
+        assert self.send("PUT", "/v1/members/globex", body={"role": "viewer"}).is_success
+        return "/v1/members/globex"
+
     def limits(self) -> str:
         """The path of the owner's limits, one of which is set."""
         assert self.send("PUT", "/v1/limits/local", body={"models": 5}).is_success
@@ -161,6 +166,8 @@ CHANGES: Mapping[str, tuple[AuditAction, Callable[[Caller], Request]]] = {
     "POST /v1/keys": ("key.created", at("/v1/keys", {"name": "of a robot"})),
     "POST /v1/keys/{key_id}/rotate": ("key.rotated", after(Caller.key, "/rotate", {"overlap_seconds": 60})),
     "POST /v1/keys/{key_id}/revoke": ("key.revoked", after(Caller.key, "/revoke")),
+    "PUT /v1/members/{subject}": ("member.created", at("/v1/members/globex", {"role": "viewer"})),
+    "DELETE /v1/members/{subject}": ("member.deleted", after(Caller.member)),
     "PUT /v1/limits/{owner_name}": ("limits.updated", at("/v1/limits/local", {"models": 5})),
     "DELETE /v1/limits/{owner_name}": ("limits.updated", after(Caller.limits)),
     "POST /v1/session": ("session.created", at("/v1/session")),
@@ -186,6 +193,7 @@ IDEMPOTENT = frozenset(
     {
         "POST /v1/keys/{key_id}/revoke",
         "PUT /v1/models/{name}/aliases/{alias}",
+        "PUT /v1/members/{subject}",
         "PUT /v1/limits/{owner_name}",
         "DELETE /v1/limits/{owner_name}",
     }
@@ -341,6 +349,14 @@ def test_without_keys_the_actor_is_anonymous_and_with_a_session_it_is_its_key(
     assert (entries(parts)[-1].actor.kind, entries(parts)[-1].actor.id) == ("session", str(key_id))
 
 
+def test_another_role_of_a_member_is_a_change_of_it(parts: SmallParts, client_with_keys: TestClient) -> None:
+    _, authorization = authorized(parts, "admin")
+    caller = Caller(client_with_keys, parts, authorization)
+    assert caller.send("PUT", caller.member(), body={"role": "editor"}).is_success
+    assert [entry.action for entry in entries(parts)[-2:]] == ["member.created", "member.updated"]
+    assert entries(parts)[-1].details == {"role": "editor"}
+
+
 def test_each_action_is_of_an_operation_or_of_the_service() -> None:
-    of_the_service = {"result.expired", "webhook.disabled", "audit.expired", "request.refused"}
-    assert {action for action, _ in CHANGES.values()} | of_the_service == set(AUDIT_ACTIONS)
+    elsewhere = {"member.updated", "result.expired", "webhook.disabled", "audit.expired", "request.refused"}
+    assert {action for action, _ in CHANGES.values()} | elsewhere == set(AUDIT_ACTIONS)

@@ -24,7 +24,8 @@ curl -s http://127.0.0.1:8000/v1/models -H "Authorization: Bearer $RELEVANCE_API
 These pages list all endpoints: the scope that a key needs, a request with its response, parameters with their
 defaults, and errors. They are made of `/openapi.json`, which has all schemas; the running service shows it at `/docs`.
 A service that [needs no key](../../how-to/api-keys.md) needs no header `Authorization` either. The scope `admin`
-permits everything.
+permits everything. Each request that needs a key may name the project in which it acts, in the header
+[`Relevance-Project`](../api.md#projects).
 
 In responses `...` stands for more members, or for more items of the same kind.
 
@@ -134,7 +135,7 @@ def _section(endpoint: Endpoint, schemas: Schemas) -> Iterator[str]:
     yield f"{operation.get('description', '')}\n"
     yield f"Scope: {endpoint.scopes}.\n" if endpoint.scopes else "No key is needed.\n"
     yield from _example(endpoint)
-    parameters = [object_of(one) for one in list_of(operation.get("parameters"))]
+    parameters = [object_of(one) for one in list_of(operation.get("parameters")) if "$ref" not in object_of(one)]
     rows = [_parameter_row(one, schemas) for one in parameters if not _is_in_body(one)]
     yield table(("parameter", "type", "default", "meaning"), rows)
     if of_body := [f"`{one['name']}`" for one in parameters if _is_in_body(one)]:

@@ -20,6 +20,12 @@ class OneKey:
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         return self.known(authorizations)
 
+    def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
+        return principal if project.decode() == principal.owner else None
+
+    async def acting(self, principal: Principal, project: bytes) -> Principal | None:
+        return self.known_acting(principal, project)
+
     @property
     def needs_keys(self) -> bool:
         return True

@@ -483,5 +483,5 @@ def test_the_documentation_names_every_format(openapi: Response) -> None:
         operation = paths[path]["post"]
         assert {*operation["requestBody"]["content"]} >= {one.media_type for one in ROW_FORMATS}
         assert {*operation["responses"]["200"]["content"]} == {one.media_type for one in WRITABLE_FORMATS}
-        named = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query"}
+        named = {parameter["name"] for parameter in operation["parameters"] if parameter.get("in") == "query"}
         assert named >= {"interval", "outputs", "on_error", "covariance", "explain", "components", "delimiter"}

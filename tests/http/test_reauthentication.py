@@ -1,7 +1,7 @@
 """Streams and long polls end with the key or session of their request."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from uuid import UUID
 
@@ -139,17 +139,30 @@ class Authentication:
             raise UnavailableError("The database can't be reached.")
         return self._found
 
+    def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
+        return None
 
-def check(authenticator: Authentication, *, seconds_ago: float = 10.0) -> None:
-    scope: Scope = {"type": "http", "method": "GET", "path": "/v1/models", "headers": [], "scheme": "http"}
-    request = LastingRequest(scope, Reauthentication(authenticator), time.monotonic() - seconds_ago)
+    async def acting(self, principal: Principal, project: bytes) -> Principal | None:
+        return None if principal.owner == "nobody" else principal
+
+
+def check(authenticator: Authentication, *, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
+    scope: Scope = {"type": "http", "method": "GET", "path": "/v1/models", "headers": [*headers], "scheme": "http"}
+    request = LastingRequest(scope, Reauthentication(authenticator))
     anyio.run(request.check)
 
 
 def test_a_request_ends_where_its_credential_lost_its_scopes_and_not_while_the_database_is_away() -> None:
     check(Authentication(Principal("alice", frozenset({"read"}))))
     check(Authentication(None, is_away=True))
-    check(Authentication(None), seconds_ago=1.0)
     for found in (None, Principal("alice", frozenset({"predict"}))):
         with pytest.raises(UnauthenticatedError):
             check(Authentication(found))
+
+
+def test_a_request_in_a_project_ends_with_its_membership() -> None:
+    project = ((b"relevance-project", b"acme"),)
+    check(Authentication(Principal("alice")), headers=project)
+    with pytest.raises(UnauthenticatedError):
+        check(Authentication(Principal("nobody")), headers=project)
+    check(Authentication(Principal("nobody")))

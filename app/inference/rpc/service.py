@@ -13,10 +13,11 @@ from google.protobuf.message import DecodeError, Message
 from app import __version__
 from app.audit.refusals import LimitedRefusals
 from app.errors import MalformedBodyError, RateLimitError
-from app.http.authentication import HOW_TO_SEND, Authenticator
+from app.http.authentication import HOW_TO_SEND, Authenticator, in_project
 from app.http.dependencies import Services
 from app.http.origins import actor_of
 from app.http.problems import kind_of
+from app.http.projects import HEADER, joined
 from app.http.rate_limits import CURRENT as RATES
 from app.http.rate_limits import RateLimits
 from app.http.readiness import ReadinessProbe
@@ -191,8 +192,16 @@ class Service:
             await to_thread.run_sync(refusals.record, principal.owner, "POST", f"/{NAME}/{name}", 403)
 
     async def _principal(self, context: "Context[Answered]") -> Principal | None:
-        authorizations = _authorizations(context)
-        return self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
+        """Return the principal, in the project that the metadata name; None where a key is not valid.
+
+        Raises NotFoundError where it is no member of such a project.
+        """
+        authorizations = _metadata(context, "authorization")
+        principal = self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
+        named = _metadata(context, HEADER.lower())
+        if principal is None or not named:
+            return principal
+        return await in_project(self._authenticator, principal, joined(named))
 
     async def _parsed(self, requested: type[Requested], content: bytes) -> Requested:
         """Return the message in a request; raises MalformedBodyError, TooLargeError."""
@@ -231,8 +240,7 @@ def _address(peer: str) -> str:
     return unquote(peer.partition(":")[2].rpartition(":")[0]).strip("[]")
 
 
-def _authorizations(context: "Context[Answered]") -> list[bytes]:
+def _metadata(context: "Context[Answered]", key: str) -> list[bytes]:
+    """Return the values of a key in the metadata of a call."""
     sent = context.invocation_metadata() or ()
-    return [
-        value.encode() if isinstance(value, str) else value for name, value in sent if name.lower() == "authorization"
-    ]
+    return [value.encode() if isinstance(value, str) else value for name, value in sent if name.lower() == key]

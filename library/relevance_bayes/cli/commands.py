@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Command] = {
         "promote",
         "Move MODEL@ALIAS to VERSION if that is better on FILE.",
     ),
+    "projects": Command("members", "projects", "List the projects in which the API key may act."),
     "import": Command("exports", "import_version", "Import an exported version as the next one of a model."),
 }
 
@@ -75,11 +76,18 @@ WEBHOOKS: Mapping[str, Command] = {
     "redeliver": Command("webhooks", "redeliver", "Send DELIVERY to WEBHOOK again."),
 }
 
-GROUPS = {"aliases": ALIASES, "webhooks": WEBHOOKS}
+MEMBERS: Mapping[str, Command] = {
+    "set": Command("members", "put", "Add SUBJECT to the project, or change its role."),
+    "list": Command("members", "list_members", "List the members of the project."),
+    "remove": Command("members", "remove", "Remove SUBJECT from the project."),
+}
+
+GROUPS = {"aliases": ALIASES, "webhooks": WEBHOOKS, "members": MEMBERS}
 
 GROUP_SUMMARIES = {
     "aliases": "Set, list and remove aliases of versions: MODEL@ALIAS.",
     "webhooks": "Notify URLs when a job has ended.",
+    "members": "Share the project with other owners.",
 }
 
 
@@ -109,11 +117,16 @@ def add_client_commands(application: typer.Typer) -> None:
 
 
 def load(group: TyperGroup, name: str, command: Command) -> None:
-    """Give a command of a group the options, the help page and the body of its function, whose module is imported."""
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    """Give a command of a group the options, the help page and the body of its function, whose module is imported, and
+    the option of all client commands."""
+    from relevance_bayes.cli.options import in_project  # which imports the client, as the commands do
+
+    single, of_all = (typer.Typer(add_completion=False, rich_markup_mode=None) for _ in range(2))
     single.command(name)(getattr(import_module(f"relevance_bayes.cli.{command.module}"), command.function))
+    of_all.command(name)(in_project)
     loaded, listed = typer.main.get_command(single), group.commands[name]
-    listed.params, listed.callback, listed.help = loaded.params, loaded.callback, loaded.help
+    listed.params = [*loaded.params, *typer.main.get_command(of_all).params]
+    listed.callback, listed.help = loaded.callback, loaded.help
 
 
 def load_all(group: TyperGroup) -> None:
@@ -149,6 +162,6 @@ def _loader(
 application = new_application(
     "relevance-client",
     "Calibrated predictions from sparse Bayesian models, by a running service.",
-    "RELEVANCE_URL is the address of the service, RELEVANCE_API_KEY its key.",
+    "RELEVANCE_URL is the address of the service, RELEVANCE_API_KEY its key, RELEVANCE_PROJECT a shared project.",
 )
 add_client_commands(application)

@@ -6,11 +6,24 @@ from typing import Annotated
 
 import typer
 
+from relevance_bayes.cli.connection import PROJECT
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.client import Relevance
 from relevance_bayes.types.formats import FILE_FORMATS
 
 Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", metavar="URL", help="The address of the service.")]
+Project = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        envvar="RELEVANCE_PROJECT",
+        metavar="NAME",
+        show_default="that of the API key",
+        help="The project in which the command acts.",
+        expose_value=False,
+        callback=lambda project: PROJECT.set(project or None),
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the JSON of the API.")]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the end of the job.")]
 ModelName = Annotated[
@@ -42,6 +55,10 @@ LabelledFile = Annotated[
     ),
 ]
 Dataset = Annotated[str | None, typer.Option(metavar="ID", help="The id of an uploaded dataset, instead of FILE.")]
+
+
+def in_project(*, project: Project = None) -> None:
+    """The option of all client commands: it reaches their connection, and not their functions."""
 
 
 HERE = "http://127.0.0.1:8000"

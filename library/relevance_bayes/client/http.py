@@ -12,6 +12,7 @@ import httpx
 
 from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.json import dumps, read
+from relevance_bayes.client.paths import part
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
@@ -45,9 +46,18 @@ class Http:
     client: httpx.Client
 
     @classmethod
-    def to(cls, url: str, *, api_key: str | None, transport: httpx.BaseTransport | None = None) -> "Http":
+    def to(
+        cls,
+        url: str,
+        *,
+        api_key: str | None,
+        project: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> "Http":
         """Return a connection to `url`; tests pass a `transport` instead of the network."""
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        if project:
+            headers["Relevance-Project"] = part(project)
         try:
             client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=TIMEOUT, transport=transport)
         except httpx.InvalidURL as broken:

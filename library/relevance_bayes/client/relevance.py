@@ -14,6 +14,7 @@ from relevance_bayes.client.files import Files
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import DEFAULT_URL, Http, of_kind
 from relevance_bayes.client.json import exclude_none, listed_priors
+from relevance_bayes.client.members import Members
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.registry import ANY_VERSION, Registry, tag_query
@@ -31,6 +32,7 @@ from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import media_type_of
 from relevance_bayes.types.functions import Expansion, RelevanceVector
+from relevance_bayes.types.members import Project
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
@@ -41,9 +43,12 @@ V = TypeVar("V", bound=VersionBase)
 _IMPORTED: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
-def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
-    """Return a client of the service at `url`. Raises ClientError for an invalid URL."""
-    return Relevance(Http.to(url, api_key=api_key))
+def connect(url: str = DEFAULT_URL, *, api_key: str | None = None, project: str | None = None) -> "Relevance":
+    """Return a client of the service at `url`; its requests act in `project`, by default in that of the API key.
+
+    Raises ClientError for an invalid URL.
+    """
+    return Relevance(Http.to(url, api_key=api_key, project=project))
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,11 @@ class Relevance:
         return Files(self.http)
 
     @property
+    def members(self) -> Members:
+        """Members of the project."""
+        return Members(self.http)
+
+    @property
     def promotions(self) -> Promotions:
         """Promotions of versions."""
         return Promotions(self.http)
@@ -97,6 +107,10 @@ class Relevance:
     def webhooks(self) -> Webhooks:
         """Webhooks for the ends of jobs."""
         return Webhooks(self.http)
+
+    def projects(self) -> Iterator[Project]:
+        """Yield the projects in which the API key may act, by name."""
+        return self.http.pages(Page[Project], "/v1/projects")
 
     # Datasets
 

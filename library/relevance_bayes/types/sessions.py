@@ -18,3 +18,5 @@ class Session:
     scopes: tuple[KeyScope, ...]
     expires_at: datetime | None
     """When the session, or else the API key or token, expires; null: never."""
+    subject: str
+    """The owner of the API key or token; another one than `owner` where it acts in a project that is shared with it."""

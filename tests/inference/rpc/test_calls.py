@@ -75,10 +75,13 @@ class Client:
         self._channel = channel
 
     async def ask(self, call: str, requested: Message, answered: type[A], *authorization: str) -> A:
+        return await self.send(call, requested, answered, [("authorization", one) for one in authorization])
+
+    async def send(self, call: str, requested: Message, answered: type[A], metadata: Sequence[tuple[str, str]]) -> A:
         stub = self._channel.unary_unary(
             f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
         )
-        found: A = await stub(requested, metadata=[("authorization", one) for one in authorization])
+        found: A = await stub(requested, metadata=metadata)
         return found
 
     async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:

@@ -1,0 +1,39 @@
+"""Members of projects and their roles."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.keys import KeyScope
+
+Role = Literal["viewer", "editor", "admin"]
+"""Roles of members: reads and predicts; trains, uploads and changes too; manages members and API keys too."""
+
+ROLES: tuple[Role, ...] = get_args(Role)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a project: another owner, whose API keys and tokens may act in the project."""
+
+    __pydantic_config__ = wire()
+
+    subject: str
+    """The owner of the member's API keys, or the owner that its tokens have."""
+    role: Role
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project in which the API key, token or session of the request may act."""
+
+    __pydantic_config__ = wire()
+
+    name: str
+    """The owner that the header `Relevance-Project` names."""
+    role: Role | Literal["owner"]
+    """The role of the request's owner in the project; `owner`: it is its own project."""
+    scopes: tuple[KeyScope, ...]
+    """The scopes of the request in the project: those of its key or token that the role permits."""

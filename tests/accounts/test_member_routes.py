@@ -1,0 +1,256 @@
+"""Members over HTTP, and what each role permits, on every route."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+import pytest
+from httpx2 import Response
+from starlette.testclient import TestClient
+
+from app.accounts.authenticator import KeyAuthenticator
+from app.accounts.issuer_keys import Issuer, IssuerKeys
+from app.accounts.records import ROLE_SCOPES
+from app.accounts.tokens import TokenAuthenticator, TokenRules
+from app.application import make_application
+from app.http.openapi import Json
+from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.types.members import ROLES, Role
+from tests.accounts.test_routes import Minutes, key, locked, operations
+from tests.accounts.test_session_routes import OWN_PAGE, session
+from tests.applications import LIMITS, SmallParts
+from tests.issuers import AUDIENCE, TokenIssuer, serving
+from tests.problems import assert_problem
+
+__all__ = ["locked"]
+
+PROJECT = {"Relevance-Project": "local"}
+UNKNOWN = {"Relevance-Project": "nobody"}
+END_OF_SESSION = ("DELETE", "/v1/session")
+"""A session that it ended would be refused by all others."""
+
+
+@pytest.fixture(autouse=True)
+def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy may be read at once: what is no member is looked for twice."""
+    monkeypatch.setattr("app.accounts.authenticator.MIN_REFRESH_SECONDS", 0.0)
+
+
+@pytest.fixture
+def with_tokens(parts: SmallParts) -> Iterator[tuple[TestClient, TokenIssuer]]:
+    """A client of an application that accepts tokens of an issuer."""
+    with serving() as issuer:
+        keys = KeyAuthenticator(parts.transaction, needs_keys=True, now=Minutes())
+        authenticator = TokenAuthenticator(keys, IssuerKeys(Issuer(issuer.url)), TokenRules(issuer.url, AUDIENCE))
+        with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+            yield client, issuer
+
+
+def walked(client: TestClient) -> list[tuple[str, str, set[KeyScope]]]:
+    found = [one for one in operations(client) if one[:2] != END_OF_SESSION]
+    assert len(found) > 80
+    return found
+
+
+def is_missing_project(response: Response) -> bool:
+    return response.status_code == 404 and "There is no project" in response.text
+
+
+def assert_permits(client: TestClient, headers: Mapping[str, str], permitted: frozenset[KeyScope]) -> None:
+    """Assert that these headers are sufficient for exactly the operations of some scopes."""
+    for method, path, sufficient in walked(client):
+        response = client.request(method, path, headers=headers)
+        assert response.status_code != 401, (method, path)
+        assert not is_missing_project(response), (method, path)
+        assert (response.status_code == 403) == permitted.isdisjoint(sufficient), (permitted, method, path)
+
+
+def assert_hides(client: TestClient, headers: Mapping[str, str]) -> None:
+    """Assert that no operation differs between a project that is not shared and an unknown one."""
+    for method, path, _ in walked(client):
+        hidden, unknown = (client.request(method, path, headers={**headers, **named}) for named in (PROJECT, UNKNOWN))
+        assert is_missing_project(hidden), (method, path, hidden.text)
+        assert without_names(hidden, "local") == without_names(unknown, "nobody"), (method, path)
+
+
+def without_names(response: Response, project: str) -> tuple[int, list[str], str]:
+    text = response.text.replace(response.headers["X-Request-ID"], "").replace(project, "")
+    return response.status_code, [name for name, _ in response.headers.items() if name != "content-length"], text
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
+    parts: SmallParts, locked: TestClient, role: Role
+) -> None:
+    parts.members.put("local", "vision", role)
+    for scope in KEY_SCOPES:
+        of_key = frozenset(KEY_SCOPES) if scope == "admin" else {scope}
+        assert_permits(locked, key(parts, scope, owner="vision") | PROJECT, ROLE_SCOPES[role] & of_key)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_operation_permits_a_session_what_its_role_permits_by_header_and_by_itself(
+    parts: SmallParts, locked: TestClient, role: Role
+) -> None:
+    parts.members.put("local", "vision", role)
+    of_key = key(parts, "admin", owner="vision")
+    # It can't create another session: a conflict, whatever the scopes.
+    assert_permits(locked, session(locked, of_key) | OWN_PAGE | PROJECT, ROLE_SCOPES[role])
+    assert_permits(locked, session(locked, of_key | PROJECT) | OWN_PAGE, ROLE_SCOPES[role])
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_operation_permits_a_token_what_its_role_and_its_scopes_permit(
+    parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], role: Role
+) -> None:
+    client, issuer = with_tokens
+    parts.members.put("local", "auth0|ada", role)
+    for scope in ("admin", "read train"):
+        token = issuer.token(issuer.claims(sub="auth0|ada", scope=scope))
+        of_token = frozenset(KEY_SCOPES) if scope == "admin" else {"read", "train"}
+        assert_permits(client, {"Authorization": f"Bearer {token}"} | PROJECT, ROLE_SCOPES[role] & of_token)
+
+
+def test_no_operation_shows_a_project_to_an_owner_that_is_no_member_or_was_one(
+    parts: SmallParts, locked: TestClient
+) -> None:
+    stranger, former = key(parts, "admin", owner="stranger"), key(parts, "admin", owner="vision")
+    parts.members.put("local", "vision", "admin")
+    parts.members.put("stranger", "local", "admin")  # what it shares itself gives it nothing
+    assert locked.get("/v1/models", headers=former | PROJECT).status_code == 200
+    of_session = session(locked, former)
+    in_project = session(locked, former | PROJECT) | OWN_PAGE
+    assert locked.get("/v1/models", headers=in_project).status_code == 200
+    parts.members.remove("local", "vision")
+    for headers in (stranger, former, of_session | OWN_PAGE):
+        assert_hides(locked, headers)
+    for method, path, _ in walked(locked):  # as the session of a revoked key
+        assert locked.request(method, path, headers=in_project).status_code == 401, (method, path)
+
+
+def test_no_operation_shows_a_project_to_a_token_whose_owner_is_no_member(
+    parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer]
+) -> None:
+    client, issuer = with_tokens
+    parts.members.put("local", "acme", "admin")
+    token = {"Authorization": f"Bearer {issuer.token(issuer.claims(sub='acme2', scope='admin'))}"}
+    assert_hides(client, token)
+
+
+def test_an_invalid_key_is_refused_before_the_project_is_looked_for(parts: SmallParts, locked: TestClient) -> None:
+    for named in (PROJECT, UNKNOWN, {}):
+        for method, path, _ in walked(locked):
+            response = locked.request(method, path, headers={"Authorization": "Bearer wrong"} | named)
+            assert response.status_code == 401
+
+
+def test_members_are_added_listed_changed_and_removed(parts: SmallParts, locked: TestClient) -> None:
+    admin = key(parts, "admin")
+    added = locked.put("/v1/members/auth0%7Cada", json={"role": "viewer"}, headers=admin)
+    assert (added.status_code, added.headers["Location"]) == (201, "/v1/members/auth0%7Cada")
+    assert locked.get(added.headers["Location"], headers=admin).json() == added.json()
+    assert {name: added.json()[name] for name in ("subject", "role")} == {"subject": "auth0|ada", "role": "viewer"}
+    changed = locked.put("/v1/members/auth0%7Cada", json={"role": "editor"}, headers=admin)
+    assert (changed.status_code, changed.json()) == (200, added.json() | {"role": "editor"})
+    slashes = locked.put("/v1/members/https%3A%2F%2Fa.test%2Fb", json={"role": "admin"}, headers=admin)
+    assert slashes.json()["subject"] == "https://a.test/b"
+    first = locked.get("/v1/members?limit=1", headers=admin).json()
+    second = locked.get("/v1/members", params={"limit": 1, "after": first["after"]}, headers=admin).json()
+    assert [one["subject"] for one in (*first["items"], *second["items"])] == ["auth0|ada", "https://a.test/b"]
+    assert (first["has_more"], second["has_more"]) == (True, False)
+    assert locked.delete("/v1/members/https%3A%2F%2Fa.test%2Fb", headers=admin).status_code == 204
+    again = locked.delete("/v1/members/auth0%7Cada2", headers=admin)
+    assert_problem(again, "not-found", "There is no member 'auth0|ada2'.")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/v1/members/vision", {}, 422),
+        ("/v1/members/vision", {"role": "owner"}, 422),
+        ("/v1/members/vision", {"role": "viewer", "scopes": ["admin"]}, 422),
+        ("/v1/members/%20", {"role": "viewer"}, 422),
+        ("/v1/members/" + "x" * 101, {"role": "viewer"}, 422),
+        ("/v1/members/a%00b", {"role": "viewer"}, 404),
+        ("/v1/members/local", {"role": "viewer"}, 409),
+    ],
+)
+def test_an_invalid_member_is_refused(
+    parts: SmallParts, locked: TestClient, path: str, body: Json, status: int
+) -> None:
+    assert locked.put(path, json=body, headers=key(parts, "admin")).status_code == status
+    assert locked.get("/v1/members", headers=key(parts, "admin")).json()["items"] == []
+
+
+def test_projects_are_the_own_one_and_those_that_are_shared(parts: SmallParts, locked: TestClient) -> None:
+    roles: Mapping[str, Role] = {"acme": "viewer", "zoo": "admin", "labs": "editor"}
+    for owner, role in roles.items():
+        parts.members.put(owner, "local", role)
+    parts.members.put("acme", "other", "admin")
+
+    def listed(headers: Mapping[str, str]) -> Sequence[tuple[str, str, list[str]]]:
+        items = locked.get("/v1/projects", headers=headers).json()["items"]
+        return [(one["name"], one["role"], one["scopes"]) for one in items]
+
+    assert listed(key(parts, "admin")) == [
+        ("acme", "viewer", ["predict", "read"]),
+        ("labs", "editor", ["predict", "read", "train"]),
+        ("local", "owner", ["admin"]),
+        ("zoo", "admin", list(KEY_SCOPES)),
+    ]
+    expected = [("acme", "viewer", ["predict"]), ("labs", "editor", ["predict", "train"])]
+    expected += [("local", "owner", ["predict", "train"]), ("zoo", "admin", ["predict", "train"])]
+    for headers in (key(parts, "predict", "train"), session(locked, key(parts, "predict", "train"))):
+        assert listed(headers) == expected
+        assert listed(headers | {"Relevance-Project": "acme"}) == expected  # of its key, wherever it acts
+
+
+@pytest.mark.parametrize(
+    ("owner", "header"),
+    [("auth0|ada", "auth0|ada"), ("a b", "a%20b"), ("élan", "%C3%A9lan"), ("a, b", "a, b"), ("50%", "50%25")],
+)
+def test_the_header_has_the_characters_of_a_path(
+    parts: SmallParts, locked: TestClient, owner: str, header: str
+) -> None:
+    parts.members.put(owner, "local", "viewer")
+    shown = locked.get("/v1/session", headers=key(parts, "read") | {"Relevance-Project": header})
+    assert (shown.json()["owner"], shown.json()["subject"]) == (owner, "local")
+
+
+def test_a_header_names_exactly_one_project(parts: SmallParts, locked: TestClient) -> None:
+    parts.members.put("acme", "local", "viewer")
+    authorization = b"Authorization", key(parts, "admin")["Authorization"].encode()
+    for wrong in ([b""], [b"ACME"], [b"acme", b"acme"], [b"acme", b"local"], [b"\xff"], [b"acme%00"]):
+        headers = [authorization, *((b"Relevance-Project", one) for one in wrong)]
+        assert is_missing_project(locked.get("/v1/models", headers=headers)), wrong
+
+
+def test_the_own_project_may_be_named_and_needs_no_membership(parts: SmallParts, locked: TestClient) -> None:
+    own = key(parts, "admin")
+    for path in ("/v1/models", "/v1/keys"):
+        assert locked.get(path, headers=own | PROJECT).json() == locked.get(path, headers=own).json()
+
+
+def test_a_service_that_needs_no_key_has_its_own_project_alone(parts: SmallParts, client: TestClient) -> None:
+    open_until_there_is_a_key = KeyAuthenticator(parts.transaction, now=Minutes())
+    with TestClient(make_application(parts, LIMITS, authenticator=open_until_there_is_a_key)) as other:
+        for opened in (client, other):
+            assert opened.get("/v1/models", headers=PROJECT).status_code == 200
+            assert is_missing_project(opened.get("/v1/models", headers=UNKNOWN))
+
+
+def test_a_missing_scope_is_named_with_the_project(parts: SmallParts, locked: TestClient) -> None:
+    parts.members.put("local", "vision", "viewer")
+    refused = locked.delete("/v1/models/small", headers=key(parts, "admin", owner="vision") | PROJECT)
+    detail = "The API key or token needs the scope train in the project 'local'; it has predict, read."
+    assert_problem(refused, "insufficient-scope", detail)
+
+
+def test_responses_that_caches_keep_vary_by_the_project(parts: SmallParts, locked: TestClient) -> None:
+    headers = key(parts, "admin")
+    for path, named in product(("/v1/models/small/versions/1", "/v1/nothing", "/v2/models/small"), ({}, PROJECT)):
+        response = locked.get(path, headers=headers | named)
+        assert "relevance-project" in response.headers.get_list("vary"), path
+    response = locked.get("/v1/models/small/versions/1", headers=headers)
+    again = locked.get("/v1/models/small/versions/1", headers=headers | {"If-None-Match": response.headers["ETag"]})
+    assert (again.status_code, again.headers["Vary"]) == (304, "relevance-project")
+    assert "Vary" not in locked.get("/health/live").headers
