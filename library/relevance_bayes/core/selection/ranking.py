@@ -3,10 +3,11 @@
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite, nan
+from math import inf, isfinite, nan
 
 from relevance_bayes.core.algorithms.greedy import with_more_jitter
 from relevance_bayes.core.algorithms.state import Iterate, State
+from relevance_bayes.core.algorithms.task import process_of
 from relevance_bayes.core.basis import KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError, TooManyCandidatesError
 from relevance_bayes.core.fit_log import FitLog
@@ -15,12 +16,13 @@ from relevance_bayes.core.integrated import Integral
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.problem import Problem, check_rows
-from relevance_bayes.core.sampling import Sampler
+from relevance_bayes.core.sampling import Sample, Sampler
 from relevance_bayes.core.scales import CrossValidationWidth, InheritedWidth
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import Compared, work_of
 from relevance_bayes.core.selection.widths import with_width
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Indices
 
 MAX_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
@@ -183,13 +185,39 @@ def fitted_to(
     inherited = None if earlier is None else _kernel_functions(earlier)
     problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
     on.check(problem, resolved)
+    inherited_cost = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
+    return (yield from _run(rows, resolved, problem, on, earlier=earlier, inherited_cost=inherited_cost))
+
+
+def continued(rows: Rows, fit: RankedFit, taken: Indices, on: FitContext) -> Generator[Step, None, RankedFit]:
+    """A fit of a process to the rows `taken`, continued on all rows, with the same candidates.
+
+    It goes on from the hyperparameters and inducing points, which are optimised together again.
+    """
+    (kernels,) = (one for one in fit.problem.candidates.dictionaries if isinstance(one, KernelFunctions))
+    centres = Sample(taken[kernels.rows], kernels.centres)
+    problem = pose_rows(rows.blocks(on.threads), fit.spec, centres=centres, noise_sd=rows.noise_sd)
+    process = replace(process_of(fit.last.state), phase="together", origin=None)
+    begin = replace(fit.last.state, objective=-inf, termination=None, process=process)
+    return (yield from _run(rows, fit.spec, problem, on, begin=begin))
+
+
+def _run(
+    rows: Rows,
+    spec: Spec,
+    problem: Problem,
+    on: FitContext,
+    *,
+    earlier: RankedFit | None = None,
+    inherited_cost: float = 0.0,
+    begin: State | None = None,
+) -> Generator[Step, None, RankedFit]:
+    """The iterates of a fit to its end, or to where it is stopped early."""
     phase = "fit" if earlier is None else "alternative fit"
     yield Step(phase, 0, None, "iterations")
-    inherited_cost = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    begin: State | None = None
     evidence_per_row = nan
     while True:
-        for now in on.fit_log.iterates(problem, resolved, begin):
+        for now in on.fit_log.iterates(problem, spec, begin):
             state = now.state
             reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
             noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
@@ -197,7 +225,7 @@ def fitted_to(
             evidence_per_row = nan if now.evidence_per_row is None else now.evidence_per_row
             if earlier is not None and evidence_per_row < earlier.evidence_per_row:
                 break
-        fit = RankedFit(rows, resolved, problem, now, evidence_per_row, inherited_cost)
+        fit = RankedFit(rows, spec, problem, now, evidence_per_row, inherited_cost)
         try:
             if not fit.is_stopped_early:
                 Ready.of(fit.model)

@@ -78,6 +78,10 @@ class Scoring:
         splits = folding.take(some).splits(rows.take(some), self.folds, seed)
         return [(some[others], some[fold]) for others, fold in splits]
 
+    def holds_out_a_tenth(self, rows: Rows) -> bool:
+        """Return whether one tenth of these rows is measured instead of folds."""
+        return bool(self.folds) and self.bounds is not None and len(rows.t) > self.bounds.max_rows_for_folds
+
     def affordable(self, splits: int, work: float) -> int:
         """The number of splits within the budget for a training of this `work`."""
         return splits if self.bounds is None else min(splits, int(self.bounds.budget // max(work, 1.0)))

@@ -12,7 +12,9 @@ from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
 from relevance_bayes.core.prediction import predict, scores
+from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.selection.beside_a_tenth import LearnedBesideATenth, learned_beside_a_tenth
 from relevance_bayes.core.selection.by_folds import chosen
 from relevance_bayes.core.selection.classes import (
     Fit,
@@ -26,7 +28,12 @@ from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_tem
 from relevance_bayes.core.selection.local import LocalComparison, LocalFit, learned_locally
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member, pooled
-from relevance_bayes.core.selection.ranking import FitContext, RankedModel, fitted_to, ranked
+from relevance_bayes.core.selection.ranking import (
+    FitContext,
+    RankedModel,
+    fitted_to,
+    ranked,
+)
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
@@ -149,26 +156,35 @@ def _ranked(
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
     """The training of a spec and of those compared with it, by their evidence."""
+    splits = scoring.splits(rows, folding, spec.seed) if scoring.folds else []
+    beside: LearnedBesideATenth | None = None
+    if len(splits) == 1 and scoring.holds_out_a_tenth(rows) and _are_processes(spec, *compared_models):
+        beside = yield from learned_beside_a_tenth(rows, spec, compared_models, splits[0], folding, on)
+    if beside is not None:
+        ranking, best, validation, score = beside.ranking, beside.continued, beside.validation, beside.score
+    else:
 
-    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
-        ranking = yield from ranked(some, spec, compared_models, apart, on)
-        return ranking.best.model
+        def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+            again = yield from ranked(some, spec, compared_models, apart, on)
+            return again.best.model
 
-    ranking = yield from ranked(rows, spec, compared_models, folding, on)
-    best, outscored = ranking.best, ranking.outscored
-    model, total = best.model, best.last.state.iteration
+        ranking = yield from ranked(rows, spec, compared_models, folding, on)
+        best, validation, score = ranking.best, dict[str, float](), Score.none(NOT_REQUESTED)
+        if scoring.folds:
+            affordable = scoring.affordable(len(splits), best.work)
+            validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
+            score = score_of(validation, affordable, len(splits))
+    model, total, outscored = best.model, best.last.state.iteration, ranking.outscored
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
-    validation, score = dict[str, float](), Score.none(NOT_REQUESTED)
-    if scoring.folds:
-        splits = scoring.splits(rows, folding, spec.seed)
-        affordable = scoring.affordable(len(splits), best.work)
-        validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
-        score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "iterations", best.objective, len(model.mean), noise_sd)
-    ranked_models = (best.ranked_model, *outscored) if outscored else ()
+    ranked_models = (ranking.best.ranked_model, *outscored) if outscored else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
     yield Trained(model, best.spec, measured, left_out, ranked_models, validation, compared=ranking.failed, score=score)
+
+
+def _are_processes(*specs: Spec) -> bool:
+    return all(isinstance(each.prior, GaussianProcess) for each in specs)
 
 
 def _locally(

@@ -34,24 +34,32 @@ def validated(
             step = Step("validation", number, len(splits), "fits")
             table = yield from _table(learning(rows.take(others), folding.take(others)), rows.take(fold), step)
             fit_log.record(place, table)
-        each = {name: row for name, row in zip(FIGURES, table, strict=True) if not np.isnan(row).all()}
-        if each:
-            parts.append(Measured(rows.t[fold], each))
+        part = measured(table, rows.t[fold])
+        if part.each:
+            parts.append(part)
         yield Step("validation", number + 1, len(splits), "fits")
     return figures(Measured.joined(parts)) if parts else {"rows": 0.0}
 
 
 def _table(steps: Generator[Step, None, LearnedModel], fold: Rows, step: Step) -> Generator[Step, None, Array]:
     """FIGURES (6, n) of a fold's rows by the model learned in `steps`, NaN where a target has no such figure."""
-    nothing = np.full(len(fold.t), np.nan)
     while True:
         try:
             next(steps)
         except StopIteration as ended:
-            model: LearnedModel = ended.value
-            prediction, _ = ready_of(model).predict(fold.X, fold.noise_sd)
-            each = Measured.of(prediction, fold.t).each
-            return np.array([each.get(name, nothing) for name in FIGURES])
+            return figures_of_rows(ended.value, fold)
         except (DataError, NotPositiveDefiniteError):
-            return np.array([nothing] * len(FIGURES))
+            return np.full((len(FIGURES), len(fold.t)), np.nan)
         yield step
+
+
+def figures_of_rows(model: LearnedModel, fold: Rows) -> Array:
+    """FIGURES (6, n) of rows by a model, NaN where a target has no such figure."""
+    prediction, _ = ready_of(model).predict(fold.X, fold.noise_sd)
+    each, nothing = Measured.of(prediction, fold.t).each, np.full(len(fold.t), np.nan)
+    return np.array([each.get(name, nothing) for name in FIGURES])
+
+
+def measured(table: Array, t: Array) -> Measured:
+    """The figures (6, n) of rows with the targets t (n,)."""
+    return Measured(t, {name: row for name, row in zip(FIGURES, table, strict=True) if not np.isnan(row).all()})
