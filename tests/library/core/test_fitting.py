@@ -183,7 +183,9 @@ def test_widths_that_do_not_fit_the_inputs_are_refused(widths: float | tuple[flo
     assert refused.value.field == "basis"
 
 
-@pytest.mark.parametrize("width", [0.063, 0.066, 0.07])
+@pytest.mark.parametrize(
+    "width", [0.066, *(pytest.param(width, marks=pytest.mark.thorough) for width in (0.063, 0.07))]
+)
 @pytest.mark.parametrize("algorithm", [Sequential(), Sequential("single"), ReEstimation()], ids=str)
 def test_a_wave_without_noise_is_learned_by_functions_that_are_hardly_different(
     algorithm: Algorithm, width: float

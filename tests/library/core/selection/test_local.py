@@ -184,7 +184,7 @@ def test_fewer_neighbours_are_taken_where_they_cost_little(taken: Trained) -> No
     )
 
 
-@pytest.mark.parametrize("kept", [1, 3, 5])
+@pytest.mark.parametrize("kept", [3, *(pytest.param(kept, marks=pytest.mark.thorough) for kept in (1, 5))])
 def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
     choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
     whole = trained(rough(), choice)

@@ -18,7 +18,9 @@ SKEWED: Draw = lambda rng, n: rng.exponential(1.0, n) - 1.0  # noqa: E731
 
 
 @pytest.mark.parametrize("draw", [NORMAL, HEAVY, SKEWED], ids=["normal", "heavy", "skewed"])
-@pytest.mark.parametrize(("rows", "inputs"), [(20, 1), (60, 4), pytest.param(200, 10, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    ("rows", "inputs"), [(20, 1), *(pytest.param(*size, marks=pytest.mark.thorough) for size in ((60, 4), (200, 10)))]
+)
 def test_noise_of_one_size_is_rarely_taken_for_noise_that_varies(draw: Draw, rows: int, inputs: int) -> None:
     rng = np.random.default_rng((rows, inputs))
     X, mean = rng.standard_normal((rows, inputs)), rng.standard_normal(rows)
