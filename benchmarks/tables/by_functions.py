@@ -19,7 +19,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest
 
 KIN40K, FRIEDMAN = "kin40k", "Friedman 1"
-SIZES, QUICK_SIZES = {FRIEDMAN: (8, 16, 32, 64, 128), KIN40K: (32, 64, 128, 256, 512)}, (4, 8)
+SIZES, QUICK_SIZES = {FRIEDMAN: (8, 16, 32, 64, 128), KIN40K: (32, 64, 128, 256, 512, 1_024)}, (4, 8)
 ROWS, QUICK_ROWS = 100_000, 2_000
 
 HEADER = ("set", "rows", "at most", "functions", "error", "NLL", "CPU s")
