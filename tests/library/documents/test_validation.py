@@ -1,6 +1,7 @@
 """What is refused of a document, member by member."""
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from relevance_bayes.documents.sizes import columns
 from relevance_bayes.documents.validation import approximation_faults, spec_faults, supervised_faults
 from relevance_bayes.documents.validation.figures import Interval
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults
+from relevance_bayes.documents.values import value_faults
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.types.errors import InvalidRequestError
@@ -103,6 +105,22 @@ def test_a_refusal_of_several_faults_names_pointer_and_detail_of_the_first() -> 
 def test_an_interval_has_its_ends_unless_it_is_open(value: float) -> None:
     assert value in Interval(0.0, 1.0)
     assert (value in Interval(0.0, 1.0, is_open=True)) == (value == 0.5)
+
+
+def test_an_interval_is_described_with_or_without_its_ends() -> None:
+    assert str(Interval(0.0, 1.0)) == "a number from 0 to 1"
+    assert str(Interval(0.0, 1.0, is_open=True)) == "a number above 0 and below 1"
+    assert str(Interval(0.0, inf)) == "a finite number not below 0"
+    assert str(Interval(0.0, inf, is_open=True)) == "a finite number above 0"
+    assert str(Interval(-inf, 0.0)) == "a finite number not above 0"
+    assert str(Interval(-inf, 0.0, is_open=True)) == "a finite number below 0"
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63 - 1)])
+def test_integers_fit_into_64_bits(value: int) -> None:
+    assert list(value_faults({"a": [value]}, "/report")) == []
+    larger = value + (1 if value > 0 else -1)
+    assert [fault.pointer for fault in value_faults({"a": [value, larger]}, "/report")] == ["/report/a/1"]
 
 
 def places(version: NewSupervisedVersion, predictor: SupervisedPredictor | None = None) -> list[str | None]:
