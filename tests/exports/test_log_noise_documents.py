@@ -7,8 +7,13 @@ import pytest
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.documents.reading import predictor_of
+from relevance_bayes.documents.schema import ModelPart, SupervisedContent
 from relevance_bayes.documents.validation import supervised_faults
+from relevance_bayes.documents.writing import content_of
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import trained
+from tests.narrowing import of_kind
 
 
 def pointers(model: Model) -> set[str | None]:
@@ -36,3 +41,13 @@ def test_faults_of_the_second_function_have_their_place(model: Model) -> None:
     forged = replace(second.model, rows=model.rows + 1, gamma=second.model.gamma + 5.0)
     found = pointers(replace(model, log_noise=replace(second, model=forged)))
     assert found == {"/model/log_noise/model/rows", "/model/log_noise/model/gamma/0"}
+
+
+def test_a_document_whose_noise_has_a_noise_is_refused() -> None:
+    content = of_kind(SupervisedContent, content_of(trained("heteroscedastic noise").predictor))
+    part = of_kind(ModelPart, content.model)
+    assert part.log_noise is not None
+    nested = replace(part.log_noise, model=replace(part.log_noise.model, log_noise=part.log_noise))
+    with pytest.raises(InvalidRequestError) as caught:
+        predictor_of(replace(content, model=replace(part, log_noise=nested)))
+    assert [fault.pointer for fault in caught.value.faults] == ["/model/log_noise/model/log_noise"]

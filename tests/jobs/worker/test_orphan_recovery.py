@@ -65,9 +65,11 @@ def reaper(engine: Engine) -> Reaper:
     return it
 
 
-def test_who_may_judge_takes_over_from_all_who_are_not_alive(reaper: Reaper) -> None:
+def test_who_may_judge_takes_over_from_all_who_are_not_alive(reaper: Reaper, caplog: pytest.LogCaptureFixture) -> None:
     reaper.look()
     assert reaper.recovery.recovered == ["forgotten", "left", "silent"]
+    (record,) = caplog.records
+    assert (record.levelname, vars(record)["executors"]) == ("WARNING", ["forgotten", "left", "silent"])
 
 
 def test_who_may_not_judge_takes_over_only_from_those_who_said_that_they_left(reaper: Reaper) -> None:

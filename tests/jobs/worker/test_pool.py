@@ -1,12 +1,16 @@
 import ast
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
+from socket import socketpair
+from tempfile import TemporaryFile
 
 import numpy as np
 import pytest
@@ -191,6 +195,18 @@ def test_too_little_memory_is_said_so(child: Child, path: Path) -> None:
 def test_a_child_that_is_killed_from_outside_says_by_what(child: Child, path: Path) -> None:
     with pytest.raises(ChildDied, match="signal 9"):
         messages(child, fit(path, trainers.dying))
+
+
+def test_a_child_that_closes_its_connection_and_goes_on_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.jobs.worker.pool.ENDING_SECONDS", 0.0)
+    ours, theirs = socketpair()
+    theirs.close()
+    process = subprocess.Popen(["sleep", "60"])
+    child = Child(process, Connection(ours.detach()), TemporaryFile())  # noqa: SIM115 - closed by `kill`
+    with pytest.raises(ChildDied) as caught:
+        child.receive(1.0)
+    assert (caught.value.code, process.poll()) == (-signal.SIGKILL, -signal.SIGKILL)
+    child.kill()
 
 
 def test_a_child_that_cannot_begin_says_so(path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from app.jobs.worker import spool as spools
 from app.jobs.worker.spool import Spool, UnusableSpoolError
+from app.settings import Settings
+from app.wiring import build_worker
 from tests.waiting import until
 
 
@@ -69,6 +71,15 @@ def test_a_worker_that_waits_for_space_stops_when_it_is_requested(
     stop_requested.set()
     waiting.join(10)
     assert found == [None]
+
+
+def test_a_worker_that_stops_while_it_waits_for_space_has_started_nothing(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk(monkeypatch, errno.ENOSPC)
+    worker = build_worker(Settings(database_url=database_url, spool_directory=tmp_path))
+    assert not worker.start(lambda seconds: True)
+    worker.close()
 
 
 def test_a_directory_that_may_not_be_used_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

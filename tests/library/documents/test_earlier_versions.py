@@ -4,7 +4,8 @@ import pytest
 
 from relevance_bayes.core.algorithms.price import Price
 from relevance_bayes.documents.former_members import Json, with_temperatures
-from relevance_bayes.documents.models.earlier import EarlierModel, earlier_evidence
+from relevance_bayes.documents.models.earlier import EarlierModel, earlier_evidence, upgraded_report
+from tests.narrowing import of_kind
 
 
 @pytest.mark.parametrize(("sharpness", "temperature"), [(2.0, 0.5), (4, 0.25), ("learned", "learned")])
@@ -32,3 +33,36 @@ def test_the_evidence_of_an_earlier_process_is_exact_only_where_rho_is_one(rho: 
     model = EarlierModel(-12.0, 3, 9, 0.0, 0.0, 0.1, 1.0, 0.0)
     found = earlier_evidence(model, {"type": "gaussian_process", "rho": rho}, {"type": "gaussian"})
     assert (found.value, found.kind) == (-12.0, kind)
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "kind"),
+    [("gaussian", "exact"), ("poisson", "laplace"), ("student_t", "lower_bound"), ("categorical", "lower_bound")],
+)
+def test_the_evidence_of_an_earlier_model_is_of_the_kind_that_its_likelihood_has(likelihood: str, kind: str) -> None:
+    model = EarlierModel(-12.0, 3, 9, 0.0, 0.0, 0.1, 1.0, 0.0)
+    assert earlier_evidence(model, {"type": "independent"}, {"type": likelihood}).kind == kind
+
+
+ONE_WIDTH: list[Json] = [{"input": None, "width": 2.0}]
+WIDTHS_BY_INPUT: list[Json] = [{"input": "a", "width": 2.0}, {"input": "b", "width": 3.0}]
+WIDTH_OF_ONE_INPUT: list[Json] = [{"input": "a", "width": 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("widths", "score"),
+    [(ONE_WIDTH, 0.1), (WIDTHS_BY_INPUT, 0.2), (WIDTH_OF_ONE_INPUT, 0.2)],
+    ids=["one", "by input", "of the only input"],
+)
+def test_an_earlier_member_has_the_score_of_the_dictionary_with_its_number_of_widths(
+    widths: list[Json], score: float
+) -> None:
+    compared: list[Json] = [
+        {"basis": {"kernel": "gaussian", "width": {"type": "evidence"}, "warp": None}, "score": 0.1},
+        {"basis": {"kernel": "gaussian", "width": {"type": "evidence_by_input"}, "warp": None}, "score": 0.2},
+    ]
+    member: Json = {"kernel": "gaussian", "weight": 1.0, "functions": 3, "widths": widths, "warps": []}
+    report: dict[str, Json] = {"plan": {}, "members": [member], "compared": compared}
+    found = upgraded_report(report, [EarlierModel(-12.0, 3, 9, 0.0, 0.0, 0.1, 1.0, 0.0)], 3)
+    own, others = of_kind(list, found["members"]), of_kind(list, found["alternatives"])
+    assert [one["score"] for one in own + others] == [score, pytest.approx(0.3 - score)]

@@ -1,20 +1,32 @@
 """What is refused of a document, member by member."""
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
 
+from app.registry.records import NewSupervisedVersion
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Additive, Gaussian
+from relevance_bayes.core.likelihoods import BernoulliPerClass
+from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
+from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.documents.functions import kernel_functions_of
+from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import KernelPart, TermPart
 from relevance_bayes.documents.reports import APPROXIMATIONS, unknown
 from relevance_bayes.documents.sizes import columns
-from relevance_bayes.documents.validation import spec_faults
+from relevance_bayes.documents.validation import approximation_faults, spec_faults, supervised_faults
+from relevance_bayes.documents.validation.figures import Interval
+from relevance_bayes.documents.validation.likelihoods import likelihood_faults
+from relevance_bayes.documents.values import value_faults
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.values import ColumnKind, Label
+from tests.small_approximation import version_of_a_term
+from tests.small_models import small_version, version_of_three_classes
 from tests.small_tables import DATASET_ID, dataset_of, numbers
 
 
@@ -87,3 +99,75 @@ def test_a_refusal_of_several_faults_names_pointer_and_detail_of_the_first() -> 
     first, second = caught.value.faults
     assert (first.pointer, second.pointer) == ("/report/task", "/report/plan/inputs")
     assert str(caught.value) == f"At {first.pointer}: {first.detail}"
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_an_interval_has_its_ends_unless_it_is_open(value: float) -> None:
+    assert value in Interval(0.0, 1.0)
+    assert (value in Interval(0.0, 1.0, is_open=True)) == (value == 0.5)
+
+
+def test_an_interval_is_described_with_or_without_its_ends() -> None:
+    assert str(Interval(0.0, 1.0)) == "a number from 0 to 1"
+    assert str(Interval(0.0, 1.0, is_open=True)) == "a number above 0 and below 1"
+    assert str(Interval(0.0, inf)) == "a finite number not below 0"
+    assert str(Interval(0.0, inf, is_open=True)) == "a finite number above 0"
+    assert str(Interval(-inf, 0.0)) == "a finite number not above 0"
+    assert str(Interval(-inf, 0.0, is_open=True)) == "a finite number below 0"
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**63 - 1)])
+def test_integers_fit_into_64_bits(value: int) -> None:
+    assert list(value_faults({"a": [value]}, "/report")) == []
+    larger = value + (1 if value > 0 else -1)
+    assert [fault.pointer for fault in value_faults({"a": [value, larger]}, "/report")] == ["/report/a/1"]
+
+
+def places(version: NewSupervisedVersion, predictor: SupervisedPredictor | None = None) -> list[str | None]:
+    """Where a supervised version has faults."""
+    return [fault.pointer for fault in supervised_faults(predictor or version.predictor, version.report.task)]
+
+
+def test_a_target_of_classes_has_no_unit() -> None:
+    made = small_version("classification")
+    assert places(made) == []
+    encoding = made.predictor.encoding
+    moved = replace(encoding, target=replace(encoding.target, shift=0.5))
+    assert places(made, replace(made.predictor, encoding=moved)) == ["/target/shift"]
+    scaled = replace(encoding, target=replace(encoding.target, scale=2.0))
+    assert places(made, replace(made.predictor, encoding=scaled)) == ["/target/scale"]
+
+
+@pytest.mark.parametrize("classes", [(0.0, 1.0, 1.0), ("gas", "liquid", "liquid"), (2.0, 1.0, 3.0)])
+def test_labels_are_distinct_and_in_order(classes: tuple[Label, Label, Label]) -> None:
+    kind: ColumnKind = "category" if isinstance(classes[0], str) else "number"
+    made = version_of_three_classes(classes=classes)
+    encoding = made.predictor.encoding
+    encoding = replace(encoding, target=replace(encoding.target, kind=kind))
+    assert places(made, replace(made.predictor, encoding=encoding)) == ["/target/classes"]
+
+
+def test_a_model_of_a_class_has_no_noise_column() -> None:
+    made = version_of_three_classes()
+    member = replace(small_version("classification").predictor.model, likelihood=BernoulliPerClass.member)
+    per_class = replace(made.predictor, learned=PerClass((member,) * 3, BernoulliPerClass(3)))
+    assert places(made, per_class) == []
+    encoding = per_class.encoding
+    encoding = replace(encoding, target=replace(encoding.target, noise_column="sd"))
+    assert places(made, replace(per_class, encoding=encoding)) == ["/target/noise_column"] * 3
+
+
+@pytest.mark.parametrize(("dispersion", "is_refused"), [(1e-3, True), (1e-2, False), (1e4, False), (1e5, True)])
+def test_the_dispersion_of_counts_is_bounded(dispersion: float, *, is_refused: bool) -> None:
+    faults = likelihood_faults(NegativeBinomial(dispersion), "/model/likelihood", 0)
+    assert [fault.pointer for fault in faults] == ["/model/likelihood/dispersion"] * is_refused
+
+
+def test_coefficients_of_a_density_may_be_small_and_its_integral_is_that_of_the_terms() -> None:
+    made = version_of_a_term()
+    expansion = replace(made.predictor.expansion, coefficients=np.array([0.5]))
+    report = replace(made.report, plan=replace(made.report.plan, density=True), integral_kept=expansion.mass)
+    predictor = replace(made.predictor, expansion=expansion)
+    assert approximation_faults(predictor, report) == ()
+    wrong = replace(report, integral_kept=2.0 * expansion.mass)
+    assert [fault.pointer for fault in approximation_faults(predictor, wrong)] == ["/report/integral_kept"]

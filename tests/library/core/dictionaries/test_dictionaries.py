@@ -102,6 +102,11 @@ def test_the_splines_of_a_level_add_up_to_one(degree: int, level: int) -> None:
     assert (columns.max(axis=0) > 0.0).all()
 
 
+@pytest.mark.parametrize(("values", "size"), [(2, 4), (3, 4), (4, 4 + 5), (8, 4 + 5 + 7), (9, 4 + 5 + 7)])
+def test_the_narrowest_pieces_of_splines_hold_two_values_by_default(values: int, size: int) -> None:
+    assert BSplines(3).functions(np.arange(float(values))[:, None]).size == size
+
+
 def test_a_cubic_spline_by_hand() -> None:
     """2/3 at its centre, 1/6 one knot away, 0 from two on."""
     functions = BSplines(3, 1).functions(np.array([[0.0], [4.0]]))

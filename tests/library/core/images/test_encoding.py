@@ -174,6 +174,19 @@ def test_the_joint_means_are_those_of_all_functions_of_all_tiles_and_the_constan
     assert least <= code.error < 1.001 * least
 
 
+def test_the_joint_means_solve_the_normal_equations_under_the_prior() -> None:
+    image, beta = textured(24, 24), 1e-3
+    mosaic = Mosaic(image, (SMALL,), beta)
+    for _ in range(12):
+        assert mosaic.move()
+    mosaic.join()
+    whole = Window(0, 0, 24, 24)
+    P = np.column_stack([dense(mosaic.wavelets, whole, whole), np.ones(whole.size)])
+    precision = P.T @ P + np.diag(np.append(mosaic.alpha / beta, 0.0))
+    means = np.linalg.solve(precision, P.T @ image.ravel())
+    np.testing.assert_allclose(np.append(mosaic.weights, mosaic.constant), means, rtol=1e-6, atol=1e-6)
+
+
 def test_another_noise_keeps_functions_and_makes_their_sums_anew() -> None:
     image = textured(24, 24)
     mosaic = Mosaic(image, (SMALL,), 0.25)

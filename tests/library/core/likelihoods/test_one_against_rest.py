@@ -45,6 +45,12 @@ F = np.ones((len(T), 1))
 VECTORS = Vectors(PLACES, X[PLACES])
 
 
+def test_the_noise_sd_of_classes_has_a_lower_bound() -> None:
+    first, greatest = THEIRS.start(THEIRS.working(np.array([0.0, 1.0, 2.0, 1.0]))[0])
+    assert 0.08 == pytest.approx(greatest**-0.5)
+    assert first < greatest
+
+
 def test_all_classes_together_are_the_sum_of_each_against_the_rest() -> None:
     together = bound(Rows(X, INDICATORS, F), VECTORS, Gaussian(), THEIRS, H)
     theta, _ = bound_gradient(Rows(X, INDICATORS, F), VECTORS, Gaussian(), H, together)

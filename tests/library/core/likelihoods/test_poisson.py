@@ -5,10 +5,15 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm, poisson
 
+from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, DataError
+from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import Poisson
 from relevance_bayes.core.likelihoods.poisson import PoissonPrediction
 from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
 
 each_latent = pytest.mark.parametrize("mean", [-3.0, 0.5, 4.0, 9.0])
 each_sd = pytest.mark.parametrize("sd", [1e-4, 0.05, 0.5, 2.0])
@@ -89,3 +94,9 @@ def test_targets_that_are_no_counts_are_refused(t: list[float]) -> None:
 def test_nothing_but_zeros_is_refused() -> None:
     with pytest.raises(ConstantTargetError, match="all are 0"):
         Poisson().check(np.zeros(4))
+
+
+def test_the_evidence_of_counts_is_by_laplaces_method() -> None:
+    X = np.linspace(-1.0, 1.0, 12)[:, None]
+    spec = Spec(Poisson(), (KernelBasis(width=FixedWidth(1.0)), Bias()), Independent())
+    assert fit(X, np.arange(12.0), spec).evidence.kind == "laplace"

@@ -66,6 +66,17 @@ def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
     assert {contender.spec for contender in trained(rows, empty, heir).ranked_models} == {empty, heir}
 
 
+def test_each_step_of_a_fit_has_its_evidence_in_the_units_of_the_target() -> None:
+    rows = Rows(*sinc(40, 0))
+    spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.5)), Bias()), Independent())
+    *steps, last = train(replace(rows, t=3.0 * rows.t), spec)
+    assert isinstance(last, Trained)
+    evidences = [step.log_marginal_likelihood for step in steps if isinstance(step, Step) and step.completed]
+    assert len(evidences) > 5
+    assert None not in evidences
+    assert evidences[-1] == pytest.approx(last.model.evidence.value, rel=1e-12)
+
+
 def test_a_score_has_no_units() -> None:
     rows = Rows(*sinc(60, 1))
     here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).ranked_models for scale in (1.0, 1e6))
