@@ -38,6 +38,7 @@ class OwnerRates:
         policy = ", ".join(f'"{name}";q={rate};w=1' for name, rate in self.per_second.items())
         self._policy = (POLICY_HEADER, policy.encode())
         self._state = ", ".join(f'"{name}";r=%d;t=%d' for name in self.per_second).encode()
+        self._admitting = self._state.replace(b"t=%d", b"t=1")
         self._listed = tuple(self.buckets.values())
 
     def take_request(self) -> None:
@@ -65,10 +66,12 @@ class OwnerRates:
     def headers(self) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
         """Return the headers `RateLimit-Policy` and `RateLimit`: what is left in this process, and the seconds until
         there is more."""
+        tokens = [bucket.tokens for bucket in self._listed]
+        if min(tokens) > 0.0:
+            return self._policy, (STATE_HEADER, self._admitting % (*tokens,))
         state: list[float] = []
-        for bucket in self._listed:
-            tokens = bucket.tokens
-            state += (tokens, 1) if tokens > 0.0 else (0, _seconds(bucket))
+        for left, bucket in zip(tokens, self._listed, strict=True):
+            state += (left, 1) if left > 0.0 else (0, _seconds(bucket))
         return self._policy, (STATE_HEADER, self._state % (*state,))
 
     def _error(self, name: str, bucket: TokenBucket) -> RateLimitError:
