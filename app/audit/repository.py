@@ -124,6 +124,9 @@ class AuditRepository:
 
     def _add(self, change: Change, last: Checkpoint) -> Checkpoint:
         origin = change.origin
+        # The id of a key does not show to the owner of a project which member it is of.
+        by = None if origin.owner == change.owner else origin.owner
+        details = {**change.details, "by": by}
         entry = AuditEntry(
             owner=change.owner,
             number=last.number + 1,
@@ -135,7 +138,7 @@ class AuditRepository:
             address=origin.address,
             user_agent=origin.user_agent,
             request_id=origin.request_id,
-            details={name: value for name, value in change.details.items() if value is not None},
+            details={name: value for name, value in details.items() if value is not None},
             previous_hash=last.hash,
             hash="",
         )
