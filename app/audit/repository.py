@@ -7,12 +7,11 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
 from app.audit.tables import AuditChainRow, AuditEntryRow
 from app.database import keyset
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.json_documents import Document
 from app.database.pages import Page, PageRequest
@@ -116,8 +115,7 @@ class AuditRepository:
         connection = self.tx.session.connection()
         row = connection.execute(_HEAD, {"of": owner}).one_or_none()
         if row is None:
-            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-            new = insert(AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
+            new = insertion(self.tx.session, AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
             connection.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
             row = connection.execute(_HEAD, {"of": owner}).one()
         return Checkpoint(owner, row.number, row.hash)
