@@ -13,10 +13,11 @@ from relevance_bayes.types.audit import ActorKind
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An actor, and of a request the client's address and `User-Agent` and the request's id."""
+    """An actor, and of a request the owner of its credential, the client's address and `User-Agent`, and its id."""
 
     actor: ActorKind
     actor_id: str | None = None
+    owner: str | None = None
     address: str | None = None
     user_agent: str | None = None
     request_id: str | None = None

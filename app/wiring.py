@@ -213,12 +213,8 @@ def migrate(settings: Settings) -> None:
     """
     migrate_tables(settings.url)
     if settings.initial_api_key is not None:
-        base = _base(settings)
-        try:
-            with acting(command_origin()):
-                ApiKeys(base.transaction).add_initial(settings.initial_api_key.get_secret_value())
-        finally:
-            base.close()
+        with api_keys(settings) as keys:
+            keys.add_initial(settings.initial_api_key.get_secret_value())
 
 
 def migrate_tables(url: sqlalchemy.URL) -> None:
@@ -237,31 +233,31 @@ def migrate_tables(url: sqlalchemy.URL) -> None:
 @contextmanager
 def api_keys(settings: Settings) -> Iterator[ApiKeys]:
     """The API keys of a database, for the command line; raises UnavailableError."""
-    base = _base(settings)
-    try:
-        with acting(command_origin()):
-            yield ApiKeys(base.transaction)
-    finally:
-        base.close()
+    with _command_transactions(settings) as transaction:
+        yield ApiKeys(transaction)
 
 
 @contextmanager
 def audit(settings: Settings) -> Iterator[Audit]:
     """The audit of a database, for the command line; raises UnavailableError."""
-    base = _base(settings)
-    try:
-        yield Audit(base.transaction)
-    finally:
-        base.close()
+    with _command_transactions(settings) as transaction:
+        yield Audit(transaction)
 
 
 @contextmanager
 def limited_owners(settings: Settings) -> Iterator[OwnersWithLimits]:
     """The limits of owners in a database, for the command line; raises UnavailableError."""
+    with _command_transactions(settings) as transaction:
+        yield OwnersWithLimits(transaction, use_of)
+
+
+@contextmanager
+def _command_transactions(settings: Settings) -> Iterator[OpenTransaction]:
+    """Open transactions on a database, whose changes are those of the current command."""
     base = _base(settings)
     try:
         with acting(command_origin()):
-            yield OwnersWithLimits(base.transaction, use_of)
+            yield base.transaction
     finally:
         base.close()
 

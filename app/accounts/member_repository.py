@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from sqlalchemy import delete, func, literal, select, union_all
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.accounts.documents import PROJECT_ROLE, ROLE
 from app.accounts.records import MAX_MEMBERS, Member, ProjectRole, permitted_scopes
 from app.accounts.tables import MemberRow
 from app.database import keyset
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.pages import Page
 from app.database.transaction import Transaction
@@ -53,8 +52,9 @@ class MemberRepository:
         members = select(func.count()).select_from(MemberRow).where(MemberRow.owner == owner)
         if present is None and (self.tx.session.scalar(members) or 0) >= MAX_MEMBERS:
             raise ConflictError(f"The project has {MAX_MEMBERS:,} members, the maximum: remove one first.")
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
-        first = insert(MemberRow).values(owner=owner, subject=subject, role=role, created_at=self.tx.clock())
+        first = insertion(self.tx.session, MemberRow).values(
+            owner=owner, subject=subject, role=role, created_at=self.tx.clock()
+        )
         # A concurrent request may have inserted it since.
         self.tx.session.execute(first.on_conflict_do_update(index_elements=["owner", "subject"], set_={"role": role}))
         action: AuditAction = "member.created" if present is None else "member.updated"

@@ -7,12 +7,11 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
 from app.audit.tables import AuditChainRow, AuditEntryRow
 from app.database import keyset
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.json_documents import Document
 from app.database.pages import Page, PageRequest
@@ -116,14 +115,16 @@ class AuditRepository:
         connection = self.tx.session.connection()
         row = connection.execute(_HEAD, {"of": owner}).one_or_none()
         if row is None:
-            insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-            new = insert(AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
+            new = insertion(self.tx.session, AuditChainRow).values(owner=owner, number=0, hash=GENESIS, expired=0)
             connection.execute(new.on_conflict_do_nothing(index_elements=["owner"]))
             row = connection.execute(_HEAD, {"of": owner}).one()
         return Checkpoint(owner, row.number, row.hash)
 
     def _add(self, change: Change, last: Checkpoint) -> Checkpoint:
         origin = change.origin
+        # The id of a key does not show to the owner of a project which member it is of.
+        by = None if origin.owner == change.owner else origin.owner
+        details = {**change.details, "by": by}
         entry = AuditEntry(
             owner=change.owner,
             number=last.number + 1,
@@ -135,7 +136,7 @@ class AuditRepository:
             address=origin.address,
             user_agent=origin.user_agent,
             request_id=origin.request_id,
-            details={name: value for name, value in change.details.items() if value is not None},
+            details={name: value for name, value in details.items() if value is not None},
             previous_hash=last.hash,
             hash="",
         )

@@ -1,6 +1,7 @@
 """The routes of the audit; they need the scope `admin`."""
 
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -100,5 +101,7 @@ def export(
 
     Each line of NDJSON is the canonical form of an entry, which `relevance audit verify --file` verifies.
     """
-    content = EXPORTS[media_type](services[Audit].batches(owner, query.which))
+    batches = services[Audit].batches(owner, query.which)
+    first = next(batches, ())  # read before the response begins, so that it is 503 where the database is unavailable
+    content = EXPORTS[media_type](chain((first,), batches))
     return StreamingResponse(content, media_type=media_type, headers={"Cache-Control": "no-store"})

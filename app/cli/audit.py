@@ -66,7 +66,7 @@ def verify(owner: str | None, *, checkpoints: Path | None, file: Path | None, as
     """Print the result of each chain; raises typer.Exit(1) where one has a fault."""
     kept = () if checkpoints is None else _checkpoints(checkpoints)
     if file is not None:
-        chains = _of_file(file, kept)
+        chains = _of_file(file, owner, kept)
     else:
         with _audit() as audit:
             known = {one.owner for one in kept} | {*audit.owners()}
@@ -83,8 +83,9 @@ def verify(owner: str | None, *, checkpoints: Path | None, file: Path | None, as
         raise typer.Exit(1)
 
 
-def _of_file(path: Path, kept: Sequence[Checkpoint]) -> tuple[VerifiedChain, ...]:
-    verified: dict[str, Verification] = {}
+def _of_file(path: Path, owner: str | None, kept: Sequence[Checkpoint]) -> tuple[VerifiedChain, ...]:
+    """Return the chains in a file, or that of an owner, also where the file has none of its entries."""
+    verified = {} if owner is None else {owner: Verification(owner, kept)}
     try:
         with path.open("rb") as file:
             for line in file:
@@ -94,7 +95,7 @@ def _of_file(path: Path, kept: Sequence[Checkpoint]) -> tuple[VerifiedChain, ...
         refuse(f"The export can't be read: {error}.")
     except ValidationError as error:
         refuse(f"Expected an export as NDJSON: {error.errors()[0]['msg']}.")
-    return tuple(one.result() for one in verified.values())
+    return tuple(one.result() for name, one in verified.items() if owner in {None, name})
 
 
 def _checkpoints(path: Path) -> tuple[Checkpoint, ...]:

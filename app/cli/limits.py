@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from app import wiring
 from app.cli.database import database_in_reach
 from app.limits.schemas import MAX_LIMIT
-from app.limits.service import OwnersWithLimits
+from app.limits.service import NO_LIMIT, OwnersWithLimits
 from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.limits import LIMIT_NAMES, LimitedOwner
 
-NONE, DEFAULT = "none", "default"
+DEFAULT = "default"
 
 
 def show(owner: str) -> None:
@@ -57,7 +57,7 @@ def _owners() -> Iterator[OwnersWithLimits]:
 
 
 def _read(name: str, text: str) -> int | None:
-    if text == NONE:
+    if text == NO_LIMIT:
         return None
     least = 1 if name.endswith("per_second") else 0
     if not (text.isascii() and text.isdigit() and least <= int(text[:17]) <= MAX_LIMIT):
@@ -83,4 +83,4 @@ def _show(found: LimitedOwner) -> None:
 
 def _limit(found: LimitedOwner, name: str) -> str:
     limit = vars(found.limits)[name]
-    return NONE if limit is None else f"{limit:,}"
+    return NO_LIMIT if limit is None else f"{limit:,}"

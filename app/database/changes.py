@@ -1,8 +1,11 @@
 """Statements that change rows."""
 
 from sqlalchemy import Delete, Update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
+
+from app.database.base import Base
 
 
 def changed(session: Session, statement: Update | Delete) -> int:
@@ -11,3 +14,9 @@ def changed(session: Session, statement: Update | Delete) -> int:
     if not isinstance(result, CursorResult):
         raise TypeError(f"expected the result of a statement, got {type(result).__name__}")
     return result.rowcount
+
+
+def insertion(session: Session, row: type[Base]) -> sqlite.Insert | postgresql.Insert:
+    """Return an insertion into a table that can have ON CONFLICT, which each kind of database has as its own."""
+    is_file = session.connection().dialect.name == "sqlite"
+    return sqlite.insert(row) if is_file else postgresql.insert(row)

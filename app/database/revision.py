@@ -4,7 +4,7 @@ from sqlalchemy import Engine, inspect, text
 
 from app.database.failures import translated
 
-EXPECTED = "2026_12_13_members"
+EXPECTED = "2026_12_14_submitters"
 """The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"

@@ -142,10 +142,8 @@ def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: 
         JobRepository(tx).fail(attempt.job_id, attempt.number, ALIAS_MOVED)
     elif JobRepository(tx).conclude(attempt.job_id, attempt.number, PROMOTION_RESULT.write(found)) and found.moved:
         reason = f"Promotion {attempt.job_id}: {found.reason}"[:MAX_REASON_LENGTH]
-        alias, to = plan.alias, plan.version
-        AliasRepository(tx).move(
-            job.owner, plan.model, alias, to=to, by=job.owner, reason=reason, condition=UNCONDITIONAL
-        )
+        alias, to, by = plan.alias, plan.version, job.submitted_by or job.owner
+        AliasRepository(tx).move(job.owner, plan.model, alias, to=to, by=by, reason=reason, condition=UNCONDITIONAL)
 
 
 def _holder(tx: Transaction, owner: str, plan: PromotionPlan) -> int | None:

@@ -25,6 +25,12 @@ BATCH_PREDICTIONS = f"{OWN}/batch-predictions"
 MODEL_INDEX = f"{INFERENCE}/repository/index"
 """A list, which the protocol requests by POST."""
 
+_OF_ADMINS = frozenset({KEYS, MEMBERS, AUDIT})
+_BELOW_ADMINS = tuple(f"{path}/" for path in (KEYS, MEMBERS, AUDIT, LIMITS))
+"""Own limits, which have no path below, are for `read` too."""
+
+_OF_ALL = frozenset({SESSION, PROJECTS})
+
 _PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare)")
 """Actions that only predict, by POST; other methods have resources there, such as an alias named `predict`."""
 
@@ -111,10 +117,9 @@ def is_refusal(method: str, path: str, status: int) -> bool:
 
 def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
     """Return the scopes, beside `admin`, each of which permits a request; none for what admins alone do."""
-    is_of_admins = any(is_below(path, each) for each in (KEYS, MEMBERS, AUDIT))
-    if is_of_admins or path.startswith(f"{LIMITS}/"):
+    if path in _OF_ADMINS or path.startswith(_BELOW_ADMINS):
         return ()
-    if path in {SESSION, PROJECTS}:
+    if path in _OF_ALL:
         return ("predict", "read", "train")
     if is_below(path, INFERENCE):
         return ("predict", "read") if method in READING or path == MODEL_INDEX else ("predict",)

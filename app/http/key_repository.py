@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, tuple_, update
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
@@ -86,11 +85,10 @@ class IdempotencyKeyRepository:
     def _take(self, key: RequestKey, values: dict[str, object]) -> None:
         lock_for_writing(self.tx.session.connection())
         changed(self.tx.session, delete(RequestKeyRow).where(_is(key), self._over()))
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row = {"owner": key.owner, "scope": key.scope, "key": key.key, "fingerprint": key.fingerprint}
         # On PostgreSQL this waits for a transaction that stores the same key, and then finds it stored or free.
         taken = self.tx.session.execute(
-            insert(RequestKeyRow)
+            insertion(self.tx.session, RequestKeyRow)
             .values(**row, updated_at=DatabaseNow(), **values)
             .on_conflict_do_nothing(index_elements=["owner", "scope", "key"])
             .returning(RequestKeyRow.key)

@@ -221,16 +221,14 @@ class Entrance:
                 try:
                     principal = await in_project(self._authenticator, principal, project)
                 except NotFoundError as error:
+                    self._take_request(principal, path)
                     return error_response(scope, error)
                 scope["state"][PRINCIPAL] = principal
             scopes = sufficient_scopes(scope["method"], path)
             if not principal.has_any(scopes):
                 headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
                 return problem_response(scope, FORBIDDEN, detail=principal.lacks(scopes), headers=headers)
-            rates = self._rate_limits.of(principal.owner)
-            if rates is not None and is_limited(path):
-                RATES.set(rates)
-                rates.take_request()
+            self._take_request(principal, path)
         if "\0" in path:  # no stored text contains NUL
             return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:
@@ -242,6 +240,13 @@ class Entrance:
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
         return None
+
+    def _take_request(self, principal: Principal, path: str) -> None:
+        """Count a request for the owner in whose project it acts, or would; raises RateLimitError."""
+        rates = self._rate_limits.of(principal.owner)
+        if rates is not None and is_limited(path):
+            RATES.set(rates)
+            rates.take_request()
 
     async def _principal(self, scope: Scope, keys: Collection[bytes]) -> Principal | None:
         """Return the principal by the request's session, where it has no key, or by what the database has now.

@@ -29,10 +29,10 @@ class RequestOrigin:
         """Return the origin; the client's address is the one that a known proxy has forwarded."""
         state, client = self._scope["state"], self._scope.get("client")
         agent = next((value for name, value in self._scope["headers"] if name == b"user-agent"), None)
-        kind, actor = actor_of(state.get(PRINCIPAL, LOCAL))
+        principal: Principal = state.get(PRINCIPAL, LOCAL)
         return Origin(
-            kind,
-            actor,
+            *actor_of(principal),
+            owner=principal.credential.owner,
             address=client[0] if client else None,
             user_agent=None if agent is None else _UNPRINTABLE.sub("?", agent.decode("latin-1"))[:MAX_AGENT_LENGTH],
             request_id=state.get(REQUEST_ID),

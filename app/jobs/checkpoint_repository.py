@@ -5,9 +5,8 @@ from uuid import UUID
 
 import numpy as np
 from sqlalchemy import literal, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.frame import Content, Stored, UnreadableBytesError, read, write
 from app.database.frame_records import pack, unpack
 from app.database.transaction import Transaction
@@ -29,7 +28,6 @@ class CheckpointRepository:
 
         Resets the count of attempts that died, so that a job which progresses with each attempt can end.
         """
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row, job = JobCheckpointRow, TrainingJobRow
         content, at, by = encode_fit_log(checkpoint.fit_log), self.tx.clock(), checkpoint.by
         columns = [row.job_id, row.attempt, row.at, row.by, row.content]
@@ -37,7 +35,7 @@ class CheckpointRepository:
             literal(value, column.type) for value, column in zip((attempt, at, by, content), columns[1:], strict=True)
         ]
         ours = select(job.id, *values).where(job.id == job_id, job.state == "running", job.attempt == attempt)
-        put = insert(row).from_select([column.name for column in columns], ours)
+        put = insertion(self.tx.session, row).from_select([column.name for column in columns], ours)
         newer = {"attempt": attempt, "at": at, "by": by, "content": content}
         result = self.tx.session.execute(
             put.on_conflict_do_update(index_elements=["job_id"], set_=newer).returning(row.at)

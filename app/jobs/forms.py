@@ -9,6 +9,7 @@ from uuid import UUID
 from app.database.json_documents import Document
 from app.identity import uuid7
 from app.jobs.records import Job, wrong_kind
+from app.origin import current_origin
 from relevance_bayes.types.jobs import NOUNS, JobKind, Transition
 
 
@@ -62,6 +63,7 @@ class JobForm(Generic[R, P]):
             transitions=(Transition("queued", at, 0),),
             priority=priority,
             retry_of=retry_of,
+            submitted_by=current_origin().owner,
         )
 
     def read(self, job: Job) -> tuple[R, P]:

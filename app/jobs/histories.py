@@ -99,6 +99,7 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         last_words=row.last_words,
         priority=row.priority,
         retry_of=row.retry_of,
+        submitted_by=row.submitted_by,
         result=row.result,
     )
 
@@ -119,5 +120,6 @@ def row_of(job: Job) -> TrainingJobRow:
         compared_version=job.scored[1] if len(job.scored) > 1 else None,
         priority=job.priority,
         retry_of=job.retry_of,
+        submitted_by=job.submitted_by,
         events=1,
     )

@@ -51,7 +51,8 @@ class Job:
     `for_model` or uses the versions with the numbers `scored`, the first of which is its subject. `model` and `version`
     identify the version that a training has made. `attempt` counts attempts from 1; 0: none yet. `last_words` is the
     end of the output of an attempt that died. Queued jobs of one owner with a greater `priority` start first.
-    `retry_of` is the job whose request this one repeats.
+    `retry_of` is the job whose request this one repeats. `submitted_by` is the owner of the key, token or session that
+    submitted it, such as a member of the project; None where no request did, or an earlier release.
     """
 
     id: UUID
@@ -76,6 +77,7 @@ class Job:
     last_words: str | None = None
     priority: int = 0
     retry_of: UUID | None = None
+    submitted_by: str | None = None
     result: str | None = None
 
     @property

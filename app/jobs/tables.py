@@ -77,6 +77,7 @@ class TrainingJobRow(Base):
     result: Mapped[str | None] = mapped_column(default=None)
     priority: Mapped[int] = mapped_column(server_default="0", default=0)
     retry_of: Mapped[UUID | None] = mapped_column(default=None)
+    submitted_by: Mapped[str | None] = mapped_column(default=None)
     attempt: Mapped[int] = mapped_column(default=0)
     events: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[datetime | None] = mapped_column(default=None)

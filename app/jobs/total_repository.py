@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from app.database.changes import insertion
 from app.database.transaction import Subscriber, Transaction, on
 from app.jobs.records import JobEnded
 from app.jobs.tables import JobTotalRow
@@ -39,8 +39,9 @@ class TotalRepository:
         if ended.started_at is not None:
             seconds = max(0.0, (ended.at - ended.started_at).total_seconds())
             bound = (*BOUNDS, math.inf)[bisect_left(BOUNDS, seconds)]
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
-        first = insert(JobTotalRow).values(kind=ended.kind, state=ended.state, bound=bound, jobs=1, seconds=seconds)
+        first = insertion(self.tx.session, JobTotalRow).values(
+            kind=ended.kind, state=ended.state, bound=bound, jobs=1, seconds=seconds
+        )
         self.tx.session.execute(
             first.on_conflict_do_update(
                 index_elements=["kind", "state", "bound"],

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.transaction import Transaction
 from app.jobs.ports import LastHeartbeat
@@ -21,8 +20,7 @@ class WorkerRepository:
 
     def record_heartbeat(self, executor: str) -> None:
         """Record a heartbeat; a worker that has left stays so."""
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
-        first = insert(WorkerRow).values(executor=executor, heartbeat_at=DatabaseNow())
+        first = insertion(self.tx.session, WorkerRow).values(executor=executor, heartbeat_at=DatabaseNow())
         self.tx.session.execute(
             first.on_conflict_do_update(index_elements=["executor"], set_={"heartbeat_at": DatabaseNow()})
         )

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.transaction import Transaction
 from app.limits.tables import RateDemandRow
@@ -64,8 +63,7 @@ class DemandRepository:
         return found
 
     def _publish(self, demands: Mapping[str, Demand]) -> None:
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
-        first = insert(RateDemandRow).values(published_at=DatabaseNow())
+        first = insertion(self.tx.session, RateDemandRow).values(published_at=DatabaseNow())
         self.tx.session.execute(
             first.on_conflict_do_update(
                 index_elements=["owner", "process"],

@@ -37,7 +37,7 @@ class OwnerRates:
         self._requests, self._rows = self.buckets.get(REQUESTS), self.buckets.get(ROWS)
         policy = ", ".join(f'"{name}";q={rate};w=1' for name, rate in self.per_second.items())
         self._policy = (POLICY_HEADER, policy.encode())
-        self._state = ", ".join(f'"{name}";r=%d;t=%d' for name in self.per_second).encode()
+        self._admitting = ", ".join(f'"{name}";r=%d;t=1' for name in self.per_second).encode()
         self._listed = tuple(self.buckets.values())
 
     def take_request(self) -> None:
@@ -65,11 +65,15 @@ class OwnerRates:
     def headers(self) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
         """Return the headers `RateLimit-Policy` and `RateLimit`: what is left in this process, and the seconds until
         there is more."""
-        state: list[float] = []
+        state: tuple[float, ...] = ()
         for bucket in self._listed:
             tokens = bucket.tokens
-            state += (tokens, 1) if tokens > 0.0 else (0, _seconds(bucket))
-        return self._policy, (STATE_HEADER, self._state % (*state,))
+            if tokens <= 0.0:
+                break
+            state += (tokens,)
+        else:
+            return self._policy, (STATE_HEADER, self._admitting % state)
+        return self._policy, (STATE_HEADER, b", ".join(map(_state, self.per_second, self._listed)))
 
     def _error(self, name: str, bucket: TokenBucket) -> RateLimitError:
         seconds = _seconds(bucket)
@@ -79,6 +83,10 @@ class OwnerRates:
             f"Expected at most {limit:,} {NOUNS[name]} per second of this owner, got more: retry after {seconds:,} s.",
             retry_after=seconds,
         )
+
+
+def _state(name: str, bucket: TokenBucket) -> bytes:
+    return f'"{name}";r={int(max(0.0, bucket.tokens))};t={_seconds(bucket)}'.encode()
 
 
 def _seconds(bucket: TokenBucket) -> int:

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 from sqlalchemy import delete, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.json_documents import Document
 from app.database.transaction import Transaction
@@ -56,9 +55,8 @@ class OwnerLimitsRepository:
         if not limits:
             changed(self.tx.session, delete(OwnerLimitsRow).where(OwnerLimitsRow.owner == owner))
             return
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         values = {"limits": OWN.write(dict(limits)), "changed_at": self.tx.clock()}
-        first = insert(OwnerLimitsRow).values(owner=owner, **values)
+        first = insertion(self.tx.session, OwnerLimitsRow).values(owner=owner, **values)
         self.tx.session.execute(first.on_conflict_do_update(index_elements=["owner"], set_=values))
 
 

@@ -24,7 +24,7 @@ def own(owner: Owner, services: ServicesDependency) -> LimitedOwner:
 
 @router.get("/{owner_name:path}", summary="Get the limits of an owner", responses=problems(404, 406))
 def limits(owner_name: str, owner: Owner, services: ServicesDependency) -> LimitedOwner:
-    """Return the limits of an owner, and what it uses. For admin keys of the owner `local` alone."""
+    """Return the limits of an owner, and what it uses. Needs the scope `admin` in the project `local`."""
     _require_operator(owner, owner_name)
     return services[OwnersWithLimits].get(owner_name)
 
@@ -36,7 +36,7 @@ def limits(owner_name: str, owner: Owner, services: ServicesDependency) -> Limit
     responses=problems(400, 404, 406, 413, 415, 422),
 )
 def put(owner_name: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> LimitedOwner:
-    """Set the limits of an owner in place of those set before. For admin keys of the owner `local` alone.
+    """Set the limits of an owner in place of those set before. Needs the scope `admin` in the project `local`.
 
     Quotas take effect at once, rates within two seconds.
     """
@@ -48,7 +48,9 @@ def put(owner_name: str, body: JsonBody, owner: Owner, services: ServicesDepende
     "/{owner_name:path}", status_code=204, summary="Reset the limits of an owner", responses=problems(404, 406)
 )
 def delete(owner_name: str, owner: Owner, services: ServicesDependency) -> Response:
-    """Remove the limits that are set for an owner: it has those of the settings. For admin keys of `local` alone."""
+    """Remove the limits that are set for an owner: it has those of the settings. Needs the scope `admin` in the project
+    `local`.
+    """
     _require_operator(owner, owner_name)
     services[OwnersWithLimits].replace(owner_name, {})
     return Response(status_code=204)

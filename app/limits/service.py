@@ -11,6 +11,9 @@ from app.limits.repository import OwnerLimitsRepository
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.limits import LIMIT_NAMES, LimitedOwner, OwnerUse
 
+NO_LIMIT = "none"
+"""The text of no limit in commands and in the audit."""
+
 UseOf: TypeAlias = Callable[[Transaction, str], OwnerUse]
 """Returns what an owner uses."""
 
@@ -56,7 +59,8 @@ class OwnersWithLimits:
         repository = OwnerLimitsRepository(tx)
         if repository.own(owner) != limits:
             repository.set(owner, limits)
-            tx.record("limits.updated", owner, f"/v1/limits/{quote(owner, safe='')}", **limits)
+            shown = {name: NO_LIMIT if limit is None else limit for name, limit in limits.items()}
+            tx.record("limits.updated", owner, f"/v1/limits/{quote(owner, safe='')}", **shown)
         return self._read(tx, owner)
 
     def _read(self, tx: Transaction, owner: str) -> LimitedOwner:

@@ -4,9 +4,8 @@ from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.column_types import SecondsSince
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
@@ -124,9 +123,8 @@ class ResultRepository:
 
     def _keep(self, job_id: UUID, layer: Layer, piece: Piece) -> None:
         """In the place of itself where it is there already, of a transaction whose end was not heard."""
-        insert = sqlite.insert if self.tx.session.connection().dialect.name == "sqlite" else postgresql.insert
         row = {"job_id": job_id, "layer": layer, "first_byte": piece.first, "content": piece.content}
-        put = insert(PredictionPieceRow).values(row)
+        put = insertion(self.tx.session, PredictionPieceRow).values(row)
         self.tx.session.execute(
             put.on_conflict_do_update(index_elements=["job_id", "layer", "first_byte"], set_={"content": piece.content})
         )

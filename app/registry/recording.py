@@ -4,10 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.database.changes import changed
+from app.database.changes import changed, insertion
 from app.database.engine import lock_for_writing
 from app.database.notifier import MODELS, notify
 from app.errors import ConflictError
@@ -72,8 +71,7 @@ def _next_number(session: Session, plan: TrainingPlan, *, owner: str, now: datet
 
 
 def _insert_unless_there(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> None:
-    insert = sqlite.insert if session.connection().dialect.name == "sqlite" else postgresql.insert
-    first = insert(ModelRow).values(
+    first = insertion(session, ModelRow).values(
         id=uuid7(), owner=owner, name=plan.model, created_at=now, last_number=0, **_meaning(plan)
     )
     session.execute(first.on_conflict_do_nothing(index_elements=["owner", "name"]))

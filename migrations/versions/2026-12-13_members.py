@@ -23,5 +23,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    # Without the column they would act in the project of their key's owner.
+    op.execute("DELETE FROM sessions WHERE project IS NOT NULL")
     op.drop_column("sessions", "project")
     op.drop_table("members")

@@ -1,17 +1,21 @@
 """What members do in a project is the project's, and ends with the membership."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import pytest
 from starlette.testclient import TestClient
 
+from app.accounts.authenticator import KeyAuthenticator
+from app.application import make_application
 from app.http.openapi import Json
+from app.limits.rates import OwnerRates
+from relevance_bayes.types.limits import OwnerLimits
 from relevance_bayes.types.members import ROLES, Role
 from tests.accounts.test_member_routes import PROJECT, is_missing_project
 from tests.accounts.test_routes import ROWS, key, locked
 from tests.accounts.test_session_routes import OWN_PAGE, session
-from tests.applications import DATASET, SUBMIT, SmallParts
+from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
 
 __all__ = ["locked"]
 
@@ -79,6 +83,55 @@ def test_the_history_of_an_alias_names_the_member_that_moved_it(
     assert locked.put(path, json={"version": 1}, headers=owner).status_code == 201
     history = locked.get(f"{path}/history", headers=owner).json()["items"]
     assert [one["by"] for one in history] == ["local", "vision", "vision"]
+
+
+def test_the_audit_of_the_project_names_the_member_that_made_a_change(
+    parts: SmallParts, locked: TestClient, owner: dict[str, str], editor: dict[str, str]
+) -> None:
+    alias = "/v1/models/small/aliases/champion"
+    assert locked.put(alias, json={"version": 1}, headers=owner).status_code == 201
+    for reason, headers in (("by key", editor), ("by session", session(locked, editor) | OWN_PAGE)):
+        assert locked.put(alias, json={"version": 1, "reason": reason}, headers=headers).status_code == 200
+        assert locked.delete("/v1/keys/none", headers=headers).status_code == 403
+    moves = locked.get("/v1/audit?action=alias.moved", headers=owner).json()["items"]
+    assert [one["details"].get("by") for one in moves] == ["vision", "vision", None]
+    refusals = locked.get("/v1/audit?action=request.refused", headers=owner).json()["items"]
+    assert [one["details"]["by"] for one in refusals] == ["vision", "vision"]
+    assert locked.get("/v1/audit", headers=editor).status_code == 403
+    parts.members.put("local", "vision", "admin")
+    assert locked.get("/v1/audit", headers=editor).json()["items"][0]["owner"] == "local"
+    created = locked.get("/v1/audit?action=session.created", headers=own(editor)).json()["items"]
+    assert [one["owner"] for one in created] == ["vision"]
+
+
+def test_a_request_in_a_project_counts_for_the_owner_of_the_project_and_for_its_own_where_there_is_none(
+    parts: SmallParts, editor: dict[str, str]
+) -> None:
+    rates = {name: OwnerRates(OwnerLimits(requests_per_second=3), 1, lambda: 0.0) for name in ("local", "vision")}
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator, rate_limits=Limits(rates))) as client:
+        assert [client.get("/v1/models", headers=editor).status_code for _ in range(4)] == [200, 200, 200, 429]
+        nowhere = own(editor) | {"Relevance-Project": "nobody"}
+        assert [client.get("/v1/models", headers=nowhere).status_code for _ in range(4)] == [404, 404, 404, 429]
+        assert client.get("/v1/models", headers=own(editor)).status_code == 429
+
+
+class Limits:
+    def __init__(self, rates: Mapping[str, OwnerRates]) -> None:
+        self._rates = rates
+
+    def of(self, owner: str) -> OwnerRates:
+        return self._rates[owner]
+
+
+def test_an_admin_of_the_project_of_the_operator_sets_limits_of_all_owners(
+    parts: SmallParts, locked: TestClient, editor: dict[str, str]
+) -> None:
+    limits = "/v1/limits/vision"
+    assert locked.put(limits, json={"models": 3}, headers=editor).status_code == 403
+    parts.members.put("local", "vision", "admin")
+    assert locked.put(limits, json={"models": 3}, headers=editor).status_code == 200
+    assert locked.put(limits, json={"models": 4}, headers=own(editor)).status_code == 404
 
 
 def test_requests_with_the_same_idempotency_key_are_of_the_project_they_act_in(

@@ -46,7 +46,7 @@ def execute(engine: Engine, statement: str, **values: object) -> None:
 
 
 def test_an_entry_has_the_change_its_origin_and_the_hash_that_is_documented(transaction: OpenTransaction) -> None:
-    with acting(Origin("api_key", "key-1", "192.0.2.7", "curl/8", "r-1")):
+    with acting(Origin("api_key", "key-1", OWNER, "192.0.2.7", "curl/8", "r-1")):
         record(transaction)
     record(transaction)
     first, second = entries(transaction)

@@ -7,6 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.audit.exporting import COLUMNS
+from app.audit.repository import AuditRepository
+from app.errors import UnavailableError
 from tests.accounts.test_routes import key, locked
 from tests.applications import SmallParts
 from tests.problems import assert_problem
@@ -77,6 +79,16 @@ def test_an_export_as_csv_has_a_column_for_each_member_and_no_formula(client: Te
     assert [row[COLUMNS.index("user_agent")] for row in rows] == ["'=cmd()"] * 2
     detail = "Expected one of application/x-ndjson, text/csv in the Accept header, got neither."
     assert_problem(client.get(EXPORT, headers={"Accept": "application/json"}), "not-acceptable", detail)
+
+
+def test_an_export_is_503_while_the_database_is_unavailable(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(*_: object) -> None:
+        raise UnavailableError("The database is away.")
+
+    monkeypatch.setattr(AuditRepository, "following", unavailable)
+    assert_problem(client.get(EXPORT), "unavailable", "The database is away.")
 
 
 @pytest.mark.parametrize("path", ["/v1/audit", EXPORT])

@@ -75,5 +75,12 @@ def test_all_chains_are_verified_and_checkpoints_show_a_replaced_end(
     assert done.exit_code == 1
     assert "other: Entries are missing at the end: there is a checkpoint of entry 1." in done.stdout
     assert audit("verify", "--owner", "local", "--checkpoints", str(checkpoints)).exit_code == 0
+    empty = tmp_path / "empty.ndjson"
+    empty.touch()
+    verify_empty = ("verify", "--file", str(empty), "--checkpoints", str(checkpoints))
+    done = audit(*verify_empty, "--owner", "local")
+    assert done.exit_code == 1
+    assert "local: Entries are missing at the end: there is a checkpoint of entry 3." in done.stdout
+    assert audit(*verify_empty).exit_code == 0  # of which owner it should have entries is not known
     checkpoints.write_text("[1]")
     assert audit("verify", "--checkpoints", str(checkpoints)).exit_code == 1

@@ -2,6 +2,7 @@ import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from math import log
 from pathlib import Path
 from uuid import UUID
@@ -13,6 +14,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
+from app.accounts.session_repository import SessionRepository
 from app.database.base import Base
 from app.database.engine import make_engine
 from app.database.holds import JobHoldRow
@@ -23,6 +25,7 @@ from app.datasets.repository import DatasetRepository
 from app.errors import InUseError, UnavailableError
 from app.exports.formats import DOCUMENT
 from app.http.conditions import Condition
+from app.identity import Principal
 from app.jobs.attempts import Claim
 from app.jobs.histories import PROBLEM
 from app.jobs.records import Problem
@@ -227,6 +230,19 @@ def test_datasets_from_before_have_the_size_of_their_blocks(engine: Engine, tran
     migrate(engine)
     with transaction() as tx:
         assert DatasetRepository(tx).stored_bytes(samples.OWNER) == size > 0
+
+
+def test_sessions_in_projects_do_not_act_elsewhere_in_a_release_without_projects(
+    engine: Engine, transaction: OpenTransaction
+) -> None:
+    own = Principal("vision", key_id=None, expires_at=2e9)
+    for secret, principal in ((b"own", own), (b"shared", own.acting_in("local", own.scopes))):
+        with transaction() as tx:
+            SessionRepository(tx).add(secret, principal, tx.clock() + timedelta(days=1))
+    downgrade(engine, "2026_12_12_ended_sessions")
+    migrate(engine)
+    with transaction() as tx:
+        assert [*SessionRepository(tx).principals()] == [b"own"]
 
 
 def test_one_revision_back_is_not_migrated(engine: Engine) -> None:

@@ -6,12 +6,14 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from app.database.pages import PageRequest
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import PROMOTION, PROMOTION_RESULT
 from app.evaluation.requests import PromotionRequest
 from app.evaluation.results import Promotion
 from app.http.conditions import UNCONDITIONAL
 from app.jobs.worker.attempts import Attempt
+from app.origin import Origin, acting
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_ALIASES, NewSupervisedVersion
@@ -92,6 +94,16 @@ def test_an_alias_moves_to_what_is_better_and_its_history_says_why(duel: Bench) 
     number, reason = holder_of(duel)
     assert (number, reason) == (2, f"Promotion {job_id}: {found.reason}")
     assert "rmse" in found.reason
+
+
+def test_the_history_of_an_alias_names_the_member_that_submitted_the_promotion(duel: Bench) -> None:
+    with acting(Origin("api_key", "key-1", "vision")):
+        job_id = duel.queued(request_on(duel, high()))
+    with acting(Origin("job", str(job_id))):
+        assert duel.run(job_id)
+    with duel.transaction() as tx:
+        newest, oldest = AliasRepository(tx).history(OWNER, "small", "best", PageRequest(2)).items
+    assert (newest.by, newest.to_version, oldest.by) == ("vision", 2, "me")
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,13 @@ def test_limits_are_set_for_an_owner_seen_and_reset(client: TestClient) -> None:
     assert client.get(path).json()["own"] == []
 
 
+def test_the_audit_has_a_limit_that_is_set_to_none(client: TestClient) -> None:
+    client.put("/v1/limits/local", json={"models": None, "datasets": 7})
+    client.delete("/v1/limits/local")
+    reset, put = client.get("/v1/audit?action=limits.updated").json()["items"]
+    assert (put["details"], reset["details"]) == ({"models": "none", "datasets": 7}, {})
+
+
 def test_own_limits_have_what_is_used(client: TestClient) -> None:
     found = client.get("/v1/limits").json()
     assert found["owner"] == "local"

@@ -64,7 +64,8 @@ def export(
 def verify(
     *,
     owner: Annotated[
-        str | None, typer.Option(metavar="NAME", show_default="all", help="The owner whose chain is verified.")
+        str | None,
+        typer.Option(metavar="NAME", show_default="all", help="The owner whose chain is verified."),
     ] = None,
     checkpoints: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier output of `relevance audit verify --json`.")

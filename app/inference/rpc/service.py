@@ -187,21 +187,25 @@ class Service:
             rates.take_request()
 
     async def _record_refusal(self, principal: Principal, name: str, peer: str) -> None:
-        refusals, kind_and_id = self._services[LimitedRefusals], actor_of(principal)
-        with acting(Origin(*kind_and_id, address=_address(peer))):
+        refusals, author = self._services[LimitedRefusals], principal.credential.owner
+        with acting(Origin(*actor_of(principal), owner=author, address=_address(peer))):
             await to_thread.run_sync(refusals.record, principal.owner, "POST", f"/{NAME}/{name}", 403)
 
     async def _principal(self, context: "Context[Answered]") -> Principal | None:
         """Return the principal, in the project that the metadata name; None where a key is not valid.
 
-        Raises NotFoundError where it is no member of such a project.
+        Raises NotFoundError where it is no member of such a project, which counts as a call of its own owner.
         """
         authorizations = _metadata(context, "authorization")
         principal = self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
         named = _metadata(context, HEADER.lower())
         if principal is None or not named:
             return principal
-        return await in_project(self._authenticator, principal, joined(named))
+        try:
+            return await in_project(self._authenticator, principal, joined(named))
+        except NotFoundError:
+            self._take_request(principal)
+            raise
 
     async def _parsed(self, requested: type[Requested], content: bytes) -> Requested:
         """Return the message in a request; raises MalformedBodyError, TooLargeError."""

@@ -12,10 +12,12 @@ from app.accounts.records import ROLE_SCOPES
 from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.http.authentication import Authenticator
 from app.inference.rpc.generated import open_inference_pb2 as messages
+from app.limits.rates import OwnerRates
 from relevance_bayes.types.keys import KeyScope
+from relevance_bayes.types.limits import OwnerLimits
 from relevance_bayes.types.members import ROLES
 from tests.applications import SmallParts
-from tests.inference.rpc.test_calls import RULES, Client, mixed, run
+from tests.inference.rpc.test_calls import RULES, Client, Limits, mixed, run
 from tests.issuers import AUDIENCE
 from tests.issuers import serving as serving_tokens
 
@@ -84,6 +86,19 @@ def test_unknown_projects_those_that_are_not_shared_and_no_more_shared_are_the_s
     wrong = ("authorization", "Bearer wrong")
     for call in calls([wrong, PROJECT]).values():
         assert outcome(parts, authenticator, call)[0] == "UNAUTHENTICATED"
+
+
+def test_calls_in_projects_that_are_not_shared_count_for_the_rate_of_the_own_owner(parts: SmallParts) -> None:
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    rates = OwnerRates(OwnerLimits(requests_per_second=1), 1, lambda: 0.0)
+    rules = replace(RULES, authenticator=authenticator, rate_limits=Limits(rates))
+    call = calls([key(parts, "read"), PROJECT])["read"]
+    codes = []
+    for _ in range(2):
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            run(parts, call, rules)
+        codes.append(refused.value.code().name)
+    assert codes == ["NOT_FOUND", "RESOURCE_EXHAUSTED"]
 
 
 def test_the_owner_names_its_own_project_and_no_two(parts: SmallParts) -> None:
