@@ -9,6 +9,7 @@ from uuid import UUID
 from app.database.json_documents import Document
 from app.identity import uuid7
 from app.jobs.records import Job, wrong_kind
+from app.tracing.spans import current_traceparent
 from relevance_bayes.types.jobs import NOUNS, JobKind, Transition
 
 
@@ -47,7 +48,7 @@ class JobForm(Generic[R, P]):
     def queued(
         self, owner: str, request: R, plan: P, *, at: datetime, priority: int = 0, retry_of: UUID | None = None
     ) -> Job:
-        """Return a new job with its first transition."""
+        """Return a new job with its first transition, in the trace of the current span."""
         return Job(
             id=uuid7(),
             owner=owner,
@@ -62,6 +63,7 @@ class JobForm(Generic[R, P]):
             transitions=(Transition("queued", at, 0),),
             priority=priority,
             retry_of=retry_of,
+            traceparent=current_traceparent(),
         )
 
     def read(self, job: Job) -> tuple[R, P]:

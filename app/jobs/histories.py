@@ -119,5 +119,6 @@ def row_of(job: Job) -> TrainingJobRow:
         compared_version=job.scored[1] if len(job.scored) > 1 else None,
         priority=job.priority,
         retry_of=job.retry_of,
+        traceparent=job.traceparent,
         events=1,
     )

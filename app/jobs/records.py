@@ -23,7 +23,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """An event: a job has ended; `started_at` is its first start, None where there was none."""
+    """An event: a job has ended; `started_at` is its first start, None where there was none.
+
+    `traceparent` is the trace context of its submission.
+    """
 
     job_id: UUID
     owner: str
@@ -31,6 +34,7 @@ class JobEnded:
     state: JobState
     at: datetime
     started_at: datetime | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class Job:
     `for_model` or uses the versions with the numbers `scored`, the first of which is its subject. `model` and `version`
     identify the version that a training has made. `attempt` counts attempts from 1; 0: none yet. `last_words` is the
     end of the output of an attempt that died. Queued jobs of one owner with a greater `priority` start first.
-    `retry_of` is the job whose request this one repeats.
+    `retry_of` is the job whose request this one repeats. `traceparent` is the trace context of the request that submits
+    it; of a job that was read, it is None.
     """
 
     id: UUID
@@ -77,6 +82,7 @@ class Job:
     priority: int = 0
     retry_of: UUID | None = None
     result: str | None = None
+    traceparent: str | None = None
 
     @property
     def path(self) -> str:

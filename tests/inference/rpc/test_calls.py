@@ -73,11 +73,15 @@ class Client:
         self._channel = channel
 
     async def ask(self, call: str, requested: Message, answered: type[A], *authorization: str) -> A:
-        stub = self._channel.unary_unary(
+        return await self.begin(call, requested, answered, [("authorization", one) for one in authorization])
+
+    def begin(
+        self, call: str, requested: Message, answered: type[A], metadata: Sequence[tuple[str, str]]
+    ) -> "grpc.aio.UnaryUnaryCall[Message, A]":
+        stub: grpc.aio.UnaryUnaryMultiCallable[Message, A] = self._channel.unary_unary(
             f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
         )
-        found: A = await stub(requested, metadata=[("authorization", one) for one in authorization])
-        return found
+        return stub(requested, metadata=tuple(metadata))
 
     async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
         return await self.ask("ModelInfer", requested, messages.ModelInferResponse)
