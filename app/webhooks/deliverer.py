@@ -120,7 +120,7 @@ class Deliverer:
         return True
 
     def _traced_attempt(self, delivery_attempt: DeliveryAttempt, body: bytes) -> Attempt:
-        """Make the attempt in a span of its own; an error ends it where it is not recorded."""
+        """Make the attempt in a span of its own, which ends with the queue entry where it is interrupted."""
         span = self.tracer.start(
             "POST",
             "client",
