@@ -120,7 +120,7 @@ docs: install ## the documentation as a site, in dist/guide; a warning is an err
 
 lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group docs --group bench --output-file requirements.lock pyproject.toml
-	$(COMPILE) --constraints requirements.lock --extra grpc --extra jwt --extra onnx --output-file requirements-runtime.lock pyproject.toml
+	$(COMPILE) --constraints requirements.lock --extra grpc --extra jwt --extra onnx --extra tracing --output-file requirements-runtime.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --group docs --output-file requirements-docs.lock
 	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in \
 		benchmarks/tables/requirements-*.in; do \

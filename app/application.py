@@ -54,6 +54,7 @@ from app.registry import routes as models
 from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN
 from app.tasks import routes as training_jobs
 from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.tracing.spans import Tracer
 from app.webhooks import routes as webhooks
 from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
 
@@ -160,6 +161,7 @@ def make_application(
     *,
     authenticator: Authenticator | None = None,
     rate_limits: RateLimits | None = None,
+    tracer: Tracer | None = None,
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
     beside: Beside | None = None,
@@ -167,7 +169,8 @@ def make_application(
 ) -> FastAPI:
     """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
 
-    Owners send requests and predict rows at the rates of `rate_limits`, without them at any.
+    Owners send requests and predict rows at the rates of `rate_limits`, without them at any. The `tracer` traces
+    requests.
 
     `close` is called at shutdown. Event streams, which stay open for as long as their clients read, end as soon as
     the process or its server shuts down. The server `beside` runs during the application's lifespan on the same
@@ -212,6 +215,7 @@ def make_application(
         metrics=RequestMetrics(parts.metrics.numbers),
         rate_limits=rate_limits or Unlimited(),
         refusals=parts.refusals,
+        tracer=tracer,
     )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))

@@ -6,13 +6,19 @@ import sys
 import orjson
 import structlog
 
+from app.tracing.spans import CURRENT, CURRENT_REQUEST, NO_SPAN
+
 
 def configure_logging(level: str) -> None:
-    """Write each record of this process, of structlog and the standard library, as one JSON line to standard error."""
+    """Write each record of this process, of structlog and the standard library, as one JSON line to standard error.
+
+    Records within a request have its id, those within a span the ids of trace and span.
+    """
     given: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        add_ids,
         structlog.processors.format_exc_info,
     ]
     render = structlog.processors.JSONRenderer(_one_line)
@@ -33,6 +39,15 @@ def configure_logging(level: str) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLogger().level),
         cache_logger_on_first_use=True,
     )
+
+
+def add_ids(_logger: object, _method: str, event: structlog.types.EventDict) -> structlog.types.EventDict:
+    """Add the ids of the current request, and of the current trace and span."""
+    if (request_id := CURRENT_REQUEST.get()) is not None:
+        event.setdefault("request_id", request_id)
+    if (span := CURRENT.get()) is not NO_SPAN:
+        event["trace_id"], event["span_id"] = span.trace_id, span.span_id
+    return event
 
 
 class _Lines:

@@ -3,12 +3,11 @@
 from fastapi import FastAPI
 
 from app.application import Beside, make_application
-from app.http.authentication import Authenticator
 from app.http.dependencies import Limits
-from app.http.rate_limits import RateLimits
 from app.logs import configure_logging
 from app.process_parts import ProcessParts
 from app.settings import Settings
+from app.tracing.spans import NO_TRACER, Tracer
 from app.wiring import build
 
 
@@ -26,19 +25,21 @@ def create_app(settings: Settings | None = None, parts: ProcessParts | None = No
         spool_directory=settings.spool_directory,
     )
     built = build(settings) if parts is None else parts
+    tracer = None if built.tracer is NO_TRACER else built.tracer
     return make_application(
         built,
         limits,
         authenticator=built.authenticator,
         rate_limits=built.rate_limits,
+        tracer=tracer,
         log_requests=settings.log_requests,
         close=built.close if parts is None else None,
-        beside=_rpc(settings, built.authenticator, built.rate_limits),
+        beside=_rpc(settings, built, tracer),
         cors_origins=settings.allowed_origins,
     )
 
 
-def _rpc(settings: Settings, authenticator: Authenticator, rate_limits: RateLimits) -> Beside | None:
+def _rpc(settings: Settings, parts: ProcessParts, tracer: Tracer | None) -> Beside | None:
     """Return the server of the protocol over gRPC, where a port is set."""
     if settings.grpc_port is None:
         return None
@@ -48,11 +49,12 @@ def _rpc(settings: Settings, authenticator: Authenticator, rate_limits: RateLimi
     rules = RpcRules(
         settings.host,
         settings.grpc_port,
-        authenticator,
+        parts.authenticator,
         settings.max_body_bytes,
         settings.log_requests,
         max_metadata_bytes=settings.max_header_bytes,
         grace_seconds=settings.grace_seconds,
-        rate_limits=rate_limits,
+        rate_limits=parts.rate_limits,
+        tracer=tracer,
     )
     return lambda services: serving(services, rules)

@@ -17,6 +17,7 @@ from app.jobs.queue import migrations as queue_migrations
 from app.jobs.worker_repository import WorkerRepository
 from app.limits.limiter import RateLimiter
 from app.parts import Parts
+from app.tracing.spans import Tracer
 
 READY_SECONDS = 0.4
 """Seconds that a readiness probe waits for the database."""
@@ -54,6 +55,7 @@ class ProcessParts(Parts):
 
     authenticator: Authenticator
     rate_limits: RateLimiter
+    tracer: Tracer
     base: Base
     reachability: Reachability
     silence_seconds: float
@@ -76,9 +78,10 @@ class ProcessParts(Parts):
         return Readiness(True, migrated, migrated and bool(self.base.workers_alive(self.silence_seconds)))
 
     def close(self) -> None:
-        """Close the monitor, the listeners and the engine."""
+        """Close the monitor, the listeners and the engine, and export the remaining spans."""
         self.rate_limits.close()
         self.watcher.close()
         self.prediction.close()
         self.metrics.close()
         self.base.close()
+        self.tracer.close()

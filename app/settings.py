@@ -167,6 +167,10 @@ class Settings(BaseSettings):
         None,
         description="Directory that the API processes of one port share, so that each reports the metrics of all.",
     )
+    tracing: bool = Field(
+        False,
+        description="Whether requests and jobs are traced and exported over OTLP; `OTEL_*` variables set where to.",
+    )
     log_level: str = Field("INFO", description="Minimum severity of log records.")
     log_requests: bool = Field(True, description="Whether each request is logged, at INFO.")
 

@@ -69,6 +69,7 @@ from app.settings import Settings
 from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
+from app.tracing.spans import NO_TRACER, Tracer
 from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
@@ -119,6 +120,7 @@ def build(settings: Settings) -> ProcessParts:
         limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
         rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),
+        tracer=make_tracer(settings, "relevance-api"),
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
@@ -132,6 +134,18 @@ def _number_source(settings: Settings) -> NumberSource:
     from app.metrics.shared_numbers import SharedNumbers
 
     return SharedNumbers(settings.metrics_directory)
+
+
+def make_tracer(settings: Settings, service: str) -> Tracer:
+    """Return the tracer of a process; NO_TRACER without tracing, or where OpenTelemetry's variables disable it."""
+    is_disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    exports_nothing = os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower() == "none"
+    if not settings.tracing or is_disabled or exports_nothing:
+        return NO_TRACER
+    # Imported only when enabled: it takes memory, and the package is optional.
+    from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
+
+    return OpenTelemetryTracer(service)
 
 
 def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenticator:
@@ -151,6 +165,7 @@ def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenti
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """Return a worker of this process; `trainer` is the function that its children call ("module:function")."""
     base = _base(settings)
+    tracer = make_tracer(settings, "relevance-worker")
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     pool = Pool(
         spare=settings.worker_slots,
@@ -163,8 +178,10 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
-    records = Records(base.transaction, stopping, settings.job_timeout_seconds)
-    deliverer = Deliverer(base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
+    records = Records(base.transaction, stopping, settings.job_timeout_seconds, tracer)
+    deliverer = Deliverer(
+        base.transaction, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping, tracer=tracer
+    )
     engine = Engine(
         base.engine,
         base.client,
@@ -203,7 +220,12 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         Finder(deliverer, Control(base.client)).find,
     )
     periodic_tasks = PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage)
-    return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, base.close)
+
+    def close() -> None:
+        base.close()
+        tracer.close()
+
+    return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, close)
 
 
 def migrate(settings: Settings) -> None:

@@ -11,6 +11,7 @@ from types import FrameType
 from app import __version__, wiring
 from app.cli import worker_process
 from app.cli.database import database_in_reach
+from app.cli.run_worker import refuse_untraceable
 from app.cli.shutdown import MARGIN_SECONDS, Watchdog, end_with_standard_input
 from app.cli.worker_process import WorkerProcess
 from app.logs import configure_logging
@@ -19,6 +20,7 @@ from app.server.config import Config
 from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
 from app.server.server import Server
 from app.settings import Settings
+from app.tracing.spans import FLUSH_SECONDS
 from relevance_bayes.cli.console import echo, refuse
 
 
@@ -28,7 +30,8 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
     tune_malloc()
     descriptors = raise_descriptor_limit()
     configure_logging(settings.log_level)
-    watchdog = Watchdog(settings.drain_seconds + settings.grace_seconds + MARGIN_SECONDS)
+    flush_seconds = FLUSH_SECONDS if settings.tracing else 0.0
+    watchdog = Watchdog(settings.drain_seconds + settings.grace_seconds + flush_seconds + MARGIN_SECONDS)
     _stop_on_signals(watchdog, until_eof=until_eof)
     config = _config(settings, descriptors)
     try:
@@ -65,6 +68,8 @@ def _refuse_unusable(settings: Settings) -> None:
             "RELEVANCE_JWT_ISSUER needs the Python package `pyjwt` with `cryptography`, which is not installed.\n"
             "The container image includes it; in a checkout of the source `pip install ./library '.[jwt]'` installs it."
         )
+
+    refuse_untraceable(settings)
 
     if settings.metrics_directory is not None:
         if find_spec("fcntl") is None:

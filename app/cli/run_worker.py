@@ -1,6 +1,7 @@
 """`relevance worker` and `relevance migrate`."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from app import wiring
 from app.cli.database import database_in_reach
@@ -20,6 +21,7 @@ MAX_STOP_SECONDS = 14.0
 
 def work(settings: Settings, *, until_eof: bool) -> None:
     """Run queued jobs until Ctrl-C or SIGTERM, then requeue the running ones."""
+    refuse_untraceable(settings)
     with database_in_reach(settings):
         pass  # its URL is checked
     watchdog = Watchdog(MAX_STOP_SECONDS)
@@ -39,6 +41,17 @@ def work(settings: Settings, *, until_eof: bool) -> None:
         stop_request.wait()
     finally:
         worker.stop(GRACE_SECONDS)
+
+
+def refuse_untraceable(settings: Settings) -> None:
+    """Raise typer.Exit(1) where tracing is enabled and its packages are not installed."""
+    if settings.tracing and (find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None):
+        refuse(
+            "RELEVANCE_TRACING needs the Python packages `opentelemetry-sdk` and "
+            "`opentelemetry-exporter-otlp-proto-http`, which are not installed.\n"
+            "The container image includes them; in a checkout of the source "
+            "`pip install ./library '.[tracing]'` installs them."
+        )
 
 
 def _start(settings: Settings, worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:

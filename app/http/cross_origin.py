@@ -12,6 +12,7 @@ from app.http.middleware import REQUEST_ID_HEADER
 from app.http.problems import REQUEST_ID, ProblemKind, problem_response
 from app.http.security_headers import SECURITY_HEADERS
 from app.identity import new_request_id
+from app.tracing.spans import TRACERESPONSE
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 EXPOSED = (
@@ -28,6 +29,7 @@ EXPOSED = (
     "Content-Range",
     "Content-Disposition",
     REPLAYED,
+    TRACERESPONSE,
 )
 """Response headers that pages may read, in addition to those that CORS always exposes."""
 

@@ -32,11 +32,13 @@ from app.http.projects import HEADER_NAME, joined
 from app.http.rate_limits import CURRENT as RATES
 from app.http.rate_limits import RateLimits, Unlimited, is_limited
 from app.http.request_metrics import RequestMetrics
+from app.http.request_tracing import end_request, start_request
 from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.http.session_cookies import check_own_page, session_of
 from app.http.staleness import CURRENT, Staleness
 from app.identity import Principal, new_request_id
 from app.origin import CURRENT as CURRENT_ORIGIN
+from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACERESPONSE, Tracer
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 
 
@@ -71,6 +73,7 @@ class HeadRequests:
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
+_TRACERESPONSE = TRACERESPONSE.encode()
 _READ = frozenset({b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME})
 """The headers that the middleware reads; one look-up for each other header takes less than four comparisons."""
 
@@ -104,7 +107,7 @@ class Shortcut(Protocol):
 class Rules:
     """The settings of the middleware: who authenticates requests, the maximum size of bodies, except for the methods
     and paths `elsewhere`, which limit them themselves, whether requests are logged, what counts them, the limited rates
-    of owners, and what records refusals.
+    of owners, what records refusals, and what traces requests (None: nothing).
     """
 
     authenticator: Authenticator
@@ -114,11 +117,12 @@ class Rules:
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
     rate_limits: RateLimits = field(default_factory=Unlimited)
     refusals: Refusals = field(default_factory=NoRefusals)
+    tracer: Tracer | None = None
 
 
 class Entrance:
     """Gives each request an id, which the response repeats, authenticates it where the path has an owner, refuses
-    bodies above the maximum size before they are read, and logs the response.
+    bodies above the maximum size before they are read, and logs and traces the response.
 
     Requests that one of the `fast_paths` takes go there, all others to `app`.
     """
@@ -133,6 +137,7 @@ class Entrance:
         self._metrics = rules.metrics
         self._rate_limits = rules.rate_limits
         self._refusals = rules.refusals
+        self._tracer = rules.tracer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -141,10 +146,12 @@ class Entrance:
         began = time.perf_counter_ns()
         path = path_of(scope)
         sent, keys, announced, project = _headers(scope["headers"])
-        request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
+        request_id = request_id_of(sent)
         echoed = (_REQUEST_ID, request_id.encode())
         state = scope.setdefault("state", {})
         state[REQUEST_ID] = request_id
+        CURRENT_REQUEST.set(request_id)
+        span = NO_SPAN if self._tracer is None else start_request(self._tracer, scope, path, request_id)
         staleness = Staleness()
         CURRENT.set(staleness)
         RATES.set(None)
@@ -166,6 +173,8 @@ class Entrance:
                     headers += rates.headers()
                 if scope["method"] != "POST" and is_protected(path):
                     headers.append(_OF_PROJECT)
+                if (traceparent := span.traceparent) is not None:
+                    headers.append((_TRACERESPONSE, traceparent.encode()))
                 if _HAS_SESSION in state:
                     headers.append(_OF_SESSION)
                 message["headers"] = headers
@@ -190,6 +199,8 @@ class Entrance:
             await error_response(scope, UnavailableError(STOPPED))(scope, receive, send_with_id)
         finally:
             self._metrics.count(scope, status, began)
+            if span is not NO_SPAN:
+                end_request(span, scope, status)
             if self._log:
                 took = round((time.perf_counter_ns() - began) / 1e6, 2)
                 method, whole_path = scope["method"], scope["path"]
@@ -262,6 +273,11 @@ class Entrance:
                 scope["state"][PRINCIPAL] = principal
                 check_own_page(scope, needs_origin=True)
         return principal
+
+
+def request_id_of(sent: bytes) -> str:
+    """Return the id of a request: the one that the client has sent, where it is well formed, or a new one."""
+    return sent.decode() if _SANE.fullmatch(sent) else new_request_id()
 
 
 def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes, bytes | None]:

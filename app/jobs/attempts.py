@@ -21,6 +21,17 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class JobTraces:
+    """The trace contexts of a job's submission, of its newest attempt, and of the newest attempt of the job that it
+    repeats, or of that job's submission; None where it was not traced.
+    """
+
+    submission: str | None = None
+    attempt: str | None = None
+    retried: str | None = None
+
+
+@dataclass(frozen=True)
 class EarlierAttempts:
     """The recorded attempts of a job so far.
 
@@ -32,6 +43,7 @@ class EarlierAttempts:
     attempt: int
     seconds: float
     has_died: bool
+    traces: JobTraces = JobTraces()
 
 
 @dataclass(frozen=True, eq=False)

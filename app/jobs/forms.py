@@ -10,6 +10,7 @@ from app.database.json_documents import Document
 from app.identity import uuid7
 from app.jobs.records import Job, wrong_kind
 from app.origin import current_origin
+from app.tracing.spans import current_traceparent
 from relevance_bayes.types.jobs import NOUNS, JobKind, Transition
 
 
@@ -48,7 +49,7 @@ class JobForm(Generic[R, P]):
     def queued(
         self, owner: str, request: R, plan: P, *, at: datetime, priority: int = 0, retry_of: UUID | None = None
     ) -> Job:
-        """Return a new job with its first transition."""
+        """Return a new job with its first transition, in the trace of the current span."""
         return Job(
             id=uuid7(),
             owner=owner,
@@ -64,6 +65,7 @@ class JobForm(Generic[R, P]):
             priority=priority,
             retry_of=retry_of,
             submitted_by=current_origin().owner,
+            traceparent=current_traceparent(),
         )
 
     def read(self, job: Job) -> tuple[R, P]:

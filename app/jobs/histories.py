@@ -121,5 +121,6 @@ def row_of(job: Job) -> TrainingJobRow:
         priority=job.priority,
         retry_of=job.retry_of,
         submitted_by=job.submitted_by,
+        traceparent=job.traceparent,
         events=1,
     )

@@ -23,7 +23,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class JobEnded:
-    """An event: a job has ended; `started_at` is its first start, None where there was none."""
+    """An event: a job has ended; `started_at` is its first start, None where there was none.
+
+    `traceparent` is the trace context of its submission.
+    """
 
     job_id: UUID
     owner: str
@@ -31,6 +34,7 @@ class JobEnded:
     state: JobState
     at: datetime
     started_at: datetime | None = None
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Job:
     end of the output of an attempt that died. Queued jobs of one owner with a greater `priority` start first.
     `retry_of` is the job whose request this one repeats. `submitted_by` is the owner of the key, token or session that
     submitted it, such as a member of the project; None where no request did, or an earlier release.
+    `traceparent` is the trace context of the request that submits it; of a job that was read, it is None.
     """
 
     id: UUID
@@ -79,6 +84,7 @@ class Job:
     retry_of: UUID | None = None
     submitted_by: str | None = None
     result: str | None = None
+    traceparent: str | None = None
 
     @property
     def path(self) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, or_, select, update
+from sqlalchemy.orm import aliased
 
 from app.database import keyset
 from app.database.changes import changed
@@ -15,7 +16,7 @@ from app.database.notifier import notify
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.jobs import histories
-from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts
+from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts, JobTraces
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
@@ -86,11 +87,13 @@ class JobRepository:
         query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
         return {row.id: row.events for row in self.tx.session.execute(query)}
 
-    def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
+    def claim(
+        self, job_id: UUID, *, resumed_from: Resumption | None = None, traceparent: str | None = None
+    ) -> Claim | None:
         """Move to `running` with the next attempt number; None where the job has ended or is to be cancelled.
 
         Where the attempt before was not handed back, it has died: after MAX_STARTS of these without a checkpoint in
-        between, the claim is `spent`.
+        between, the claim is `spent`. `traceparent` is the trace context of the attempt.
         """
         job, now = TrainingJobRow, self.tx.clock()
         died = job.deaths + case((and_(job.state == "running", job.handed_back.is_(False)), 1), else_=0)
@@ -99,6 +102,7 @@ class JobRepository:
             "started_at": func.coalesce(job.started_at, now),
             "deaths": died,
             "handed_back": False,
+            "attempt_traceparent": traceparent,
         }
         required = job.cancel_requested_at.is_(None)
         moved = self._move(job_id, "running", (required, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
@@ -120,13 +124,18 @@ class JobRepository:
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         """Return the recorded attempts of a job; None where there is no such job."""
-        job = TrainingJobRow
+        job, retried = TrainingJobRow, aliased(TrainingJobRow)
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
-        row = self.tx.session.execute(select(*columns).where(job.id == job_id)).one_or_none()
+        retried_trace = func.coalesce(retried.attempt_traceparent, retried.traceparent).label("retried_trace")
+        query = select(*columns, job.traceparent, job.attempt_traceparent, retried_trace)
+        with_retried = query.outerjoin(retried, retried.id == job.retry_of).where(job.id == job_id)
+        row = self.tx.session.execute(with_retried).one_or_none()
         if row is None:
             return None
         has_died = row.state == "running" and not row.handed_back
-        return EarlierAttempts(histories.KIND.validate_python(row.kind), row.attempt, row.running_seconds, has_died)
+        traces = JobTraces(row.traceparent, row.attempt_traceparent, row.retried_trace)
+        kind = histories.KIND.validate_python(row.kind)
+        return EarlierAttempts(kind, row.attempt, row.running_seconds, has_died, traces)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
@@ -261,6 +270,7 @@ class JobRepository:
                 TrainingJobRow.attempt,
                 TrainingJobRow.events,
                 TrainingJobRow.started_at,
+                TrainingJobRow.traceparent,
             ),
             execution_options={"synchronize_session": False},
         ).one_or_none()
@@ -286,7 +296,7 @@ class JobRepository:
         notify(self.tx.session, job_id)
         if ends:
             kind = histories.KIND.validate_python(row.kind)
-            self.tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at))
+            self.tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, row.traceparent))
         return moved
 
 

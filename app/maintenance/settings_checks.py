@@ -7,7 +7,11 @@ from app.jobs.worker.resources import memory_of_a_fit
 from app.maintenance.findings import Finding, error, ok, warning
 from app.settings import Settings
 
-PACKAGES = (("grpc_port", "grpc", "grpcio"), ("jwt_issuer", "jwt", "pyjwt"))
+PACKAGES = (
+    ("grpc_port", "grpc", "grpcio"),
+    ("jwt_issuer", "jwt", "pyjwt"),
+    ("tracing", "opentelemetry.sdk", "opentelemetry-sdk"),
+)
 """Settings that need an optional package: the setting, its module, its distribution."""
 
 MAX_CACHE_SHARE = 0.5
@@ -22,7 +26,8 @@ def check_settings(settings: Settings) -> Iterator[Finding]:
 
 def _packages(settings: Settings) -> Iterator[Finding]:
     for name, module, distribution in PACKAGES:
-        if getattr(settings, name) is not None and find_spec(module) is None:
+        value = getattr(settings, name)
+        if value is not None and value is not False and find_spec(module) is None:
             variable = f"RELEVANCE_{name.upper()}"
             yield error(
                 "settings",

@@ -26,6 +26,7 @@ from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from app.tasks.task import Training
 from app.tasks.union import task_of
+from app.tracing.spans import Span
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.plans.requests import TrainingPlan
@@ -152,23 +153,40 @@ class Start:
 
     def _train(self, training: Training) -> Fitted | Failure:
         child = self.runner.pool.take()
+        span = self._start_span(child)
         try:
-            end = self._received(child, training)
-        except BaseException:
+            end = self._received(child, training, span)
+        except BaseException as error:
             child.kill()
+            is_failure = not isinstance(error, Interrupted | Superseded)
+            span.end(error=type(error).__name__ if is_failure else None)
             raise
+        span.end(error=end.error if isinstance(end, Failure) else None)
         if isinstance(end, Failure):
             child.kill()
         else:
             self.runner.pool.give_back(child)
         return end
 
-    def _received(self, child: Child, training: Training) -> Fitted | Failure:
+    def _start_span(self, child: Child) -> Span:
+        """Start the span of the fit in a child process, which sends its progress and imports no tracer itself."""
+        return self.records.tracer.start(
+            "fit",
+            "internal",
+            {"process.pid": child.pid, "relevance.fit.resumed": bool(self.fit_log)},
+            parent=self.attempt.span.traceparent,
+        )
+
+    def _received(self, child: Child, training: Training, span: Span) -> Fitted | Failure:
         child.start(training.fit, self.fit_log)
+        phase = ""
         while True:
             message = child.receive(LOOK_SECONDS)
             match message:
                 case Step():
+                    if message.phase != phase:
+                        phase = message.phase
+                        span.add_event("phase", {"relevance.fit.phase": phase})
                     self.attempt.report(training.progress(message))
                 case FitCheckpoint():
                     self._rest(message.fit_log)

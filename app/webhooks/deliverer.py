@@ -18,6 +18,7 @@ from app.jobs.ports import Recovery
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
+from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, Span, Tracer
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
@@ -89,7 +90,7 @@ class Deliverer:
     """Makes delivery attempts, any number at a time; waits for a lost database before and after, in no transaction.
 
     Where a worker dies between the request and its record, another one makes the attempt again: delivery is at least
-    once, with the same id.
+    once, with the same id. The `tracer` traces attempts, and receivers get the trace context of theirs.
     """
 
     transaction: OpenTransaction
@@ -98,6 +99,7 @@ class Deliverer:
     stopping: Event
     pauses: Sequence[float] = PAUSES
     post: Post = post
+    tracer: Tracer = NO_TRACER
 
     def __call__(self, entry: UUID) -> bool:
         """Make the attempt of a queue entry; return False where it is handed back."""
@@ -107,7 +109,7 @@ class Deliverer:
             found = retry(self.transaction, lambda tx: _read(entry, tx), stopping=self.stopping)
             if found is not None:
                 delivery_attempt, body = found
-                attempt = self._attempt(delivery_attempt, body)
+                attempt = self._traced_attempt(delivery_attempt, body)
                 retry(
                     self.transaction,
                     lambda tx: self._record(entry, delivery_attempt, attempt, tx),
@@ -117,7 +119,27 @@ class Deliverer:
             return False
         return True
 
-    def _attempt(self, delivery_attempt: DeliveryAttempt, body: bytes) -> Attempt:
+    def _traced_attempt(self, delivery_attempt: DeliveryAttempt, body: bytes) -> Attempt:
+        """Make the attempt in a span of its own, which ends with the queue entry where it is interrupted."""
+        span = self.tracer.start(
+            "POST",
+            "client",
+            {
+                "http.request.method": "POST",
+                "http.request.resend_count": delivery_attempt.tries,
+                "relevance.webhook.id": str(delivery_attempt.webhook_id),
+                "relevance.webhook.delivery_id": str(delivery_attempt.delivery_id),
+            },
+            parent=delivery_attempt.traceparent,
+        )
+        CURRENT.set(span)
+        attempt = self._attempt(delivery_attempt, body, span)
+        if attempt.status is not None:
+            span.set({"http.response.status_code": attempt.status})
+        span.end(error=None if attempt.has_succeeded else str(attempt.error or attempt.status))
+        return attempt
+
+    def _attempt(self, delivery_attempt: DeliveryAttempt, body: bytes, span: Span) -> Attempt:
         at, began = self.clock(), time.monotonic()
         if not delivery_attempt.enabled:
             return Attempt(at, 0.0, error="disabled")
@@ -128,8 +150,11 @@ class Deliverer:
             "webhook-timestamp": str(given),
             "webhook-signature": signature(delivery_attempt.secret, str(delivery_attempt.event_id), given, body),
         }
+        if span.traceparent is not None:
+            headers[TRACEPARENT] = span.traceparent
         try:
             target = read_target(delivery_attempt.url)
+            span.set({"server.address": target.host, "server.port": target.port})
             status = self.post(target, headers, body, allowed=self.allowed, deadline=Deadline(self.stopping))
         except NotSent as error:
             return Attempt(at, time.monotonic() - began, error=error.reason)

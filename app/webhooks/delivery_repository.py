@@ -17,6 +17,7 @@ from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
+from app.tracing.spans import current_traceparent
 from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, DeliveryAttempt, webhook_path
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
@@ -56,10 +57,21 @@ class DeliveryRepository:
         # The deletion of one of these webhooks waits for this transaction, or the other way round.
         for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
             if event in EVENTS.read(events):
-                self._begin(webhook_id, event, event_id, ended.job_id)
+                self._begin(webhook_id, event, event_id, ended.job_id, submission=ended.traceparent)
 
-    def _begin(self, webhook_id: UUID, event: MessageType, event_id: UUID, job_id: UUID | None) -> UUID:
-        """Insert a delivery, queue its first attempt, and return its id."""
+    def _begin(
+        self,
+        webhook_id: UUID,
+        event: MessageType,
+        event_id: UUID,
+        job_id: UUID | None,
+        *,
+        submission: str | None = None,
+    ) -> UUID:
+        """Insert a delivery in the current trace, else in that of the job's submission; queue its first attempt.
+
+        Return its id.
+        """
         delivery_id, entry = uuid7(), uuid7()
         made = insert(WebhookDeliveryRow).values(
             id=delivery_id,
@@ -74,6 +86,7 @@ class DeliveryRepository:
             delay=0.0,
             tries=0,
             attempts=0,
+            traceparent=current_traceparent() or submission,
         )
         self.tx.session.execute(made)
         self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
@@ -112,7 +125,14 @@ class DeliveryRepository:
         """Queue a delivery again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
         self._enabled(owner, webhook_id)
         row, entry = WebhookDeliveryRow, uuid7()
-        anew = {"state": "pending", "entry": entry, "queued_at": DatabaseNow(), "delay": 0.0, "tries": 0}
+        anew = {
+            "state": "pending",
+            "entry": entry,
+            "queued_at": DatabaseNow(),
+            "delay": 0.0,
+            "tries": 0,
+            "traceparent": current_traceparent(),
+        }
         mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
         if not changed(self.tx.session, mine.values(**anew)):
             raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
@@ -143,6 +163,7 @@ class DeliveryRepository:
             webhook.enabled,
             delivery.tries,
             webhook.secret,
+            delivery.traceparent,
         )
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:

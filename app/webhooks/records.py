@@ -61,7 +61,10 @@ class Delivery:
 
 @dataclass(frozen=True)
 class DeliveryAttempt:
-    """The data of one delivery attempt; `tries` is the number of attempts before it since the (re)delivery began."""
+    """The data of one delivery attempt; `tries` is the number of attempts before it since the (re)delivery began.
+
+    `traceparent` is the trace context of what began the delivery.
+    """
 
     delivery_id: UUID
     webhook_id: UUID
@@ -73,6 +76,7 @@ class DeliveryAttempt:
     enabled: bool
     tries: int
     secret: str = field(repr=False)
+    traceparent: str | None = None
 
 
 def new_secret() -> str:

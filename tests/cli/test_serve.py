@@ -149,17 +149,19 @@ ISSUER = {"RELEVANCE_JWT_ISSUER": "https://issuer.test", "RELEVANCE_JWT_AUDIENCE
     ("settings", "message"),
     [
         ({"RELEVANCE_GRPC_PORT": "0"}, "pip install ./library '.[grpc]'"),
+        ({"RELEVANCE_TRACING": "true"}, "pip install ./library '.[tracing]'"),
         (ISSUER, "pip install ./library '.[jwt]'"),
         ({"RELEVANCE_METRICS_DIRECTORY": "metrics"}, "RELEVANCE_METRICS_DIRECTORY needs locks of files"),
     ],
-    ids=["grpc", "issuer", "metrics"],
+    ids=["grpc", "tracing", "issuer", "metrics"],
 )
 def test_what_needs_a_missing_package_is_refused(
     run: Run, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("app.cli.run_server.find_spec", lambda _: None)
+    for module in ("run_server", "run_worker"):
+        monkeypatch.setattr(f"app.cli.{module}.find_spec", lambda _: None)
     done = run("api")
     assert done.exit_code == 1
     assert message in done.stderr

@@ -9,7 +9,9 @@ from datetime import timedelta
 import pytest
 
 from app.identity import BUILT_IN_OWNER
+from app.jobs.repository import JobRepository
 from relevance_bayes.core.selection import train
+from tests.collector import collecting
 from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.jobs.worker import trainers
 from tests.live_workers import workers_alive
@@ -264,3 +266,25 @@ def test_a_clock_that_steps_by_more_than_the_time_limit_ends_no_job(make_place: 
     assert (ended.state, ended.attempt, place.started()) == ("succeeded", 1, [fit])
     assert ended.finished_at is not None
     assert ended.finished_at - ended.created_at > timedelta(hours=31)  # or else the clock has not stepped
+
+
+def test_the_span_of_an_attempt_links_to_that_of_a_killed_worker(make_place: MakePlace) -> None:
+    place = make_place()
+    with collecting() as collector:
+        url = collector.url
+        killed = place.start_worker(RELEVANCE_TRACING="true", OTEL_EXPORTER_OTLP_ENDPOINT=url)
+        job = place.submit(trainers.marked)
+        place.started()
+        with place.parts.base.transaction() as tx:
+            earlier = JobRepository(tx).earlier_starts(job.id)
+        killed.kill()
+        killed.wait()
+        place.start_worker(RELEVANCE_TRACING="true", OTEL_EXPORTER_OTLP_ENDPOINT=url)
+        place.started(2)
+        place.open_the_gate()
+        assert place.ended(job).attempt == 2
+        (attempt,) = collector.wait(messaging_message_id=str(job.id))
+    assert earlier is not None
+    assert earlier.traces.attempt is not None
+    assert attempt.links == (tuple(earlier.traces.attempt.split("-")[1:3]),)
+    assert attempt.attributes["relevance.job.attempt"] == 2

@@ -12,6 +12,7 @@ from app.http.dependencies import Services
 from app.http.rate_limits import RateLimits, Unlimited
 from app.http.shutdown import Shutdown
 from app.inference.rpc.service import Service
+from app.tracing.spans import Tracer
 
 MAX_CONNECTIONS = 200
 """The maximum number of open connections; further ones are closed. A channel needs one for all its calls."""
@@ -51,6 +52,8 @@ class RpcRules:
     """The time in which open calls must complete after the server has stopped listening."""
     rate_limits: RateLimits = field(default_factory=Unlimited)
     """The limited rates of owners."""
+    tracer: Tracer | None = None
+    """The tracer of calls; None: nothing is traced."""
 
 
 class CantListen(OSError):
@@ -61,7 +64,7 @@ class CantListen(OSError):
 async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     """Serve calls until listeners close, on the port that is yielded; raises CantListen."""
     shutdown = services[Shutdown]
-    service = Service(services, rules.authenticator, rules.rate_limits, log_requests=rules.log)
+    service = Service(services, rules.authenticator, rules.rate_limits, log_requests=rules.log, tracer=rules.tracer)
     server = grpc.aio.server(
         handlers=[service.handlers()],
         options=_options(rules),

@@ -15,6 +15,7 @@ from app.audit.refusals import LimitedRefusals
 from app.errors import MalformedBodyError, RateLimitError
 from app.http.authentication import HOW_TO_SEND, Authenticator, in_project
 from app.http.dependencies import Services
+from app.http.middleware import request_id_of
 from app.http.origins import actor_of
 from app.http.problems import kind_of
 from app.http.projects import HEADER, joined
@@ -32,6 +33,8 @@ from app.inference.signature import Kind
 from app.origin import Origin, acting
 from app.prediction.runner import MAX_QUICK_BYTES, PredictionRunner
 from app.prediction.served_versions import ServedVersions
+from app.tracing.spans import CURRENT as SPAN
+from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACEPARENT, TRACESTATE, Span, Tracer
 from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
 from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.references import Reference
@@ -41,6 +44,8 @@ Answered = TypeVar("Answered", bound=Message)
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, Answered]"
 
 NAME = "inference.GRPCInferenceService"
+
+REQUEST_ID_KEY = "x-request-id"
 
 CODES: Mapping[int, grpc.StatusCode] = {
     400: grpc.StatusCode.INVALID_ARGUMENT,
@@ -55,6 +60,9 @@ CODES: Mapping[int, grpc.StatusCode] = {
 }
 """gRPC's status codes by the HTTP statuses of problems; INTERNAL for all others."""
 
+ERRORS = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
+"""The codes by which a server's span is an error, by OpenTelemetry's semantic conventions."""
+
 log = structlog.stdlib.get_logger("app.requests")
 
 
@@ -62,7 +70,13 @@ class Service:
     """Serves calls with an API key of the scope `predict`; metadata are for `read` too, and probes need none."""
 
     def __init__(
-        self, services: Services, authenticator: Authenticator, rate_limits: RateLimits, *, log_requests: bool
+        self,
+        services: Services,
+        authenticator: Authenticator,
+        rate_limits: RateLimits,
+        *,
+        log_requests: bool,
+        tracer: Tracer | None = None,
     ) -> None:
         self._services = services
         self._readiness = services[ReadinessProbe]
@@ -71,6 +85,7 @@ class Service:
         self._rate_limits = rate_limits
         self._shutdown = services[Shutdown]
         self._log = log_requests
+        self._tracer = tracer
 
     async def live(self, _: Principal, __: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
         """Respond while the process runs."""
@@ -149,6 +164,9 @@ class Service:
             retry_after: tuple[tuple[str, str], ...] = ()
             staleness = Staleness()
             CURRENT.set(staleness)
+            request_id = self._request_id(context)
+            trailing = ((REQUEST_ID_KEY, request_id),)
+            span = NO_SPAN if is_open else self._start_span(name, request_id, context)
             try:
                 principal = LOCAL if is_open else await self._principal(context)
                 if principal is None:
@@ -160,8 +178,10 @@ class Service:
                     if not is_open:
                         self._take_request(principal)
                     answered = await call(principal, await self._parsed(requested, request))
-                    if staleness.age is not None:
-                        context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
+                    stale = (
+                        () if staleness.age is None else (("age", f"{int(staleness.age)}"), ("relevance-stale", "1"))
+                    )
+                    context.set_trailing_metadata((*trailing, *stale))
                     return answered
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
@@ -173,11 +193,37 @@ class Service:
                 log.error("unexpected", call=name, exc_info=error)
                 code, detail = grpc.StatusCode.INTERNAL, "The service failed unexpectedly."
             finally:
+                if span is not NO_SPAN:
+                    span.set({"rpc.response.status_code": code.name})
+                    span.end(error=code.name if code.name in ERRORS else None)
                 if self._log:
                     log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
-            await context.abort(code, detail, retry_after)
+            await context.abort(code, detail, (*trailing, *retry_after))
 
         return grpc.unary_unary_rpc_method_handler(response, response_serializer=_bytes)
+
+    def _start_span(self, call: str, request_id: str, context: "Context[Answered]") -> Span:
+        """Start the span of a call and make it the current one; without a tracer it is NO_SPAN."""
+        span: Span = NO_SPAN
+        if self._tracer is not None:
+            method = f"{NAME}/{call}"
+            parents, states = _sent(context, TRACEPARENT), _sent(context, TRACESTATE)
+            span = self._tracer.start(
+                method,
+                "server",
+                {"rpc.system.name": "grpc", "rpc.method": method, "relevance.request_id": request_id},
+                parent=parents[0].decode("latin-1") if len(parents) == 1 else None,
+                state=b",".join(states).decode("latin-1") if states else None,
+            )
+        SPAN.set(span)
+        return span
+
+    def _request_id(self, context: "Context[Answered]") -> str:
+        """Return the id that the client has sent, or a new one, after making it that of the current request."""
+        sent = _sent(context, REQUEST_ID_KEY)
+        request_id = request_id_of(sent[0] if sent else b"")
+        CURRENT_REQUEST.set(request_id)
+        return request_id
 
     def _take_request(self, principal: Principal) -> None:
         """Count a call of a principal's owner; raises RateLimitError."""
@@ -196,9 +242,9 @@ class Service:
 
         Raises NotFoundError where it is no member of such a project, which counts as a call of its own owner.
         """
-        authorizations = _metadata(context, "authorization")
+        authorizations = _sent(context, "authorization")
         principal = self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
-        named = _metadata(context, HEADER.lower())
+        named = _sent(context, HEADER.lower())
         if principal is None or not named:
             return principal
         try:
@@ -244,7 +290,7 @@ def _address(peer: str) -> str:
     return unquote(peer.partition(":")[2].rpartition(":")[0]).strip("[]")
 
 
-def _metadata(context: "Context[Answered]", key: str) -> list[bytes]:
+def _sent(context: "Context[Answered]", key: str) -> list[bytes]:
     """Return the values of a key in the metadata of a call."""
     sent = context.invocation_metadata() or ()
     return [value.encode() if isinstance(value, str) else value for name, value in sent if name.lower() == key]

@@ -25,6 +25,7 @@ from app.jobs.queue.names import (
 )
 from app.jobs.queue.polling import intervals
 from app.origin import Origin, acting
+from app.tracing.spans import span_scope
 
 logger = logging.getLogger(__name__)
 
@@ -157,10 +158,8 @@ class Engine:
         self._running[entry] = current_thread()
         self._threads.add(current_thread())
         try:
-            ended = do(UUID(entry))
-        except Exception:
-            logger.exception("unexpected error in a job", extra={"job": entry})
-            raise
+            with span_scope():
+                ended = _done(do, entry)
         finally:
             del self._running[entry]
         if not ended:
@@ -173,3 +172,12 @@ class Engine:
         for thread in set(self._threads) - set(self._running.values()):
             thread.join(LAST_WORDS_SECONDS)
         self._filters.close()
+
+
+def _done(do: Callable[[UUID], bool], entry: str) -> bool:
+    """Run an entry; an exception is logged within its span."""
+    try:
+        return do(UUID(entry))
+    except Exception:
+        logger.exception("unexpected error in a job", extra={"job": entry})
+        raise

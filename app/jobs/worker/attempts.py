@@ -18,9 +18,11 @@ from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
+from app.jobs.worker.job_tracing import start_attempt
 from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
+from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
 
@@ -47,12 +49,13 @@ def nothing_to_resume(tx: Transaction, job_id: UUID, by: str | None) -> Resumpti
 class Records:
     """The transactions of a worker's attempts, which are retried during an outage until the worker stops.
 
-    A job may run for `limit` seconds in all its attempts together.
+    A job may run for `limit` seconds in all its attempts together. The `tracer` traces each attempt.
     """
 
     transaction: OpenTransaction
     stopping: Event
     limit: float = math.inf
+    tracer: Tracer = NO_TRACER
 
     def retry(self, action: Callable[[Transaction], T]) -> T:
         """Run an action in a transaction, retried during an outage; raises Interrupted."""
@@ -76,7 +79,7 @@ class Records:
         """
         if self.stopping.is_set():
             raise Interrupted
-        found = self.retry(lambda tx: _claimed(tx, job_id, by, resumption))
+        found = self.retry(lambda tx: _claimed(tx, job_id, by, resumption, self.tracer))
         if found is None:
             return None
         earlier = found.earlier
@@ -94,7 +97,9 @@ class Records:
             found.kept,
             kind=earlier.kind,
             running=RunningTime(earlier.seconds, limit=self.limit),
+            span=found.span,
         )
+        CURRENT.set(attempt.span)
         resumed_from = None if found.resumed_from is None else found.resumed_from.attempt
         attempt.event.started(resumed_from=resumed_from)
         return attempt
@@ -137,11 +142,12 @@ class Attempt:
     kept: Kept | None = None
     kind: JobKind = "training"
     running: RunningTime = field(default_factory=RunningTime)
+    span: Span = NO_SPAN
 
     @property
     def event(self) -> JobEvent:
-        """The fields of log events about it."""
-        return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
+        """The fields of log events about it, the last of which ends its span."""
+        return JobEvent(self.job_id, self.kind, self.number, self.running.seconds, self.span)
 
     def job(self) -> Job:
         """Return the job; raises Superseded where it was deleted, Interrupted."""
@@ -236,17 +242,20 @@ class _Claimed:
     claim: Claim | None
     kept: Kept | None = None
     resumed_from: Resumption | None = None
+    span: Span = NO_SPAN
 
 
-def _claimed(tx: Transaction, job_id: UUID, by: str | None, resumption: FindResumption) -> _Claimed | None:
+def _claimed(
+    tx: Transaction, job_id: UUID, by: str | None, resumption: FindResumption, tracer: Tracer
+) -> _Claimed | None:
     earlier = JobRepository(tx).earlier_starts(job_id)
     if earlier is None:
         return None
     kept = None if by is None else CheckpointRepository(tx).find(job_id, by=by)
-    if kept is not None:
-        return _Claimed(earlier, JobRepository(tx).claim(job_id, resumed_from=kept.resumption), kept, kept.resumption)
-    resumed_from = resumption(tx, job_id, by)
-    return _Claimed(earlier, JobRepository(tx).claim(job_id, resumed_from=resumed_from), resumed_from=resumed_from)
+    resumed_from = resumption(tx, job_id, by) if kept is None else kept.resumption
+    span = start_attempt(tracer, job_id, earlier)  # one that is not ended, here after a rollback, is not exported
+    claim = JobRepository(tx).claim(job_id, resumed_from=resumed_from, traceparent=span.traceparent)
+    return _Claimed(earlier, claim, kept, resumed_from, span)
 
 
 def _block(dataset_id: UUID, number: int, tx: Transaction) -> tuple[int, Block] | None:

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.jobs.records import Job
+from app.tracing.spans import NO_SPAN, Span
 from relevance_bayes.types.jobs import JobKind
 
 logger = logging.getLogger(__name__)
@@ -20,13 +21,14 @@ class JobEvent:
     """The fields of log records about a job.
 
     `attempt` is the number of the attempt, from 1 (0: none was made); `seconds` is the running time of all attempts,
-    None where this process does not know it.
+    None where this process does not know it. `span` is that of the attempt; its outcome ends it.
     """
 
     job_id: UUID
     kind: JobKind
     attempt: int
     seconds: float | None = None
+    span: Span = NO_SPAN
 
     def started(self, *, resumed_from: int | None) -> None:
         """Log the start of an attempt; `resumed_from` is the attempt whose checkpoint it resumes from."""
@@ -65,4 +67,12 @@ class JobEvent:
     def _log(self, event: str, outcome: Outcome, *, level: int = logging.INFO, **more: str | int | None) -> None:
         seconds = None if self.seconds is None else round(self.seconds, 3)
         members = {"kind": self.kind, "attempt": self.attempt, "seconds": seconds, "outcome": outcome}
+        if outcome != "running":
+            self.span.set({"relevance.job.outcome": outcome})
+            self.span.end(error=_error(outcome, more.get("reason")))
         logger.log(level, event, extra={"job_id": str(self.job_id), **members, **more})
+
+
+def _error(outcome: Outcome, reason: str | int | None) -> str | None:
+    """Return the error of an attempt with this outcome; None where it has none."""
+    return str(reason or outcome) if outcome in {"failed", "timed_out", "died"} else None

@@ -78,11 +78,15 @@ class Client:
         return await self.send(call, requested, answered, [("authorization", one) for one in authorization])
 
     async def send(self, call: str, requested: Message, answered: type[A], metadata: Sequence[tuple[str, str]]) -> A:
-        stub = self._channel.unary_unary(
+        return await self.begin(call, requested, answered, metadata)
+
+    def begin(
+        self, call: str, requested: Message, answered: type[A], metadata: Sequence[tuple[str, str]]
+    ) -> "grpc.aio.UnaryUnaryCall[Message, A]":
+        stub: grpc.aio.UnaryUnaryMultiCallable[Message, A] = self._channel.unary_unary(
             f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
         )
-        found: A = await stub(requested, metadata=metadata)
-        return found
+        return stub(requested, metadata=tuple(metadata))
 
     async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
         return await self.ask("ModelInfer", requested, messages.ModelInferResponse)
