@@ -25,7 +25,7 @@ from relevance_bayes.types.formats import CSV, NDJSON
 
 CHAINS: TypeAdapter[tuple[VerifiedChain, ...]] = TypeAdapter(tuple[VerifiedChain, ...])
 ENTRY: TypeAdapter[AuditEntry] = TypeAdapter(AuditEntry)
-MEDIA_TYPES = {"ndjson": NDJSON.media_type, "csv": CSV.media_type}
+MEDIA_TYPES = {one.name: one.media_type for one in (NDJSON, CSV)}
 
 
 def selected(

@@ -260,6 +260,7 @@ class Reader:
         scope = {
             "type": "http",
             "method": "GET",
+            "scheme": "http",
             "path": self.path,
             "raw_path": self.path.encode(),
             "query_string": b"",

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from relevance_bayes.types import formats
+
 
 class ExportFormat(StrEnum):
     """The formats of exports."""
 
-    NDJSON = "ndjson"
-    CSV = "csv"
+    NDJSON = formats.NDJSON.name
+    CSV = formats.CSV.name
 
 
 Owner = Annotated[str, typer.Option(metavar="NAME", help="The owner of the resources.")]
