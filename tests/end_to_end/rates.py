@@ -38,3 +38,11 @@ def rate(urls: Sequence[str], headers: dict[str, str]) -> float:
 
     with ThreadPoolExecutor(len(urls)) as threads:
         return sum(threads.map(send, urls)) / SECONDS
+
+
+def check_rate(urls: Sequence[str], headers: dict[str, str], expected: float) -> None:
+    """Check that processes hold a rate within 10 %, by up to three measurements: they can't while they get no CPU."""
+    measured: list[float] = []
+    while not measured or abs(measured[-1] - expected) > 0.1 * expected:
+        assert len(measured) < 3, measured
+        measured.append(rate(urls, headers))
