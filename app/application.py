@@ -27,7 +27,8 @@ from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
 from app.http.handlers import add_handlers
-from app.http.middleware import Entrance, HeadRequests, Rules
+from app.http.head_requests import HeadRequests
+from app.http.middleware import Entrance, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
 from app.http.rate_limits import RateLimits, Unlimited

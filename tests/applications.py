@@ -11,6 +11,7 @@ from httpx2 import Response
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
+from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
@@ -221,4 +222,20 @@ def parts(engine_of_one_file: Engine, parts_template: Path) -> Iterator[SmallPar
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """A client of the application; an exception that nobody foresaw is answered, as a server would."""
     with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def live_parts(engine: Engine) -> Iterator[StoredParts]:
+    """An application's parts over a database, with its watcher of jobs."""
+    parts = StoredParts.over(engine)
+    yield parts
+    parts.watcher.close()
+
+
+@pytest.fixture
+def client_with_keys(live_parts: StoredParts) -> Iterator[TestClient]:
+    """A client of an application that needs keys."""
+    authenticator = KeyAuthenticator(live_parts.transaction, needs_keys=True)
+    with TestClient(make_application(live_parts, LIMITS, authenticator=authenticator)) as client:
         yield client

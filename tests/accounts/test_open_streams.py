@@ -1,17 +1,14 @@
 """Event streams that are open while a key, a session or a membership ends."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 from typing import Protocol
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from app.accounts.authenticator import KeyAuthenticator
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER
 from app.jobs import event_routes
 from app.jobs.service import History, Jobs
@@ -19,7 +16,7 @@ from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.keys import KeyScope
 from tests import samples
 from tests.accounts.test_session_routes import OWN_PAGE, session
-from tests.applications import LIMITS, StoredParts
+from tests.applications import StoredParts
 from tests.jobs.test_event_routes import fail, numbers, progress
 from tests.waiting import until
 
@@ -33,28 +30,14 @@ def _copies_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stored(engine: Engine) -> Iterator[StoredParts]:
-    parts = StoredParts.over(engine)
-    yield parts
-    parts.watcher.close()
-
-
-@pytest.fixture
-def client(stored: StoredParts) -> Iterator[TestClient]:
-    authenticator = KeyAuthenticator(stored.transaction, needs_keys=True)
-    with TestClient(make_application(stored, LIMITS, authenticator=authenticator)) as client:
-        yield client
-
-
-@pytest.fixture
-def running(stored: StoredParts) -> UUID:
+def running(live_parts: StoredParts) -> UUID:
     """A job with two events in the project that is shared with `vision`."""
-    stored.members.put(BUILT_IN_OWNER, "vision", "viewer")
-    return samples.running_job(stored.transaction, owner=BUILT_IN_OWNER)
+    live_parts.members.put(BUILT_IN_OWNER, "vision", "viewer")
+    return samples.running_job(live_parts.transaction, owner=BUILT_IN_OWNER)
 
 
-def key(stored: StoredParts, *, owner: str = "vision", scope: KeyScope = "read") -> tuple[UUID, dict[str, str]]:
-    made, secret = stored.keys.create(owner, "of a test", scopes=(scope,))
+def key(live_parts: StoredParts, *, owner: str = "vision", scope: KeyScope = "read") -> tuple[UUID, dict[str, str]]:
+    made, secret = live_parts.keys.create(owner, "of a test", scopes=(scope,))
     return made.id, {"Authorization": f"Bearer {secret}"}
 
 
@@ -80,7 +63,7 @@ class Read(Protocol):
 
 
 @pytest.fixture
-def read(client: TestClient, looks: list[UUID]) -> Read:
+def read(client_with_keys: TestClient, looks: list[UUID]) -> Read:
     def read(job_id: UUID, headers: dict[str, str], *later: Callable[[], object]) -> list[int]:
         before = len(looks)
 
@@ -93,7 +76,7 @@ def read(client: TestClient, looks: list[UUID]) -> Read:
         with ThreadPoolExecutor(1) as pool:
             happened = pool.submit(happen)
             sent = {**headers, "Accept": "text/event-stream"}
-            response = client.get(f"/v1/training-jobs/{job_id}/events", headers=sent)
+            response = client_with_keys.get(f"/v1/training-jobs/{job_id}/events", headers=sent)
             happened.result()
         assert response.status_code == 200, response.text
         return numbers(response.content)
@@ -101,36 +84,38 @@ def read(client: TestClient, looks: list[UUID]) -> Read:
     return read
 
 
-def test_a_stream_of_a_member_goes_on_until_the_job_has_ended(stored: StoredParts, running: UUID, read: Read) -> None:
-    _, headers = key(stored)
-    later = (lambda: progress(stored, running), lambda: fail(stored, running))
+def test_a_stream_of_a_member_goes_on_until_the_job_has_ended(
+    live_parts: StoredParts, running: UUID, read: Read
+) -> None:
+    _, headers = key(live_parts)
+    later = (lambda: progress(live_parts, running), lambda: fail(live_parts, running))
     assert read(running, headers | PROJECT, *later) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("is_session", [False, True], ids=["key", "session"])
 def test_a_stream_of_a_former_member_ends_before_its_next_event(
-    client: TestClient, stored: StoredParts, running: UUID, read: Read, *, is_session: bool
+    client_with_keys: TestClient, live_parts: StoredParts, running: UUID, read: Read, *, is_session: bool
 ) -> None:
-    _, headers = key(stored)
-    sent = session(client, headers | PROJECT) | OWN_PAGE if is_session else headers | PROJECT
-    later = (lambda: stored.members.remove(BUILT_IN_OWNER, "vision"), lambda: progress(stored, running))
+    _, headers = key(live_parts)
+    sent = session(client_with_keys, headers | PROJECT) | OWN_PAGE if is_session else headers | PROJECT
+    later = (lambda: live_parts.members.remove(BUILT_IN_OWNER, "vision"), lambda: progress(live_parts, running))
     assert read(running, sent, *later) == [1, 2]
-    _, of_owner = key(stored, owner=BUILT_IN_OWNER)
-    assert read(running, of_owner, lambda: fail(stored, running)) == [1, 2, 3, 4]
+    _, of_owner = key(live_parts, owner=BUILT_IN_OWNER)
+    assert read(running, of_owner, lambda: fail(live_parts, running)) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_silent_stream_ends_with_its_key_its_session_or_its_membership(
-    client: TestClient, stored: StoredParts, running: UUID, read: Read, monkeypatch: pytest.MonkeyPatch
+    client_with_keys: TestClient, live_parts: StoredParts, running: UUID, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_routes, "STILL_HERE_SECONDS", 0.1)
-    key_id, of_key = key(stored)
-    cookie = session(client, key(stored)[1] | PROJECT)
-    _, of_member = key(stored)
+    key_id, of_key = key(live_parts)
+    cookie = session(client_with_keys, key(live_parts)[1] | PROJECT)
+    _, of_member = key(live_parts)
     ends: tuple[tuple[dict[str, str], Callable[[], object]], ...] = (
-        (of_key | PROJECT, lambda: stored.keys.revoke("vision", key_id)),
-        (cookie | OWN_PAGE, lambda: stored.sessions.end(cookie["Cookie"].partition("=")[2].encode())),
-        (of_member | PROJECT, lambda: stored.members.remove(BUILT_IN_OWNER, "vision")),
+        (of_key | PROJECT, lambda: live_parts.keys.revoke("vision", key_id)),
+        (cookie | OWN_PAGE, lambda: live_parts.sessions.end(cookie["Cookie"].partition("=")[2].encode())),
+        (of_member | PROJECT, lambda: live_parts.members.remove(BUILT_IN_OWNER, "vision")),
     )
     for headers, end in ends:
         began = monotonic()

@@ -1,25 +1,23 @@
 """Streams and long polls end with the key or session of their request."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from uuid import UUID
 
 import anyio
 import pytest
 from httpx2 import Response
-from sqlalchemy import Engine
 from starlette.testclient import TestClient
 from starlette.types import Scope
 
-from app.accounts.authenticator import MAX_WAIT_SECONDS, REFRESH_SECONDS, KeyAuthenticator
-from app.application import make_application
+from app.accounts.authenticator import MAX_WAIT_SECONDS, REFRESH_SECONDS
 from app.errors import UnauthenticatedError, UnavailableError
 from app.http.reauthentication import CHECK_SECONDS, LastingRequest, Reauthentication
 from app.identity import BUILT_IN_OWNER, Principal
 from app.jobs.repository import JobRepository
 from tests import samples
-from tests.applications import LIMITS, StoredParts
+from tests.applications import StoredParts
 from tests.problems import assert_problem
 
 STREAM = {"Accept": "text/event-stream"}
@@ -29,36 +27,22 @@ END_SECONDS = 25.0
 
 
 @pytest.fixture
-def stored(engine: Engine) -> Iterator[StoredParts]:
-    parts = StoredParts.over(engine)
-    yield parts
-    parts.watcher.close()
-
-
-@pytest.fixture
-def client(stored: StoredParts) -> Iterator[TestClient]:
-    authenticator = KeyAuthenticator(stored.transaction, needs_keys=True)
-    with TestClient(make_application(stored, LIMITS, authenticator=authenticator)) as client:
-        yield client
-
-
-@pytest.fixture
-def path(stored: StoredParts) -> str:
+def path(live_parts: StoredParts) -> str:
     """The path of a job that runs and goes on running."""
-    return f"/v1/training-jobs/{samples.running_job(stored.transaction, owner=BUILT_IN_OWNER)}"
+    return f"/v1/training-jobs/{samples.running_job(live_parts.transaction, owner=BUILT_IN_OWNER)}"
 
 
-def key(stored: StoredParts) -> tuple[UUID, dict[str, str]]:
-    made, secret = stored.keys.create(BUILT_IN_OWNER, "of a test", scopes=("read", "train"))
+def key(live_parts: StoredParts) -> tuple[UUID, dict[str, str]]:
+    made, secret = live_parts.keys.create(BUILT_IN_OWNER, "of a test", scopes=("read", "train"))
     return made.id, {"Authorization": f"Bearer {secret}"}
 
 
 def lasting(
-    client: TestClient, path: str, headers: dict[str, str], end: Callable[[], object]
+    client_with_keys: TestClient, path: str, headers: dict[str, str], end: Callable[[], object]
 ) -> tuple[Response, float]:
     """The response to a request whose credential ends after a second; and the seconds between both ends."""
     with ThreadPoolExecutor(1) as pool:
-        waiting: Future[Response] = pool.submit(client.get, path, headers=headers)
+        waiting: Future[Response] = pool.submit(client_with_keys.get, path, headers=headers)
         time.sleep(1.0)
         assert not waiting.done()
         end()
@@ -67,25 +51,32 @@ def lasting(
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_stream_ends_with_the_key_of_its_request(client: TestClient, stored: StoredParts, path: str) -> None:
-    key_id, headers = key(stored)
+def test_a_stream_ends_with_the_key_of_its_request(
+    client_with_keys: TestClient, live_parts: StoredParts, path: str
+) -> None:
+    key_id, headers = key(live_parts)
     response, seconds = lasting(
-        client, f"{path}/events", headers | STREAM, lambda: stored.keys.revoke(BUILT_IN_OWNER, key_id)
+        client_with_keys, f"{path}/events", headers | STREAM, lambda: live_parts.keys.revoke(BUILT_IN_OWNER, key_id)
     )
     assert response.status_code == 200
     assert "event: transition" in response.text
     assert seconds < END_SECONDS
-    assert client.get(f"{path}/events", headers=headers | STREAM).status_code == 401
+    assert client_with_keys.get(f"{path}/events", headers=headers | STREAM).status_code == 401
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_stream_ends_with_the_logout_of_its_session(client: TestClient, stored: StoredParts, path: str) -> None:
-    _, headers = key(stored)
-    cookie = client.post("/v1/session", headers=headers).headers["Set-Cookie"].partition(";")[0]
-    client.cookies.clear()
+def test_a_stream_ends_with_the_logout_of_its_session(
+    client_with_keys: TestClient, live_parts: StoredParts, path: str
+) -> None:
+    _, headers = key(live_parts)
+    cookie = client_with_keys.post("/v1/session", headers=headers).headers["Set-Cookie"].partition(";")[0]
+    client_with_keys.cookies.clear()
     session = OWN_PAGE | {"Cookie": cookie}
     response, seconds = lasting(
-        client, f"{path}/events", session | STREAM, lambda: client.delete("/v1/session", headers=session)
+        client_with_keys,
+        f"{path}/events",
+        session | STREAM,
+        lambda: client_with_keys.delete("/v1/session", headers=session),
     )
     assert response.status_code == 200
     assert seconds < END_SECONDS
@@ -94,10 +85,12 @@ def test_a_stream_ends_with_the_logout_of_its_session(client: TestClient, stored
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("suffix", ["?wait=60", "/events?wait=60&after=1000"])
 def test_a_long_poll_ends_with_the_key_of_its_request(
-    suffix: str, client: TestClient, stored: StoredParts, path: str
+    suffix: str, client_with_keys: TestClient, live_parts: StoredParts, path: str
 ) -> None:
-    key_id, headers = key(stored)
-    response, seconds = lasting(client, f"{path}{suffix}", headers, lambda: stored.keys.revoke(BUILT_IN_OWNER, key_id))
+    key_id, headers = key(live_parts)
+    response, seconds = lasting(
+        client_with_keys, f"{path}{suffix}", headers, lambda: live_parts.keys.revoke(BUILT_IN_OWNER, key_id)
+    )
     detail = "Send a valid API key or token as `Authorization: Bearer <key>`."
     assert_problem(response, "unauthenticated", detail)
     assert response.headers["WWW-Authenticate"] == "Bearer"
@@ -106,14 +99,14 @@ def test_a_long_poll_ends_with_the_key_of_its_request(
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_stream_whose_key_stays_valid_goes_on_to_the_end_of_its_job(
-    client: TestClient, stored: StoredParts, path: str
+    client_with_keys: TestClient, live_parts: StoredParts, path: str
 ) -> None:
-    _, headers = key(stored)
+    _, headers = key(live_parts)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(client.get, f"{path}/events", headers=headers | STREAM)
+        waiting = pool.submit(client_with_keys.get, f"{path}/events", headers=headers | STREAM)
         time.sleep(2 * CHECK_SECONDS + 0.5)
         assert not waiting.done()
-        with stored.transaction() as tx:
+        with live_parts.transaction() as tx:
             assert JobRepository(tx).fail(UUID(path.rpartition("/")[2]), 1, samples.PROBLEM)
         assert '"state":"failed"' in waiting.result(30).text
 

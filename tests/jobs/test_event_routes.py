@@ -10,7 +10,6 @@ from typing import Final
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
@@ -37,15 +36,8 @@ on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
-def stored(engine: Engine) -> Iterator[StoredParts]:
-    parts = StoredParts.over(engine)
-    yield parts
-    parts.watcher.close()
-
-
-@pytest.fixture
-def app(stored: StoredParts) -> Starlette:
-    return make_application(stored, LIMITS)
+def app(live_parts: StoredParts) -> Starlette:
+    return make_application(live_parts, LIMITS)
 
 
 @pytest.fixture
@@ -54,28 +46,28 @@ def client(app: Starlette) -> Iterator[TestClient]:
         yield client
 
 
-def progress(stored: StoredParts, job_id: UUID, times: int = 1) -> None:
+def progress(live_parts: StoredParts, job_id: UUID, times: int = 1) -> None:
     for _ in range(times):
-        with stored.transaction() as tx:
+        with live_parts.transaction() as tx:
             assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
 
 
-def fail(stored: StoredParts, job_id: UUID) -> None:
-    with stored.transaction() as tx:
+def fail(live_parts: StoredParts, job_id: UUID) -> None:
+    with live_parts.transaction() as tx:
         assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
 
 
 @pytest.fixture
-def running(stored: StoredParts) -> UUID:
+def running(live_parts: StoredParts) -> UUID:
     """A job with two events."""
-    return samples.running_job(stored.transaction, owner=OWNER)
+    return samples.running_job(live_parts.transaction, owner=OWNER)
 
 
 @pytest.fixture
-def ended(stored: StoredParts, running: UUID) -> UUID:
+def ended(live_parts: StoredParts, running: UUID) -> UUID:
     """A job with six events, the last of which is its end."""
-    progress(stored, running, 3)
-    fail(stored, running)
+    progress(live_parts, running, 3)
+    fail(live_parts, running)
     return running
 
 
@@ -170,12 +162,12 @@ def test_a_stream_is_what_is_asked_for_above_json(
 
 
 def test_each_event_comes_as_it_happens_and_the_stream_ends_with_the_job(
-    client: TestClient, stored: StoredParts, running: UUID
+    client: TestClient, live_parts: StoredParts, running: UUID
 ) -> None:
     later = [
-        Timer(0.1, progress, (stored, running, 2)),
-        Timer(0.4, progress, (stored, running)),
-        Timer(0.7, fail, (stored, running)),
+        Timer(0.1, progress, (live_parts, running, 2)),
+        Timer(0.4, progress, (live_parts, running)),
+        Timer(0.7, fail, (live_parts, running)),
     ]
     for timer in later:
         timer.start()
@@ -183,28 +175,28 @@ def test_each_event_comes_as_it_happens_and_the_stream_ends_with_the_job(
     assert numbers(response.content) == [2, 3, 4, 5, 6]
 
 
-def test_who_is_ahead_of_a_job_waits_for_its_end(client: TestClient, stored: StoredParts, running: UUID) -> None:
-    timer = Timer(0.2, fail, (stored, running))
+def test_who_is_ahead_of_a_job_waits_for_its_end(client: TestClient, live_parts: StoredParts, running: UUID) -> None:
+    timer = Timer(0.2, fail, (live_parts, running))
     timer.start()
     response = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": "100"})
     assert (response.status_code, numbers(response.content)) == (200, [])
 
 
 def test_many_events_come_in_several_pieces(
-    client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_waiter, "BATCH", 3)
-    progress(stored, running, 9)
-    fail(stored, running)
+    progress(live_parts, running, 9)
+    fail(live_parts, running)
     assert numbers(client.get(f"{PATH}/{running}/events", headers=STREAM).content) == list(range(1, 13))
 
 
 @on_one_database
 def test_a_long_silence_is_broken_by_comments(
-    client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_events, "STILL_HERE_SECONDS", 0.05)
-    timer = Timer(0.4, fail, (stored, running))
+    timer = Timer(0.4, fail, (live_parts, running))
     timer.start()
     content = client.get(f"{PATH}/{running}/events", headers=STREAM).content
     assert content.count(b": still here\n\n") >= 2
@@ -212,7 +204,7 @@ def test_a_long_silence_is_broken_by_comments(
 
 
 def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
-    client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_events, "LOOK_AGAIN_SECONDS", 0.05)
     history, looks = Jobs.history, iter(range(100))
@@ -223,7 +215,7 @@ def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
         return history(self, owner, job_id, limit=limit, after=after, kind=kind)
 
     monkeypatch.setattr(Jobs, "history", now_and_then)
-    later = [Timer(0.4, progress, (stored, running)), Timer(0.8, fail, (stored, running))]
+    later = [Timer(0.4, progress, (live_parts, running)), Timer(0.8, fail, (live_parts, running))]
     for timer in later:
         timer.start()
     content = client.get(f"{PATH}/{running}/events", headers=STREAM).content
@@ -231,16 +223,18 @@ def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
     assert next(looks) > 5
 
 
-def test_the_end_of_the_process_ends_streams_and_waits(client: TestClient, stored: StoredParts, running: UUID) -> None:
-    timer = Timer(0.3, stored.watcher.stop)
+def test_the_end_of_the_process_ends_streams_and_waits(
+    client: TestClient, live_parts: StoredParts, running: UUID
+) -> None:
+    timer = Timer(0.3, live_parts.watcher.stop)
     timer.start()
     assert numbers(client.get(f"{PATH}/{running}/events", headers=STREAM).content) == [1, 2]
     assert client.get(f"{PATH}/{running}?wait=60").json()["state"] == "running"
     assert client.get(f"{PATH}/{running}/events?after=2&wait=60").json()["items"] == []
 
 
-def test_a_wait_for_events_ends_with_the_first(client: TestClient, stored: StoredParts, running: UUID) -> None:
-    timer = Timer(0.2, progress, (stored, running))
+def test_a_wait_for_events_ends_with_the_first(client: TestClient, live_parts: StoredParts, running: UUID) -> None:
+    timer = Timer(0.2, progress, (live_parts, running))
     timer.start()
     items = client.get(f"{PATH}/{running}/events?after=2&wait=60").json()["items"]
     assert [item["number"] for item in items] == [3]
@@ -295,11 +289,11 @@ async def eventually(happened: Callable[[], bool]) -> None:
 
 @on_one_database
 def test_a_slow_reader_holds_no_more_than_what_is_read_at_once(
-    app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+    app: Starlette, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_waiter, "BATCH", 10)
-    progress(stored, running, 47)
-    fail(stored, running)
+    progress(live_parts, running, 47)
+    fail(live_parts, running)
 
     async def read() -> None:
         reader = Reader(f"{PATH}/{running}/events")
@@ -315,10 +309,10 @@ def test_a_slow_reader_holds_no_more_than_what_is_read_at_once(
 
 
 @on_one_database
-def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, stored: StoredParts, running: UUID) -> None:
+def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, live_parts: StoredParts, running: UUID) -> None:
     watched: list[UUID] = []
     given_back: list[UUID] = []
-    watching = stored.watcher.watching
+    watching = live_parts.watcher.watching
 
     class Counted:
         def __init__(self, job_id: UUID, wake: Callable[[], None]) -> None:
@@ -332,7 +326,7 @@ def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, stored: Sto
             given_back.append(self.job_id)
             self.context.__exit__(None, None, None)
 
-    stored.watcher.watching = Counted  # type: ignore[assignment,method-assign]
+    live_parts.watcher.watching = Counted  # type: ignore[assignment,method-assign]
 
     async def read() -> None:
         waits, sends = Reader(f"{PATH}/{running}/events"), Reader(f"{PATH}/{running}/events")
@@ -349,14 +343,14 @@ def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, stored: Sto
 
 @on_one_database
 def test_what_happens_between_the_first_look_and_the_wait_is_told(
-    app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+    app: Starlette, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
     def too_late(job_id: UUID, _wake: Callable[[], None]) -> Iterator[None]:
-        fail(stored, job_id)
+        fail(live_parts, job_id)
         yield
 
-    monkeypatch.setattr(stored.watcher, "watching", too_late)
+    monkeypatch.setattr(live_parts.watcher, "watching", too_late)
 
     async def read() -> None:
         reader = Reader(f"{PATH}/{running}/events")
@@ -369,7 +363,7 @@ def test_what_happens_between_the_first_look_and_the_wait_is_told(
 
 
 def test_many_readers_of_a_job_share_their_looks(
-    app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+    app: Starlette, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history, looks = Jobs.history, []
 
@@ -385,9 +379,9 @@ def test_many_readers_of_a_job_share_their_looks(
         await eventually(lambda: all(reader.numbers == [1, 2] for reader in readers))
         await asyncio.sleep(0.5)
         monkeypatch.setattr(Jobs, "history", counted)
-        await asyncio.to_thread(progress, stored, running)
+        await asyncio.to_thread(progress, live_parts, running)
         await eventually(lambda: all(reader.numbers == [1, 2, 3] for reader in readers))
-        await asyncio.to_thread(fail, stored, running)
+        await asyncio.to_thread(fail, live_parts, running)
         await asyncio.gather(*tasks)
         assert all(reader.numbers == [1, 2, 3, 4] for reader in readers)
 

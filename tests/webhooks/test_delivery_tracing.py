@@ -10,20 +10,13 @@ from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from app.tracing.spans import CURRENT, span_scope
 from app.webhooks.delivery_repository import DeliveryRepository
 from tests import samples
-from tests.collector import Collector, collecting
+from tests.collector import Collector
 from tests.receivers import receiving, responses
+from tests.tracing.conftest import collector
 from tests.waiting import until
 from tests.webhooks.test_deliverer import Place, place
 
-__all__ = ["place"]
-
-
-@pytest.fixture
-def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
-    with collecting() as collector:
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
-        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
-        yield collector
+__all__ = ["collector", "place"]
 
 
 @pytest.fixture
