@@ -194,11 +194,12 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
 def _units_of_moves(h: Hyperparameters, moved: Array | None) -> Array:
     """The units in which L-BFGS sees moves of inducing points: the width of each input.
 
-    Log hyperparameters, beside which these are, are differences in the unit of a width too.
+    Changes of the logarithms of hyperparameters are relative, too. With units of 1 as many evaluations reach a bound
+    that is lower by 700 nats (kin40k, 256 functions) and 400 (a Matern 3/2 process of two inputs among eight, 64).
     """
-    return (
-        np.empty(0) if moved is None else np.broadcast_to(np.minimum(h.input_map.widths, MAX_UNIT), moved.shape).ravel()
-    )
+    if moved is None:
+        return np.empty(0)
+    return np.broadcast_to(np.minimum(h.input_map.widths, MAX_UNIT), moved.shape).ravel()
 
 
 def _iterations(task: Task, state: State, process: Process, rows: int) -> int:

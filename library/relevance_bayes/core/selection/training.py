@@ -28,12 +28,7 @@ from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_tem
 from relevance_bayes.core.selection.local import LocalComparison, LocalFit, learned_locally
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member, pooled
-from relevance_bayes.core.selection.ranking import (
-    FitContext,
-    RankedModel,
-    fitted_to,
-    ranked,
-)
+from relevance_bayes.core.selection.ranking import FitContext, RankedModel, fitted_to, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
