@@ -195,7 +195,7 @@ def _units_of_moves(h: Hyperparameters, moved: Array | None) -> Array:
     """The units in which L-BFGS sees moves of inducing points: the width of each input.
 
     Changes of the logarithms of hyperparameters are relative, too. With units of 1 as many evaluations reach a bound
-    that is lower by 700 nats (kin40k, 256 functions) and 400 (a Matern 3/2 process of two inputs among eight, 64).
+    that is lower by 590 nats (kin40k, 256 functions) and 390 (a Matern 3/2 process of two inputs among eight, 64).
     """
     if moved is None:
         return np.empty(0)
