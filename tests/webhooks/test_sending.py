@@ -106,7 +106,16 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
         (b"HTTP/1.1 100 Continue\r\n\r\n" * 11, "not-connected"),
         (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 200_000, "not-http"),
     ],
-    ids=["nothing", "cut off early", "another protocol", "another version", "no status", "cut off", "going on", "endless"],
+    ids=[
+        "nothing",
+        "cut off early",
+        "another protocol",
+        "another version",
+        "no status",
+        "cut off",
+        "going on",
+        "endless",
+    ],
 )
 def test_what_is_no_answer_is_said_to_be_none(given: bytes, reason: DeliveryError) -> None:
     with receiving(says(given)) as receiver:
