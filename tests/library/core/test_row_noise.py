@@ -168,7 +168,7 @@ def test_the_bound_has_each_rows_noise_and_its_gradient() -> None:
     vectors = Vectors(places, rows.X[places], rows.X[places] + 0.3)
     found = bound(rows, vectors, Gaussian(), BY_ROW, h)
     alpha = np.append(h.alpha, np.full(3, 1.0 / h.signal_variance))
-    C = marginal_covariance(found.P, alpha, rows.precisions)
+    C = marginal_covariance(found.columns.array(), alpha, rows.precisions)
     left = 0.5 * h.signal_variance * float(rows.precisions @ found.left)
     expected = float(multivariate_normal.logpdf(rows.t, np.zeros(25), C)) - left
     assert found.value == pytest.approx(expected, rel=1e-10)
