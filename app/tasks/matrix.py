@@ -59,5 +59,5 @@ def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: i
         statistics.add(part.block, np.ones(len(part.numbers), np.bool_))
     refuse_too_few(statistics.rows)
     encoding = statistics.encoding()
-    refuse_too_many(statistics.rows * encoding.width, most=max_cells)
+    refuse_too_many(statistics.rows * encoding.width, maximum=max_cells)
     return write_matrix(encoding, complete_rows(read, plan.inputs, needed=needed), path)

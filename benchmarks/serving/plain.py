@@ -55,8 +55,8 @@ class PlainModel:
         mean = columns @ self.mean * scale + shift
         unit = scale * scale
         weights = np.square(columns @ self.lower).sum(axis=1) * unit
-        beyond = np.maximum(1.0 - np.square(kernels @ self.whitening).sum(axis=1), 0.0) * (amplitude * unit)
+        residual = np.maximum(1.0 - np.square(kernels @ self.whitening).sum(axis=1), 0.0) * (amplitude * unit)
         scatter = np.full(len(X), noise * unit)
-        total = scatter + weights + beyond
+        total = scatter + weights + residual
         reach = SIGMAS * np.sqrt(total)
-        return mean, total, scatter, weights, beyond, mean - reach, mean + reach
+        return mean, total, scatter, weights, residual, mean - reach, mean + reach

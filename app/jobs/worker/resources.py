@@ -16,11 +16,11 @@ def threads_of_a_fit(slots: int) -> int:
 
 def memory_of_a_fit(slots: int) -> int:
     """Return the number of bytes that one fit may allocate: its share of most of the process's memory limit."""
-    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    maximum = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in CONTROL_GROUP:
         if path.exists() and (text := path.read_text().strip()).isdigit():
-            most = min(most, int(text))
-    return int(MEMORY_FOR_FITS * most / slots)
+            maximum = min(maximum, int(text))
+    return int(MEMORY_FOR_FITS * maximum / slots)
 
 
 def cores() -> int:

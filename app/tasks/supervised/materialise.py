@@ -148,7 +148,7 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cell
         )
     if cells == 0:
         raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`.", kind="no-inputs")
-    refuse_too_many(cells, most=max_cells)
+    refuse_too_many(cells, maximum=max_cells)
 
 
 def _check_noise(plan: SupervisedPlan, target: EncodedTarget) -> None:
