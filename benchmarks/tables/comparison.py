@@ -43,7 +43,7 @@ def sealed(options: Options) -> list[Table]:
     if options.engines == "peers":
         return _kept(sources, options)
     look = looks.begin(datetime.now(UTC).date().isoformat(), looks.revision())
-    print(f"Look {look.number} of {looks.MAX_QUERIES} at the sealed half; it is recorded in {looks.FILE.name}.")
+    print(f"Look {look.number} of {looks.MAX_LOOKS} at the sealed half; it is recorded in {looks.FILE.name}.")
     results = _measured(sources, options)
     summaries = {task: _summary(_of(results, sources, task), task) for task in _tasks(sources)}
     looks.end(look, summaries)

@@ -13,7 +13,7 @@ FILE = Path(__file__).with_name("looks.json")
 
 ROOT = Path(__file__).parents[2]
 
-MAX_QUERIES = 3
+MAX_LOOKS = 3
 
 Summary = Mapping[Task, Mapping[str, Mapping[str, float]]]
 """The figures by task, engine and name."""
@@ -44,8 +44,8 @@ def begin(day: str, revision: str) -> Look:
     taken = looks()
     if taken and not taken[-1].figures and taken[-1].revision == revision:
         return taken[-1]
-    if len(taken) >= MAX_QUERIES:
-        raise NotRun(f"{MAX_QUERIES} looks at the sealed half have been taken, and there is no other")
+    if len(taken) >= MAX_LOOKS:
+        raise NotRun(f"{MAX_LOOKS} looks at the sealed half have been taken, and there is no other")
     look = Look(len(taken) + 1, day, revision)
     _write([*taken, look])
     return look
