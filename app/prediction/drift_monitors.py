@@ -93,7 +93,7 @@ class DriftMonitors:
 
     def samples(self, owner: str) -> Iterator[Sample]:
         """Yield the metrics of an owner's versions."""
-        half, windows = self._count(), self._windows()
+        half, windows = self.count(), self._windows()
         others = [] if self._shared is None else self._shared.others(self._now())
         totals = [
             (window, total)
@@ -109,18 +109,18 @@ class DriftMonitors:
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
-        self._count()
-        self._publish()
+        self.count()
+        self.publish()
 
     def _run(self) -> None:
         published_at = time.monotonic()
         while not self._closed.wait(COUNT_SECONDS):
-            self._count()
+            self.count()
             if time.monotonic() - published_at >= PUBLISH_SECONDS:
-                self._publish()
+                self.publish()
                 published_at = time.monotonic()
 
-    def _count(self) -> int:
+    def count(self) -> int:
         """Count the rows of all monitors; return the current half."""
         half = int(self._now() // self._half_seconds)
         with self._lock:
@@ -133,7 +133,8 @@ class DriftMonitors:
         with self._lock:
             return merged(monitor.window for monitor in self._monitors.values())
 
-    def _publish(self) -> None:
+    def publish(self) -> None:
+        """Write the counts since the last publication for other processes, if there are any."""
         if self._shared is not None and not self._is_published:
             self._is_published = True
             self._shared.publish(window for window in self._windows() if window.halves)

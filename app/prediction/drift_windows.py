@@ -60,8 +60,9 @@ def merged(windows: Iterable[DriftWindow]) -> list[DriftWindow]:
         if one is None:
             found[window.version_id] = replace(window, halves=dict(window.halves))
             continue
-        for half, counts in window.halves.items():
-            one.add(half, counts)
+        if (one.inputs, one.predictions) == (window.inputs, window.predictions):
+            for half, counts in window.halves.items():
+                one.add(half, counts)
     return list(found.values())
 
 

@@ -72,7 +72,8 @@ def _edges(present: Array) -> Array:
     bins = min(MAX_BINS, max(2, len(present) // MIN_ROWS_A_BIN))
     last_rows = np.arange(1, bins) * len(present) // bins - 1
     edges = np.unique(present[np.maximum(last_rows, 0)])
-    if edges[0] > present[0]:
+    least = present[0]
+    if edges[0] > least or (present == least).sum() == 1 or least <= -np.finfo(np.float64).max:
         return edges
     # Many rows share the least value: without this edge, lower ones would count with them.
     return np.concatenate([[np.nextafter(edges[0], -np.inf)], edges])
