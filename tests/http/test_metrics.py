@@ -167,9 +167,9 @@ def test_the_metrics_of_models_are_those_of_the_owner_of_the_key(parts: SmallPar
 
     parts.metrics = Metrics(OwnNumbers(), DatabaseMetrics(parts.transaction, ()), of_owner)
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    secrets = {owner: parts.keys.create(owner, "of a test", scopes=("read",))[1] for owner in ("acme", "other")}
     with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
-        for owner in ("acme", "other"):
-            secret = parts.keys.create(owner, "of a test", scopes=("read",))[1]
+        for owner, secret in secrets.items():
             text = client.get("/metrics", headers={"Authorization": f"Bearer {secret}"}).text
             assert scrape(text).value(MONITORED.name, model=f"model-of-{owner}", version="1") == 7
             assert text.count("model-of-") == 1

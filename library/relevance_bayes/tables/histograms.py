@@ -25,7 +25,7 @@ MAX_CATEGORIES = 20
 """The number of most frequent categories with a bin of their own."""
 
 SMOOTHING = 0.5
-"""What is added to each count, so that an empty bin has a finite logarithm."""
+"""The number that is added to each count, so that an empty bin has a finite logarithm."""
 
 FLAGS = ("false", "true")
 
