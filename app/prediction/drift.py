@@ -14,7 +14,7 @@ from app.tasks.baseline import monitored_column
 from app.tasks.prediction import Prediction
 from app.tasks.row_sample import joined
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import Block, NumberBlock, taken
+from relevance_bayes.tables.columns import Block, taken
 from relevance_bayes.tables.histograms import Binning
 from relevance_bayes.types.statistics import MIN_SUPPORT
 from relevance_bayes.types.values import Label
@@ -22,9 +22,11 @@ from relevance_bayes.types.values import Label
 MAX_WAITING = 128
 """The number of requests of a version that are counted each second, the first ones."""
 
-MAX_ROWS = 1_000
-MAX_CELLS = 4_096
-"""The maximum number of rows, and of rows times inputs, counted of a request: random ones of more."""
+MAX_ROWS = 500
+"""The maximum number of rows counted of a request, random ones of more."""
+
+MAX_CELLS = 32_768
+"""The maximum number of rows times inputs that are kept of a request until the count."""
 
 
 class DriftMonitor:
@@ -35,7 +37,8 @@ class DriftMonitor:
         self._inputs = tuple(Binning(one) for one in (() if baseline is None else baseline.inputs))
         self._predictions = None if baseline is None else Binning(baseline.predictions)
         self._classes = tuple(classes)
-        self._max_rows = min(MAX_ROWS, max(1, MAX_CELLS // max(len(version.report.plan.inputs), 1)))
+        self._max_rows = min(MAX_ROWS, MAX_CELLS // max(len(self._inputs), 1))
+        self._max_whole = min(MAX_ROWS, MAX_CELLS // max(len(version.report.plan.inputs), 1))
         self._random = np.random.default_rng()
         self._waiting: deque[tuple[Block, Array, Array | None]] = deque()
         self.window = DriftWindow(
@@ -53,21 +56,17 @@ class DriftMonitor:
         if len(waiting) >= MAX_WAITING or (support is None and self._predictions is None):
             return
         values = prediction.monitored[1]
-        if rows <= self._max_rows:
+        if rows <= self._max_whole:
             waiting.append((block, values, support))
         else:
             waiting.append(self._part(block, values, support))
 
     def _part(self, block: Block, values: Array, support: Array | None) -> tuple[Block, Array, Array | None]:
-        """Return random rows: one of each of equally many consecutive ones."""
-        number = self._max_rows
+        """Return the monitored inputs of random rows: one of each of equally many consecutive ones."""
+        number = min(self._max_rows, len(values))
         rows = ((np.arange(number) + self._random.random(number)) * (len(values) / number)).astype(np.intp)
-        part: Block
-        if isinstance(block, NumberBlock):
-            part = NumberBlock(block.names, block.matrix[rows])
-        else:
-            names = (one.histogram.name for one in self._inputs)
-            part = {name: taken(block[name], rows) for name in names if name in block}
+        names = (one.histogram.name for one in self._inputs)
+        part = {name: taken(block[name], rows) for name in names if name in block}
         return part, values[rows], None if support is None else support[rows]
 
     def count(self, half: int) -> bool:

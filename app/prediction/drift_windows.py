@@ -97,7 +97,7 @@ class SharedWindows:
                     path.unlink()
                     continue
                 published = _PUBLISHED.decode(path.read_bytes())
-            except (FileNotFoundError, msgspec.DecodeError):  # deleted by another process; or of another release
+            except (OSError, msgspec.DecodeError):  # deleted by another process; or of another release
                 continue
             if published.half_seconds == self._half_seconds:
                 found += published.windows

@@ -80,6 +80,7 @@ SMALL = baseline_in(with_baseline())
 OF_X, OF_COLOUR = SMALL.inputs
 assert isinstance(OF_X, NumberHistogram)
 assert isinstance(OF_COLOUR, CategoryHistogram)
+MANY = tuple(float(edge) for edge in range(200))
 TWICE = (CategoryCount("red", 500), CategoryCount("red", 500))
 
 
@@ -97,6 +98,8 @@ TWICE = (CategoryCount("red", 500), CategoryCount("red", 500))
         (replace(SMALL, inputs=(OF_X, replace(OF_COLOUR, categories=TWICE))), "/inputs/1/categories"),
         (replace(SMALL, inputs=(OF_X, replace(OF_COLOUR, kind="boolean"))), "/inputs/1/categories"),
         (replace(SMALL, predictions=replace(OF_X, missing=1)), "/predictions"),
+        (replace(SMALL, predictions=replace(OF_X, edges=MANY, counts=(1,) * 201)), "/predictions"),
+        (replace(SMALL, inputs=(OF_X,) * 101), "/inputs"),
     ],
 )
 def test_histograms_that_no_training_makes_are_refused(spoilt: Baseline, where: str) -> None:

@@ -3,19 +3,23 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from relevance_bayes.documents.validation.figures import COUNT, POSITIVE_COUNT, figure_faults
+from relevance_bayes.documents.validation.figures import COUNT, POSITIVE_COUNT, Interval, figure_faults
 from relevance_bayes.types.baselines import Baseline, Histogram, NumberHistogram
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.values import InputColumn
 
 WHERE = "/report/baseline"
+SIZE = Interval(0, 100)
+"""The number of histograms of inputs, and of bins: some times those of trainings, and little memory."""
 
 
 def baseline_faults(baseline: Baseline | None, inputs: Sequence[InputColumn], target: str | None) -> Iterator[Fault]:
     """Yield faults of histograms: of the first inputs with their kinds, the target, and predictions."""
     if baseline is None:
         return
-    yield from figure_faults([(f"{WHERE}/rows", baseline.rows, POSITIVE_COUNT)])
+    yield from figure_faults(
+        [(f"{WHERE}/rows", baseline.rows, POSITIVE_COUNT), (f"{WHERE}/inputs", len(baseline.inputs), SIZE)]
+    )
     columns = [(one.name, one.kind) for one in baseline.inputs]
     if columns != [(column.name, column.kind) for column in inputs[: len(columns)]]:
         yield Fault("Expected the names and kinds of the first inputs.", f"{WHERE}/inputs")
@@ -42,6 +46,7 @@ def _of_histogram(histogram: Histogram, rows: int, where: str, *, is_complete: b
             yield Fault("Expected different categories.", f"{where}/categories")
         if histogram.kind == "boolean" and [one.label for one in histogram.categories] != ["false", "true"]:
             yield Fault("Expected the categories false and true.", f"{where}/categories")
+    yield from figure_faults([(where, len(counts), SIZE)])
     yield from figure_faults((where, count, COUNT) for count in (*counts, histogram.missing))
     total = sum(counts) + histogram.missing
     if total > rows or (is_complete and total < rows):
