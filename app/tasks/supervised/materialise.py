@@ -60,8 +60,9 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
 
     Where inputs have outlying values there are two more: their rows are left out and reported.
 
-    Memory holds one block and an encoded part of it; while the rows to hold out are chosen, also 16 bytes a row. Raises
-    TrainingFailedError where the remaining rows can't be learned from, or rows times inputs exceed `max_cells`.
+    Memory holds one block, an encoded part of it and the sample; while the rows to hold out are chosen, also 16 bytes a
+    row. Raises TrainingFailedError where the remaining rows can't be learned from, or rows times inputs exceed
+    `max_cells`.
     """
     holdout = _holdout(plan, read)
     limits: AllLimits = {}
