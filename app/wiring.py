@@ -60,6 +60,7 @@ from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.origin import acting, command_origin
 from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
+from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.served_versions import ServedVersions
 from app.process_parts import Base, ProcessParts
 from app.registry.catalogue import Catalogue
@@ -86,6 +87,7 @@ def build(settings: Settings) -> ProcessParts:
     reachability = Reachability()
     source = _number_source(settings)
     base = _base(settings, reachability, source.numbers)
+    monitors = DriftMonitors(settings.drift_window_seconds, settings.metrics_directory)
     prediction = ServedVersions(
         base.transaction,
         settings.cache_bytes,
@@ -93,6 +95,7 @@ def build(settings: Settings) -> ProcessParts:
         reachability=reachability,
         stale_seconds=settings.stale_if_error_seconds,
         numbers=source.numbers,
+        monitors=monitors,
     )
     queries = (job_metrics(settings.heartbeat_timeout_seconds), webhook_metrics)
     return ProcessParts(
@@ -116,7 +119,9 @@ def build(settings: Settings) -> ProcessParts:
         sessions=Sessions(base.transaction, settings.session_seconds),
         audit=Audit(base.transaction),
         refusals=LimitedRefusals(base.transaction),
-        metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
+        metrics=Metrics(
+            source, DatabaseMetrics(base.transaction, queries, reachability=reachability), monitors.samples
+        ),
         limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
         rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),

@@ -3,7 +3,7 @@
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
-from app.http.dependencies import ServicesDependency
+from app.http.dependencies import Owner, ServicesDependency
 from app.http.metrics_service import Metrics
 from app.http.paths import METRICS
 
@@ -11,8 +11,8 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get(METRICS)
-async def metrics(request: Request, services: ServicesDependency) -> Response:
-    """Return all metrics, in the text format of Prometheus or OpenMetrics."""
+async def metrics(request: Request, owner: Owner, services: ServicesDependency) -> Response:
+    """Return all metrics, of models those of the owner, in the text format of Prometheus or OpenMetrics."""
     reported, accept = services[Metrics], request.headers.get("accept", "")
-    text, media_type = await to_thread.run_sync(reported.exposition, accept, limiter=reported.limiter)
+    text, media_type = await to_thread.run_sync(reported.exposition, owner, accept, limiter=reported.limiter)
     return Response(text, headers={"Content-Type": media_type, "Cache-Control": "no-store"})

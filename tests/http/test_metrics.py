@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -9,11 +10,13 @@ from starlette.testclient import TestClient
 from app.accounts.authenticator import KeyAuthenticator
 from app.application import make_application
 from app.database.reachability import Reachability
-from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics
+from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics, Metrics
 from app.http.paths import TEMPLATE
 from app.http.request_metrics import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
 from app.jobs.metrics import job_metrics
-from app.metrics.numbers import Numbers
+from app.metrics.families import Sample
+from app.metrics.numbers import Numbers, OwnNumbers
+from app.prediction.drift_monitors import ROWS as MONITORED
 from relevance_bayes.types.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.metrics.expositions import Scrape, scrape
@@ -156,6 +159,20 @@ def test_metrics_need_a_key_that_may_read_where_requests_need_keys(parts: SmallP
             response = client.get("/metrics", headers={"Authorization": f"Bearer {secret}"})
             assert response.status_code == (200 if scope in {"read", "admin"} else 403), scope
             assert "acme" not in response.text
+
+
+def test_the_metrics_of_models_are_those_of_the_owner_of_the_key(parts: SmallParts) -> None:
+    def of_owner(owner: str) -> Iterator[Sample]:
+        yield Sample(MONITORED, (f"model-of-{owner}", "1"), (7,))
+
+    parts.metrics = Metrics(OwnNumbers(), DatabaseMetrics(parts.transaction, ()), of_owner)
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    secrets = {owner: parts.keys.create(owner, "of a test", scopes=("read",))[1] for owner in ("acme", "other")}
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+        for owner, secret in secrets.items():
+            text = client.get("/metrics", headers={"Authorization": f"Bearer {secret}"}).text
+            assert scrape(text).value(MONITORED.name, model=f"model-of-{owner}", version="1") == 7
+            assert text.count("model-of-") == 1
 
 
 def test_openapi_leaves_metrics_out(client: TestClient) -> None:

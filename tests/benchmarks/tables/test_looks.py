@@ -5,7 +5,7 @@ import pytest
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.options import Options
 from benchmarks.tables import comparison, looks
-from benchmarks.tables.looks import MAX_QUERIES, begin, end
+from benchmarks.tables.looks import MAX_LOOKS, begin, end
 from benchmarks.tables.measuring import Results
 from benchmarks.tables.splits import Source, divided
 from tests.benchmarks.tables.small import small_table
@@ -19,7 +19,7 @@ def _record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_record")
 def test_three_looks_are_recorded_and_a_fourth_is_refused() -> None:
-    for number in range(1, MAX_QUERIES + 1):
+    for number in range(1, MAX_LOOKS + 1):
         look = begin("2026-01-01", f"commit {number}")
         assert look.number == number
         end(look, {"regression": {"ours": {"rmse_ratio": 0.9 / number}}})
@@ -43,7 +43,7 @@ def test_a_look_that_has_ended_does_not_go_on() -> None:
 
 
 def test_the_committed_record_is_readable() -> None:
-    assert len(looks.looks()) <= MAX_QUERIES
+    assert len(looks.looks()) <= MAX_LOOKS
 
 
 @pytest.fixture
@@ -69,14 +69,14 @@ def test_the_command_counts_its_looks_and_refuses_the_fourth(
     one_sealed_table: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = Options(DataFolder(None))
-    for number in range(1, MAX_QUERIES + 1):
+    for number in range(1, MAX_LOOKS + 1):
         (table,) = comparison.sealed(options)
         assert f"look {number}" in table.title
-        assert f"Look {number} of {MAX_QUERIES}" in capsys.readouterr().out
+        assert f"Look {number} of {MAX_LOOKS}" in capsys.readouterr().out
     with pytest.raises(NotRun):
         comparison.sealed(options)
-    assert one_sealed_table == ["small"] * MAX_QUERIES
-    assert [look.figures["regression"]["ours"]["rmse_ratio"] for look in looks.looks()] == [1.0] * MAX_QUERIES
+    assert one_sealed_table == ["small"] * MAX_LOOKS
+    assert [look.figures["regression"]["ours"]["rmse_ratio"] for look in looks.looks()] == [1.0] * MAX_LOOKS
 
 
 @pytest.mark.parametrize(
