@@ -45,6 +45,11 @@ class Node:
         return str(self.value)
 
     @property
+    def first(self) -> "Node":
+        """The first item of a list."""
+        return next(iter(self))
+
+    @property
     def number(self) -> int:
         """A whole number."""
         assert isinstance(self.value, int), self.value
