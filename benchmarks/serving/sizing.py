@@ -18,20 +18,20 @@ from relevance_bayes.client import connect
 PROCESSES = (1, 2, 4)
 REQUESTS: Mapping[int, int] = {1: 2_000, 100: 500, 10_000: 20}
 """Requests to each process, by the rows of one request."""
-CONNECTIONS = 4
+CONNECTIONS, ROUNDS = 4, 30
 SIZES, QUICK_SIZES = (1_000, 10_000, 100_000), (1_000, 10_000)
 
 PREDICTIONS = """\
 `relevance api` with a key and its log of requests, on PostgreSQL, with a model of 20 vectors and 4 inputs, in JSON:
 rows with mean, variance and interval. A client on the same two cores keeps four connections to each process. Rates are
-those of the best of the rounds, since the machine does other work; CPU is the median of the rounds. Memory is the
+those of the best of 30 rounds, since the machine does other work; CPU is the median of the rounds. Memory is the
 resident memory of one process, before the first request and after the last."""
 
 TRAININGS = """\
 A table of 10 inputs, Friedman's first function with noise, trained with nothing but `dataset_id` and `target`, by a
 worker of one slot, whose fits have one thread on two cores. CPU is that of the worker and its processes from the
-request to the job's end: on an idle machine the job takes about as long. Memory is the largest resident memory of the
-fit's process, pages of the mapped rows included, and that of the worker beside it. One training of each."""
+request to the job's end. Memory is the largest resident memory of the fit's process, pages of the mapped rows
+included, and that of the worker beside it. One training of each."""
 
 
 def sizing(options: Options) -> list[Table]:
@@ -39,7 +39,8 @@ def sizing(options: Options) -> list[Table]:
     with on_postgresql() as deploy:
         with deploy() as deployment:
             train(deployment)
-            rows = [row for number in PROCESSES for row in _predictions(deployment, number, options.rounds)]
+            rounds = options.rounds if options.quick else ROUNDS
+            rows = [row for number in PROCESSES for row in _predictions(deployment, number, rounds)]
         trainings = []
         for size in QUICK_SIZES if options.quick else SIZES:
             with deploy() as deployment:
