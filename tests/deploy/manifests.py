@@ -14,6 +14,7 @@ from tests.docs.shortened import Json
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "kubernetes"
+WORKLOADS = ("relevance-api", "relevance-migrate", "relevance-worker")
 OLDEST, NEWEST = "1.25", "1.37"
 """Releases of Kubernetes whose schemas the manifests follow; `autoscaling/v2` and `policy/v1` are in all of them."""
 

@@ -20,16 +20,10 @@ from tests.end_to_end.deployment import Deployment, deployed
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
-WORKLOADS = ("relevance-api", "relevance-migrate", "relevance-worker")
 SECRETS = {"database_password": "a password", "api_key": "rlv_a key of sixteen characters or more"}
+PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 OTHERS = {"OPENBLAS_NUM_THREADS"}
 """Variables that are no settings."""
-
-
-@pytest.fixture(params=WORKLOADS)
-def pod(request: pytest.FixtureRequest) -> Pod:
-    name: str = request.param
-    return pods()[name]
 
 
 def mounts(pod: Pod) -> dict[str, Node]:
@@ -94,9 +88,6 @@ def test_ports_are_those_on_which_the_service_listens() -> None:
     assert {str(api.container[probe]["httpGet"]["port"]) for probe in PROBES} == {"http"}
 
 
-PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
-
-
 def test_a_stop_takes_less_than_its_grace_period(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api, worker = pods()["relevance-api"], pods()["relevance-worker"]
     settings = settings_of(api, tmp_path, monkeypatch)
@@ -144,7 +135,7 @@ def test_probes_of_a_worker_succeed(deployment: Deployment, probe: str, tmp_path
     command = [str(one) for one in pods()["relevance-worker"].container[probe]["exec"]["command"]]
     *interpreter, file = command
     dockerfile = (ROOT / "Dockerfile").read_text()
-    assert re.search(rf"^COPY app/jobs/worker/{Path(file).name} \./$", dockerfile, re.M)
+    assert re.search(rf"^COPY (?:--\S+ )*app/jobs/worker/{Path(file).name} \./$", dockerfile, re.M)
     assert f"WORKDIR {Path(file).parent}\n" in dockerfile
     run = [sys.executable, *interpreter[1:], str(ROOT / "app" / "jobs" / "worker" / Path(file).name)]
     spool = {"RELEVANCE_SPOOL_DIRECTORY": str(deployment.directory / "spool")}

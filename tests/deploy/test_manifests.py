@@ -5,18 +5,24 @@ import re
 import pytest
 
 from app import __version__
-from tests.deploy.manifests import FOLDER, NEWEST, OLDEST, Node, Pod, findings, manifests, of_kind, pods, read, render
+from tests.deploy.manifests import (
+    FOLDER,
+    NEWEST,
+    OLDEST,
+    WORKLOADS,
+    Node,
+    Pod,
+    findings,
+    manifests,
+    of_kind,
+    pods,
+    read,
+    render,
+)
 
 OF_OTHER_PROGRAMS = {"prometheus-adapter.yaml", "prometheus-scrape.yaml"}
 SYNTAX = {"apiVersion", "kind", "namespace", "resources", "images", "configMapGenerator"}
 """The members of kustomization.yaml, all of which kubectl 1.20 has and no later one warns of."""
-WORKLOADS = ("relevance-api", "relevance-migrate", "relevance-worker")
-
-
-@pytest.fixture(params=WORKLOADS)
-def pod(request: pytest.FixtureRequest) -> Pod:
-    name: str = request.param
-    return pods()[name]
 
 
 def kustomization() -> Node:

@@ -1,4 +1,4 @@
-"""The benchmarks in the guide: every measured table is on one page, and the main ones on the first of the benchmarks."""
+"""The benchmarks in the guide: every measured table is on one page, and the main ones on their first page."""
 
 import re
 from pathlib import Path
