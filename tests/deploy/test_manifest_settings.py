@@ -138,7 +138,8 @@ def test_probes_of_a_worker_succeed(deployment: Deployment, probe: str, tmp_path
     assert re.search(rf"^COPY (?:--\S+ )*app/jobs/worker/{Path(file).name} \./$", dockerfile, re.M)
     assert f"WORKDIR {Path(file).parent}\n" in dockerfile
     run = [sys.executable, *interpreter[1:], str(ROOT / "app" / "jobs" / "worker" / Path(file).name)]
-    spool = {"RELEVANCE_SPOOL_DIRECTORY": str(deployment.directory / "spool")}
+    directory = pods()["relevance-worker"].environment["RELEVANCE_SPOOL_DIRECTORY"].strip("/")
+    spool = {"RELEVANCE_SPOOL_DIRECTORY": str(deployment.directory / directory)}
     until(lambda: subprocess.run(run, env=spool, check=False).returncode == 0, seconds=60)
     assert subprocess.run(run, env={"RELEVANCE_SPOOL_DIRECTORY": str(tmp_path)}, check=False).returncode == 1
 
