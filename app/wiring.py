@@ -172,6 +172,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     base = _base(settings)
     tracer = make_tracer(settings, "relevance-worker")
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
+    spool_directory = settings.spool_directory or Path(default_directory())
     pool = Pool(
         spare=settings.worker_slots,
         limits=Limits(
@@ -180,8 +181,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             settings.max_candidate_cells,
         ),
         trainer=trainer,
+        directory=spool_directory,
     )
-    spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
+    spool = Spool(spool_directory, executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
     records = Records(base.transaction, stopping, settings.job_timeout_seconds, tracer)
     deliverer = Deliverer(

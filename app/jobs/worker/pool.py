@@ -130,11 +130,13 @@ class Pool:
     """Keeps `spare` idle child processes; each fit takes one, and another one is started in its place.
 
     A child whose fit was short and ended well is reused, so that short fits do not wait for new processes. `trainer`
-    names the function that a child calls ("module:function").
+    names the function that a child calls ("module:function"). What children write to standard error is in unnamed files
+    of `directory`, by default the system's for temporary files.
     """
 
-    def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE) -> None:
+    def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE, directory: Path | None = None) -> None:
         self._trainer = trainer
+        self._directory = directory
         self._limits = limits
         self._environment = _environment()
         self._ready: SimpleQueue[Child] = SimpleQueue()
@@ -200,7 +202,7 @@ class Pool:
             trainer=self._trainer,
             limits=self._limits,
         )
-        stderr = TemporaryFile()  # noqa: SIM115 - the child's, until it is killed
+        stderr = TemporaryFile(dir=self._directory)  # noqa: SIM115 - the child's, until it is killed
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program],

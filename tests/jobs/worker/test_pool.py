@@ -62,6 +62,14 @@ def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int |
         taken.kill()
 
 
+def test_children_write_standard_error_into_the_directory_of_the_pool(tmp_path: Path) -> None:
+    taken = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN, directory=tmp_path)._spawn()
+    try:
+        assert Path(f"/proc/{taken.pid}/fd/2").readlink().is_relative_to(tmp_path)
+    finally:
+        taken.kill()
+
+
 @pytest.fixture
 def child(pool: Pool) -> Iterator[Child]:
     """One that ends with its test."""
