@@ -47,7 +47,7 @@ def deployment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         deployment.start("worker", RELEVANCE_SPOOL_DIRECTORY=str(spool))
         dataset = api.calls.create_dataset(sinc(40), name="sinc")
         api.train(dataset_id=dataset.id, target="y")
-        api.calls.predict("sinc", {"columns": {"x": [0.5]}})
+        api.calls.predict("sinc", {"columns": {"x": [0.01 * number for number in range(300)]}})
         until(lambda: any(spool.glob("relevance-worker-*.health")), seconds=TIMEOUT)
         migration = deployment.environment(RELEVANCE_INITIAL_API_KEY=KEY)
         subprocess.run([sys.executable, "-m", "app.cli", "migrate"], env=migration, check=True)
