@@ -8,6 +8,7 @@ from typing import Protocol, Self, TypeAlias
 from app.errors import ConflictError
 from app.tasks.labelled import Labelled
 from app.tasks.options import PredictOptions
+from app.tasks.scored import ScoredRows
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels
 from relevance_bayes.types.errors import Fault
@@ -138,4 +139,8 @@ class PredictiveModel(ABC):
 
     def evaluate_block(self, block: Block) -> LabelledBlock | None:
         """Return predictions for a block with the column of the target, and the targets; None without a target."""
+        return None
+
+    def score_block(self, block: Block) -> ScoredRows | None:
+        """Return the scores of predictions for a block with the column of the target; None without a target."""
         return None

@@ -11,10 +11,12 @@ from app.tasks.decision_rule import DecisionRule, rule_of
 from app.tasks.decisions import Decisions, most_probable
 from app.tasks.options import PredictOptions, refuse_all
 from app.tasks.prediction import LabelledBlock, PredictiveModel, VersionExpansion
+from app.tasks.scored import ScoredRows
 from app.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from app.tasks.supervised.scoring import scored_rows
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
@@ -85,6 +87,10 @@ class SupervisedModel(PredictiveModel):
     def evaluate_block(self, block: Block) -> LabelledBlock:
         """Return predictions for a block with the column of the target, and the targets."""
         return labelled_block(self.predictor.encoding, self.ready, block)
+
+    def score_block(self, block: Block) -> ScoredRows:
+        """Return the scores of predictions for a block with the column of the target."""
+        return scored_rows(self.predictor.encoding, self.ready, block)
 
     def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that it does not have."""

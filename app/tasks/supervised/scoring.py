@@ -1,0 +1,58 @@
+"""Predictions of numbers and classes, scored by outcomes."""
+
+import numpy as np
+
+from app.tasks.scored import LEVELS, TEMPERED, ScoredRows, tempered_ratio
+from app.tasks.supervised.evaluation import TargetRows
+from relevance_bayes.core.pool import AnyReady
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
+from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import EncodedTarget, Encoding
+
+NODES = 32
+"""The number of quantiles by which means under a predictive distribution are computed (Gauss-Legendre)."""
+
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
+QUANTILES, QUANTILE_WEIGHTS = (_POINTS + 1.0) / 2.0, _WEIGHTS / 2.0
+
+
+def scored_rows(encoding: Encoding, ready: AnyReady, block: Block) -> ScoredRows:
+    """Return the scores of a model's predictions for a block with the column of its target."""
+    rows, n_levels = TargetRows.of(encoding, block), 0 if encoding.target.classes else len(LEVELS)
+    figures = np.full((6 + n_levels, len(rows.t)), np.nan)
+    for some, prediction in rows.predictions(ready):
+        t = rows.t[some]
+        if isinstance(prediction, ClassPrediction):
+            figures[:, some] = _classes(prediction, t)
+        else:
+            figures[:, some] = _numbers(encoding.target, prediction, t)
+    log_score, expected, lower, higher, correct, confidence = figures[:6]
+    return ScoredRows(rows.chosen, log_score, expected, lower, higher, figures[6:], correct, confidence)
+
+
+def _classes(prediction: ClassPrediction, t: Array) -> Array:
+    """Return the figures (6, N); a class that the model does not know has the probability 0."""
+    known, p = np.isfinite(t), prediction.probabilities
+    truth = np.where(known, t, 0.0).astype(np.intp)
+    with np.errstate(divide="ignore"):
+        each = np.log(p).T
+    log_score = np.where(known, np.take_along_axis(each, truth[None], axis=0)[0], -np.inf)
+    expected = (p.T * np.where(p.T > 0.0, each, 0.0)).sum(axis=0)
+    ratios = [tempered_ratio(log_score, each, p.T, power=power) for power in TEMPERED.values()]
+    chosen = p.argmax(axis=1)
+    return np.array([log_score, expected, *ratios, known & (truth == chosen), p.max(axis=1)])
+
+
+def _numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array) -> Array:
+    """Return the figures (9, N)."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        log_score = prediction.log_density(t)
+        each = np.array([prediction.log_density(prediction.quantile(float(one))) for one in QUANTILES])
+    log_score = np.where(np.isnan(log_score), -np.inf, log_score)
+    weights = np.broadcast_to(QUANTILE_WEIGHTS[:, None], each.shape)
+    ratios = [tempered_ratio(log_score, each, weights, power=power) for power in TEMPERED.values()]
+    ends = [prediction.interval(level / 100.0) for level in LEVELS]
+    inside = [(lower <= t) & (t <= upper) for lower, upper in ends]
+    unit, unknown = np.log(target.scale), np.full(len(t), np.nan)
+    return np.array([log_score - unit, (weights * each).sum(axis=0) - unit, *ratios, unknown, unknown, *inside])
