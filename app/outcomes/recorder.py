@@ -88,7 +88,7 @@ class Recorder:
         self._kept: deque[_Kept] = deque()
         self._cells = 0
         self._shares: dict[UUID, float] = {}
-        self._lock = Lock()
+        self._lock, self._storing = Lock(), Lock()
         self._used, self._closing = Event(), Event()
         self._thread: Thread | None = None
 
@@ -115,16 +115,17 @@ class Recorder:
 
     def flush(self) -> None:
         """Store the rows that were kept so far; raises UnavailableError, and then keeps those that were not stored."""
-        while batch := self._batch():
-            try:
-                self._store(batch)
-            except ConflictError as error:
-                self._numbers.add(self._places["dropped"], sum(len(one.places) for one in batch))
-                logger.warning("predictions were not recorded", extra={"reason": error.detail})
-            with self._lock:
-                for one in batch:
-                    self._kept.popleft()
-                    self._cells -= one.cells
+        with self._storing:
+            while batch := self._batch():
+                try:
+                    self._store(batch)
+                except ConflictError as error:
+                    self._numbers.add(self._places["dropped"], sum(len(one.places) for one in batch))
+                    logger.warning("predictions were not recorded", extra={"reason": error.detail})
+                with self._lock:
+                    for one in batch:
+                        self._kept.popleft()
+                        self._cells -= one.cells
 
     def close(self) -> None:
         """Store the rest, for CLOSE_SECONDS at most, and end the thread."""

@@ -15,8 +15,8 @@ TEMPERED = {"lower": 0.5, "higher": 2.0}
 MAX_LOG_RATIO = 2.0
 """The most evidence of one row: so no outlier raises an alarm alone."""
 
-MARGIN = 1.01
-"""The factor by which a normaliser is increased, more than the error of its quadrature."""
+MARGIN, MARGIN_OF_COUNTS = 1.01, 1.03
+"""The factors by which a normaliser is increased, more than the error of its quadrature; over counts it has steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,9 @@ class ScoredRows:
     confidence: Array
 
 
-def tempered_ratio(log_score: Array, log_scores: Array, weights: Array, *, power: float) -> Array:
+def tempered_ratio(
+    log_score: Array, log_scores: Array, weights: Array, *, power: float, margin: float = MARGIN
+) -> Array:
     """Return log likelihood ratios (N,) of the predicted density p to the power of tau, `power`, against p itself.
 
     log L = min((tau - 1) (log p(y) - E log p), `MAX_LOG_RATIO`) - log Z, where Z makes E L at most 1 under p. tau < 1
@@ -53,7 +55,7 @@ def tempered_ratio(log_score: Array, log_scores: Array, weights: Array, *, power
     known = np.where(weights > 0.0, log_scores, 0.0)
     centre = (weights * known).sum(axis=0)
     ratios = np.exp(np.minimum((power - 1.0) * (known - centre), MAX_LOG_RATIO))
-    normaliser = np.log(MARGIN * (weights * ratios).sum(axis=0))
+    normaliser = np.log(margin * (weights * ratios).sum(axis=0))
     with np.errstate(invalid="ignore"):
         ratio: Array = np.minimum((power - 1.0) * (log_score - centre), MAX_LOG_RATIO) - normaliser
     return ratio

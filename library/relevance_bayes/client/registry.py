@@ -43,10 +43,6 @@ class Registry:
         """Change the annotations of a model; with `if_match`, only if it still has this `ETag`."""
         return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=if_match_header(if_match))
 
-    def record(self, model: str, share: float) -> Model:
-        """Record this share of predictions with row ids, from 0 to 1, to compare them with outcomes."""
-        return self.http.patch(Model, version_path(model, None), {"record": share})
-
     def annotate_version(
         self, name: str, given: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
