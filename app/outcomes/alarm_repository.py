@@ -14,7 +14,7 @@ from app.outcomes.charts import Chart
 from app.outcomes.documents import DIRECTION, STATISTIC
 from app.outcomes.records import Alarm, AlarmCleared, AlarmRaised
 from app.outcomes.tables import OPEN, ModelAlarmRow, OutcomeChartRow
-from app.registry.recorded_versions import version_names
+from app.registry.version_repository import VersionRepository
 from relevance_bayes.types.outcomes import Statistic
 
 
@@ -96,7 +96,7 @@ class AlarmRepository:
         found = self.tx.session.scalar(select(row).where(row.id == alarm_id).execution_options(populate_existing=True))
         if found is None:
             return None
-        return _alarm(found, *version_names(self.tx, [found.version_id])[found.version_id])
+        return _alarm(found, *VersionRepository(self.tx).names([found.version_id])[found.version_id])
 
     def raised(self, *, limit: int) -> Mapping[tuple[UUID, Statistic], int]:
         """Return the numbers of raised alarms by version and statistic, of at most `limit` of these."""

@@ -28,8 +28,9 @@ class OutcomeSums:
         added = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
         return replace(self, **added)
 
-    def bucket(self, *, of_classes: bool) -> OutcomeBucket:
-        """Return the means, those of numbers or of classes."""
+    def bucket(self) -> OutcomeBucket:
+        """Return the means, those of numbers or of classes, which alone have a confidence."""
+        of_classes = self.confidence > 0.0
         outcomes, possible = self.outcomes, self.outcomes - self.excluded
         inside = zip(LEVELS, (self.inside_50, self.inside_80, self.inside_95), strict=True)
         return OutcomeBucket(

@@ -8,7 +8,7 @@ from app.metrics.families import Labels, Sample, gauge, sums
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.buckets import OutcomeSums
 from app.outcomes.repository import RecordedPredictionRepository
-from app.registry.recorded_versions import version_names
+from app.registry.version_repository import VersionRepository
 from relevance_bayes.types.outcomes import Statistic
 
 MAX_MODELS = 100
@@ -38,7 +38,7 @@ def outcome_metrics(tx: Transaction) -> Iterator[Sample]:
     """Yield the metrics of at most MAX_MODELS models."""
     recent = RecordedPredictionRepository(tx).recent(seconds=WINDOW_SECONDS, limit=MAX_MODELS)
     raised = AlarmRepository(tx).raised(limit=MAX_MODELS)
-    names = version_names(tx, {*recent, *(version_id for version_id, _ in raised)})
+    names = VersionRepository(tx).names({*recent, *(version_id for version_id, _ in raised)})
     models = {version_id: (owner, model) for version_id, (owner, model, _) in names.items()}
     chosen = {*[*dict.fromkeys(models.values())][:MAX_MODELS]}
     by_model: dict[Labels, OutcomeSums] = {}
@@ -57,8 +57,7 @@ def outcome_metrics(tx: Transaction) -> Iterator[Sample]:
 
 
 def _of_outcomes(labels: Labels, found: OutcomeSums) -> Iterator[Sample]:
-    of_classes = found.confidence > 0.0
-    bucket = found.bucket(of_classes=of_classes)
+    bucket = found.bucket()
     yield Sample(OUTCOMES, labels, (bucket.outcomes,))
     for one in bucket.coverage:
         yield Sample(COVERAGE, (*labels, str(one.percent)), (one.coverage,))

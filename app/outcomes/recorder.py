@@ -22,7 +22,7 @@ from app.outcomes.records import RecordedRow
 from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction import PredictRequest, ServedVersion
 from app.prediction.row_ids import RowIds
-from app.registry.recorded_versions import record_shares
+from app.registry.version_repository import VersionRepository
 from app.tasks.prediction import Prediction
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import Block
@@ -145,7 +145,7 @@ class Recorder:
 
     def _store(self, batch: list[_Kept]) -> None:
         with self._transaction() as tx:
-            found = record_shares(tx, {one.served.version.id for one in batch})
+            found = VersionRepository(tx).record_shares({one.served.version.id for one in batch})
             self._remember(found)
             rows = [row for one in batch if one.served.version.id in found for row in self._rows(one)]
             n_stored = RecordedPredictionRepository(tx).add(rows)

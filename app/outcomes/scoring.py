@@ -16,7 +16,6 @@ from app.outcomes.inputs import block_of_rows
 from app.outcomes.records import Scored
 from app.prediction import ServedVersion
 from app.tasks.scored import LEVELS
-from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.outcomes import Direction, Statistic
 from relevance_bayes.types.values import Label
@@ -37,15 +36,14 @@ def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list
     A row is the place of its outcome in the request, its recorded inputs and the outcome. Raises InvalidRequestError
     for values that the target can't have.
     """
-    report = served.version.report
-    assert isinstance(report, SupervisedReport)
-    plan = report.plan
-    target, wrong = column_of(plan.target_kind, [value for _, _, value in rows])
+    assert served.model.target is not None
+    name, kind = served.model.target
+    target, wrong = column_of(kind, [value for _, _, value in rows])
     if wrong:
         faults = [Fault(detail, f"/outcomes/{rows[place][0]}") for place, detail in wrong[:MAX_FAULTS]]
         raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
     block = block_of_rows([inputs for _, inputs, _ in rows], served.columns, served.model.noise_column)
-    found = served.model.score_block({**block, plan.target: target})
+    found = served.model.score_block({**block, name: target})
     assert found is not None
     levels = [*LEVELS, 100]
     smallest = np.argmax(np.concatenate([found.inside, np.ones((1, len(rows)))]) > 0.0, axis=0)
@@ -73,16 +71,13 @@ class Promise:
     A share of misses between both is no departure.
     """
 
-    fewest: float
-    most: float
+    min_misses: float
+    max_misses: float
 
     @classmethod
     def of(cls, served: ServedVersion) -> "Promise":
         """Return the promise of a version."""
-        report = served.version.report
-        assert isinstance(report, SupervisedReport)
-        missed = [1.0 - found["coverage_95"] for found in report.metrics.values() if "coverage_95" in found]
-        shares = [1.0 - ALARM_LEVEL / 100.0, *missed]
+        shares = [1.0 - ALARM_LEVEL / 100.0, *served.model.measured_misses]
         return cls(max(min(shares), MIN_PROMISED), min(max(shares), 0.5))
 
 
@@ -124,7 +119,7 @@ def _evidence(statistic: Statistic, direction: Direction, one: Scored, promise: 
         return ratio, max(one.log_score, MIN_LOG_SCORE), one.expected_log_score
     if one.level is not None:
         missed, expected = one.level > ALARM_LEVEL, ALARM_LEVEL / 100.0
-        promised = promise.most if direction == "lower" else promise.fewest
+        promised = promise.max_misses if direction == "lower" else promise.min_misses
     else:
         missed, expected = not one.correct, one.confidence or 0.0
         promised = 1.0 - expected

@@ -14,8 +14,8 @@ from app.outcomes.records import MAX_UNKNOWN_IDS, Alarm, Pending, Scored
 from app.outcomes.repository import RecordedPredictionRepository
 from app.outcomes.scoring import Promise, advance, score
 from app.prediction.served_versions import ServedVersions
-from app.registry.recorded_versions import version_numbers
 from app.registry.repository import ModelRepository, model_path
+from app.registry.version_repository import VersionRepository
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.outcomes import BucketWidth, OutcomeBucket, OutcomesReceived
 from relevance_bayes.types.values import Label
@@ -47,7 +47,7 @@ class Outcomes:
         with self.transaction() as tx:
             if ModelRepository(tx).get(owner, model).target is None:
                 raise InvalidRequestError(f"Model {model!r} has no target, so its rows have no outcomes.")
-            numbers = version_numbers(tx, owner, model)
+            numbers = VersionRepository(tx).numbers(owner, model)
             found = [*RecordedPredictionRepository(tx).find(numbers, [*values])]
         scores = self._scores(owner, model, [one for one in found if one.outcome is None], values)
         charge_rows(len(scores.of_rows))
@@ -69,16 +69,16 @@ class Outcomes:
         Raises NotFoundError, InvalidRequestError for a bad cursor.
         """
         with self.transaction() as tx:
-            of_classes = ModelRepository(tx).get(owner, model).task == "classification"
-            numbers = _chosen(version_numbers(tx, owner, model), model, version)
+            ModelRepository(tx).get(owner, model)
+            numbers = _chosen(VersionRepository(tx).numbers(owner, model), model, version)
             page = RecordedPredictionRepository(tx).buckets(numbers, width, limit=limit, after=after)
-        return Page(tuple(one.bucket(of_classes=of_classes) for one in page.items), page.next)
+        return Page(tuple(one.bucket() for one in page.items), page.next)
 
     def alarms(self, owner: str, model: str, part: PageRequest) -> Page[Alarm]:
         """Return a page of a model's alarms; raises NotFoundError, InvalidRequestError for a bad cursor."""
         with self.transaction() as tx:
             ModelRepository(tx).get(owner, model)
-            return AlarmRepository(tx).page(version_numbers(tx, owner, model), owner, model, part)
+            return AlarmRepository(tx).page(VersionRepository(tx).numbers(owner, model), owner, model, part)
 
     def _scores(self, owner: str, model: str, rows: Sequence[Pending], values: Mapping[str, Label]) -> _Scores:
         """Return the scores of recorded rows under the predictions of their versions, which are computed again."""
@@ -108,7 +108,7 @@ def _record(tx: Transaction, owner: str, model: str, values: Mapping[str, Label]
     """Record the outcomes that no other request has recorded meanwhile, and what follows from them."""
     ModelRepository(tx).lock(owner, model)
     places = {row_id: place for place, row_id in enumerate(values)}
-    found = [*RecordedPredictionRepository(tx).find(version_numbers(tx, owner, model), [*values])]
+    found = [*RecordedPredictionRepository(tx).find(VersionRepository(tx).numbers(owner, model), [*values])]
     found.sort(key=lambda one: places[one.row_id])
     known = [one for one in found if one.outcome is not None]
     new = [one for one in found if one.outcome is None and one.id in scores.of_rows]

@@ -28,8 +28,8 @@ class RecordedPredictionRow(Base):
 class OutcomeHourRow(Base):
     """Sums over the outcomes of a version whose predictions were made in the `hour` of a `day`.
 
-    `inside_50` to `inside_95` count the outcomes in intervals, `correct` those that are the most probable class. The
-    sums of log scores are of all but those `excluded`.
+    `inside_50` to `inside_95` count the outcomes in intervals, `correct` those whose class has the highest probability.
+    The sums of log scores are of all but those `excluded`.
     """
 
     __tablename__ = "outcome_hours"

@@ -13,7 +13,7 @@ from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import ColumnKind, Label
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
 
@@ -127,6 +127,16 @@ class PredictiveModel(ABC):
     @property
     def classes(self) -> tuple[Label, ...]:
         """The classes in their order; empty where numbers are predicted."""
+        return ()
+
+    @property
+    def target(self) -> tuple[str, ColumnKind] | None:
+        """The name and the kind of the target's column; None without a target."""
+        return None
+
+    @property
+    def measured_misses(self) -> tuple[float, ...]:
+        """The shares of targets outside 95 % intervals that training measured on rows that it was not fitted to."""
         return ()
 
     @abstractmethod

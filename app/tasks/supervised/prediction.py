@@ -38,7 +38,7 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import ColumnKind, Label
 
 FIGURES = 8
 """The number of figures of a predicted number, in the order of `_figures`."""
@@ -57,17 +57,25 @@ class SupervisedModel(PredictiveModel):
     ready: AnyReady
     class_rows: tuple[ClassRows, ...]
     one_row: OneRow | None
+    measured_misses: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedModel":
         """Factorise the model once for all predictions."""
         ready = ready_of(predictor.learned)
-        return cls(predictor, ready, report.class_rows, one_row(ready))
+        misses = tuple(1.0 - found["coverage_95"] for found in report.metrics.values() if "coverage_95" in found)
+        return cls(predictor, ready, report.class_rows, one_row(ready), misses)
 
     @property
     def noise_column(self) -> str | None:
         """The column that may have the noise sd of each row; None where the model has one for all."""
         return self.predictor.encoding.target.noise_column
+
+    @property
+    def target(self) -> tuple[str, ColumnKind]:
+        """The name and the kind of the target's column."""
+        target = self.predictor.encoding.target
+        return target.name, target.kind
 
     @property
     def bytes(self) -> int:

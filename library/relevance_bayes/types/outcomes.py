@@ -66,7 +66,7 @@ class OutcomeBucket:
     coverage: tuple[LevelCoverage, ...]
     """The coverage of intervals; empty for classes."""
     accuracy: float | None
-    """The share of outcomes that are the most probable class; null for numbers."""
+    """The share of outcomes whose class has the highest probability; null for numbers."""
     confidence: float | None
     """The mean probability of the most probable class, which the accuracy equals under calibrated predictions; null for
     numbers."""
