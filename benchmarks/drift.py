@@ -34,6 +34,7 @@ AT = datetime(2013, 1, 1, tzinfo=UTC)
 SEED = 2029
 TRAINING_ROWS = 500
 HELD_OUT = 100
+MODELS = 10
 STREAM = 20_000
 """Outcomes without a drift of each draw."""
 
@@ -83,11 +84,17 @@ class Monitored:
         prediction, _ = self.ready.predict(self.inputs(X))
         if isinstance(prediction, ClassPrediction):
             figures = class_figures(prediction, t)
-            return [Scored(*row[:4], None, bool(row[4]), float(row[5])) for row in figures.T.tolist()]
+            return [
+                Scored(score, expected, lower, higher, None, bool(correct), confidence)
+                for score, expected, lower, higher, correct, confidence in figures.T.tolist()
+            ]
         assert isinstance(prediction, NumberPrediction)
         figures = number_figures(self.target, prediction, (t - self.target.shift) / self.target.scale)
         levels = [*LEVELS, 100]
-        return [Scored(*row[:4], levels[[*row[6:], 1.0].index(1.0)], None, None) for row in figures.T.tolist()]
+        return [
+            Scored(score, expected, lower, higher, levels[[*inside, 1.0].index(1.0)], None, None)
+            for score, expected, lower, higher, _, _, *inside in figures.T.tolist()
+        ]
 
     def alarms(self, scored: Sequence[Scored]) -> list[tuple[int, Chart]]:
         """The alarms of a stream, each with the number of outcomes until it."""
@@ -136,8 +143,8 @@ DRIFTS: Mapping[str, tuple[Draw, Draw]] = {
 
 def drift(options: Options) -> list[Table]:
     """False alarms, the outcomes until an alarm after each drift, and a real drift."""
-    draws = 3 if options.quick else options.draws
-    return [_false_alarms(draws), _delays(draws), _flights()]
+    models = 2 if options.quick else MODELS
+    return [_false_alarms(models), _delays(models), _flights()]
 
 
 @cache
@@ -224,7 +231,7 @@ def _air_times() -> list[Rows]:
         places = {row["faa"]: (float(row["lon"]), float(row["lat"])) for row in csv.DictReader(file)}
     flown: list[list[tuple[str, list[float], float]]] = [[] for _ in range(12)]
     for row in _rows(folder / "flights.csv.zip"):
-        if row["air_time"] and row["dest"] in places:
+        if row["air_time"] not in {"", "NA"} and row["dest"] in places:
             inputs = [float(row["distance"]), *places[row["dest"]], float(row["hour"])]
             flown[int(row["month"]) - 1].append((row["time_hour"], inputs, float(row["air_time"])))
     ordered = [sorted(month, key=lambda one: one[0]) for month in flown]
