@@ -25,7 +25,7 @@ from app.prediction.row_ids import RowIds
 from app.registry.version_repository import VersionRepository
 from app.tasks.prediction import Prediction
 from relevance_bayes.core.types import Indices
-from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.columns import Block, taken
 
 FLUSH_SECONDS = 0.5
 """The time for which rows are collected before they are stored."""
@@ -54,6 +54,9 @@ RECORDED = counter(
     "was full or the database refused them.",
     "outcome",
 )
+
+_ONLY = np.zeros(1, np.intp)
+"""The places of a request of one row."""
 
 logger = logging.getLogger(__name__)
 
@@ -93,25 +96,30 @@ class Recorder:
         self._thread: Thread | None = None
 
     def note(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> None:
-        """Keep the rows of a request that have ids and no fault."""
-        row_ids, places = request.row_ids, np.arange(len(request.row_ids))
-        faulty = {fault.row for fault in prediction.faults}
-        if faulty or None in row_ids:
+        """Keep the rows of a request that have ids and no fault; of a long one only those in the share."""
+        row_ids, block = request.row_ids, request.block
+        places = _ONLY if len(row_ids) == 1 else np.arange(len(row_ids))
+        if prediction.faults or None in row_ids:
+            faulty = {fault.row for fault in prediction.faults}
             has_id = [place not in faulty and one is not None for place, one in enumerate(row_ids)]
             places = places[np.array(has_id, np.bool_)]
-        if len(places) > MANY_ROWS:
-            places = self._sampled(served.version.id, row_ids, places)
+        if len(row_ids) > MANY_ROWS:
+            chosen = self._sampled(served.version.id, row_ids, places)
+            self._numbers.add(self._places["not_sampled"], len(places) - len(chosen))
+            row_ids = [row_ids[place] for place in chosen.tolist()]
+            block, places = {name: taken(column, chosen) for name, column in block.items()}, np.arange(len(chosen))
         cells = len(places) * (1 + len(served.columns))
         with self._lock:
             if self._cells + cells > MAX_CELLS or self._closing.is_set():
                 self._numbers.add(self._places["dropped"], len(places))
                 return
-            self._kept.append(_Kept(served, request.block, row_ids, places, self._now(), cells))
+            self._kept.append(_Kept(served, block, row_ids, places, self._now(), cells))
             self._cells += cells
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="recorder", daemon=True)
                 self._thread.start()
-        self._used.set()
+        if not self._used.is_set():
+            self._used.set()
 
     def flush(self) -> None:
         """Store the rows that were kept so far; raises UnavailableError, and then keeps those that were not stored."""

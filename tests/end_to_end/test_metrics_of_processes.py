@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from app.http.metrics_service import CACHE_SECONDS
+from relevance_bayes.types.values import Label
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc
@@ -45,7 +47,11 @@ def put_to_work(api: Api) -> None:
     for model, outcome in (("small-metrics", 1.0), ("classes-metrics", True)):
         api.calls.outcomes.record(model, 1.0)
         api.calls.predict(model, {"rows": [{"x": 1.0, "colour": "red"}]}, row_ids=["a"])
-        until(lambda model=model, outcome=outcome: api.calls.outcomes.send(model, {"a": outcome}).unknown == 0)
+        until(partial(is_recorded, api, model, outcome))
+
+
+def is_recorded(api: Api, model: str, outcome: Label) -> bool:
+    return api.calls.outcomes.send(model, {"a": outcome}).unknown == 0
 
 
 def documented() -> dict[str, tuple[str, str, str]]:
