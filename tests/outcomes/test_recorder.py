@@ -7,7 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from app.database.transaction import OpenTransaction, Transaction
-from app.errors import ConflictError, UnavailableError
+from app.errors import ConflictError, MalformedBodyError, UnavailableError
+from app.inference.rpc.generated.open_inference_pb2 import ModelInferRequest
+from app.inference.rpc.messages import RpcCodec
 from app.metrics.numbers import Numbers
 from app.outcomes import recorder as recording
 from app.outcomes.recorder import RECORDED, Recorder, is_sampled
@@ -207,3 +209,19 @@ def test_what_is_left_in_an_outage_is_counted_as_dropped(service: Service, gate:
     recorder.note(served, *predicted(served, ["a", "b"]))
     recorder.close()
     assert counted(numbers_of) == {"recorded": 0, "not_sampled": 0, "dropped": 2}
+
+
+def test_row_ids_over_grpc_are_the_texts_of_an_input(service: Service) -> None:
+    served = service.parts.prediction.version(OWNER, "small", 1)
+    message = ModelInferRequest(model_name="small")
+    message.inputs.add(name="x", datatype="FP64", shape=[2]).contents.fp64_contents.extend([1.0, 2.0])
+    message.inputs.add(name="colour", datatype="BYTES", shape=[2]).contents.bytes_contents.extend([b"red", b"blue"])
+    message.inputs.add(name="order", datatype="BYTES", shape=[2]).contents.bytes_contents.extend([b"a", b"b"])
+    message.parameters["row_ids"].string_param = "order"
+    request = RpcCodec(message, 10).read_inline(served)
+    assert request is not None
+    assert [*request.row_ids] == ["a", "b"]
+    assert [*request.block] == ["x", "colour"]
+    message.parameters["row_ids"].int64_param = 1
+    with pytest.raises(MalformedBodyError):
+        RpcCodec(message, 10).read_inline(served)
