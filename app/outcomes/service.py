@@ -125,7 +125,8 @@ def _record(tx: Transaction, owner: str, model: str, values: Mapping[str, Label]
                 repository.count(version_id, scored)
                 _advance(tx, owner, version_id, [one for _, one in scored], scores.promises[version_id])
         tx.record("outcomes.recorded", owner, f"{model_path(model)}/outcomes", outcomes=len(recorded))
-    unknown = [row_id for row_id in values if row_id not in {one.row_id for one in (*known, *new)}]
+    predicted = {one.row_id for one in (*known, *new)}
+    unknown = [row_id for row_id in values if row_id not in predicted]
     return OutcomesReceived(
         recorded=len(recorded),
         repeated=len(values) - len(recorded) - len(conflicting) - len(unknown),
