@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from app.database import keyset
 from app.database.changes import changed, insertion
-from app.database.column_types import SecondsSince
+from app.database.column_types import DatabaseAgo, SecondsSince
 from app.database.pages import Page
 from app.database.transaction import Transaction
 from app.identity import uuid7
@@ -99,7 +99,7 @@ class RecordedPredictionRepository:
         """Return the sums over the outcomes of predictions of the last seconds, of at most `limit` versions."""
         row = OutcomeHourRow
         query = select(row.version_id, func.max(row.hour), *(func.sum(getattr(row, name)) for name in SUMS))
-        query = query.where(SecondsSince(row.hour) < seconds).group_by(row.version_id)
+        query = query.where(row.hour > select(DatabaseAgo(seconds)).scalar_subquery()).group_by(row.version_id)
         found = self.tx.session.execute(query.order_by(func.max(row.hour).desc(), row.version_id).limit(limit))
         return {version_id: OutcomeSums(0, *sums) for version_id, *sums in found.all()}
 

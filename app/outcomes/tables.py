@@ -33,7 +33,7 @@ class OutcomeHourRow(Base):
     """
 
     __tablename__ = "outcome_hours"
-    __table_args__ = (Index(None, "version_id", "day"),)
+    __table_args__ = (Index(None, "version_id", "day"), Index(None, "hour"))
 
     version_id: Mapped[UUID] = mapped_column(ForeignKey("model_versions.id", ondelete="CASCADE"), primary_key=True)
     hour: Mapped[datetime] = mapped_column(primary_key=True)

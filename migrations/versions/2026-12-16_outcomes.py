@@ -51,6 +51,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("version_id", "hour", name=op.f("pk_outcome_hours")),
     )
     op.create_index(op.f("ix_outcome_hours_version_id_day"), "outcome_hours", ["version_id", "day"])
+    op.create_index(op.f("ix_outcome_hours_hour"), "outcome_hours", ["hour"])
     _create_alarms()
     op.create_table(
         "outcome_charts",
