@@ -43,6 +43,8 @@ from app.jobs import event_routes as job_events
 from app.jobs.waiter import JobWaiter
 from app.limits import routes as limits_of_owners
 from app.limits.schemas import OWNER_LIMITS_IN
+from app.outcomes import routes as outcomes
+from app.outcomes.schemas import OUTCOMES_IN
 from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
 from app.prediction import routes as predictions
@@ -52,7 +54,7 @@ from app.prediction.schemas.batch import BATCH_PREDICTION_IN
 from app.prediction.schemas.predict import PREDICT_IN
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
-from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN
+from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
 from app.tasks import routes as training_jobs
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tracing.spans import Tracer
@@ -71,6 +73,7 @@ TAGS = [
     {"name": "Training jobs", "description": "Jobs that train a version of a model on a dataset."},
     {"name": "Models", "description": "Names with numbered, immutable versions."},
     {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Outcomes", "description": "What happened, compared with what was predicted."},
     {"name": "Batch predictions", "description": "Jobs that predict a whole dataset and write a file to download."},
     {"name": "Evaluations", "description": "Jobs that compute the metrics of a version on a dataset."},
     {"name": "Promotions", "description": "Jobs that move an alias to a version if it is better on a dataset."},
@@ -93,8 +96,10 @@ SCHEMAS: Mapping[str, Schema] = {
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,
     "InferenceIn": INFERENCE_IN,
+    "OutcomesIn": OUTCOMES_IN,
     "AliasIn": ALIAS_IN,
     "AnnotationIn": ANNOTATION_IN,
+    "ModelChangeIn": MODEL_CHANGE_IN,
     "ApiKeyIn": API_KEY_IN,
     "RotationIn": ROTATION_IN,
     "OwnerLimitsIn": OWNER_LIMITS_IN,
@@ -129,6 +134,7 @@ for _router in (
     version_routes.router,
     aliases.router,
     evaluations.comparisons,
+    outcomes.router,
     webhooks.router,
     keys.router,
     members.router,
@@ -179,7 +185,11 @@ def make_application(
     """
     authenticator = authenticator or AllowAny()
     runner = PredictionRunner(
-        parts.prediction, limits.max_prediction_rows, limits.max_body_bytes, limits.spool_directory
+        parts.prediction,
+        limits.max_prediction_rows,
+        limits.max_body_bytes,
+        limits.spool_directory,
+        record=parts.recorder.note,
     )
     shutdown = Shutdown(parts.watcher.stop)
     services = Services(

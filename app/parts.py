@@ -19,6 +19,8 @@ from app.http.readiness_report import Readiness
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.limits.service import OwnersWithLimits
+from app.outcomes.recorder import Recorder
+from app.outcomes.service import Outcomes
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
@@ -53,6 +55,8 @@ class Parts(ABC):
     refusals: LimitedRefusals
     metrics: Metrics
     limited_owners: OwnersWithLimits
+    outcomes: Outcomes
+    recorder: Recorder
 
     @abstractmethod
     def ready(self) -> Readiness:

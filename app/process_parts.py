@@ -80,6 +80,7 @@ class ProcessParts(Parts):
     def close(self) -> None:
         """Close the monitor, the listeners and the engine, and export the remaining spans."""
         self.rate_limits.close()
+        self.recorder.close()
         self.watcher.close()
         self.prediction.close()
         self.metrics.close()

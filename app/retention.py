@@ -11,6 +11,7 @@ from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Entries
 from app.jobs.retention import forget_progress
+from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction.result_repository import ResultRepository
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.repository import WebhookRepository
@@ -21,8 +22,8 @@ ENTRIES_AT_ONCE = 200
 @dataclass(frozen=True)
 class Retention:
     """Deletes the progress of ended jobs, deliveries of webhooks, and the queue's entries of both after `seconds`, and
-    files of predictions after `seconds_of_results`, entries of the audit after `seconds_of_audit`; idempotent responses
-    and sessions have an expiry of their own."""
+    files of predictions after `seconds_of_results`, entries of the audit after `seconds_of_audit`, recorded predictions
+    after `seconds_of_recorded_predictions`; idempotent responses and sessions have an expiry of their own."""
 
     transaction: OpenTransaction
     entries: Entries
@@ -30,6 +31,7 @@ class Retention:
     seconds: float
     seconds_of_results: float
     seconds_of_audit: float
+    seconds_of_recorded_predictions: float
 
     def remove_expired(self) -> None:
         """Delete what has expired, in short transactions."""
@@ -40,6 +42,9 @@ class Retention:
         self._drain(lambda tx: WebhookRepository(tx).remove_expired())
         self._drain(lambda tx: ResultRepository(tx).remove_expired(older_than=self.seconds_of_results))
         self._drain(lambda tx: AuditRepository(tx).remove_expired(older_than=self.seconds_of_audit))
+        self._drain(
+            lambda tx: RecordedPredictionRepository(tx).remove_expired(older_than=self.seconds_of_recorded_predictions)
+        )
         self._forget_entries()
 
     def _forget_entries(self) -> None:

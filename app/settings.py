@@ -159,6 +159,9 @@ class Settings(BaseSettings):
         7.0, gt=0, description="How long the files of batch predictions are kept after these have ended."
     )
     audit_retention_days: float = Field(365.0, gt=0, description="How long entries of the audit are kept.")
+    recorded_prediction_retention_days: float = Field(
+        30.0, gt=0, description="How long recorded predictions wait for their outcomes, and are kept with them."
+    )
     cors_origins: str | None = Field(
         None,
         description="Origins whose pages may call the API (CORS), comma-separated; `*` for all; by default none.",

@@ -8,11 +8,12 @@ from app.datasets import tables as datasets
 from app.http import tables as idempotency_keys
 from app.jobs import tables as jobs
 from app.limits import tables as limits
+from app.outcomes import tables as outcomes
 from app.prediction import tables as results
 from app.registry import tables as models
 from app.webhooks import tables as webhooks
 
 __all__ = ["Base"]
 
-TABLES = (audit, datasets, holds, idempotency_keys, jobs, keys, limits, models, results, webhooks)
+TABLES = (audit, datasets, holds, idempotency_keys, jobs, keys, limits, models, outcomes, results, webhooks)
 """The modules that define them."""

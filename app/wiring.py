@@ -58,6 +58,9 @@ from app.limits.limiter import RateLimiter
 from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.origin import acting, command_origin
+from app.outcomes.metrics import outcome_metrics
+from app.outcomes.recorder import Recorder
+from app.outcomes.service import Outcomes
 from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.drift_monitors import DriftMonitors
@@ -97,7 +100,7 @@ def build(settings: Settings) -> ProcessParts:
         numbers=source.numbers,
         monitors=monitors,
     )
-    queries = (job_metrics(settings.heartbeat_timeout_seconds), webhook_metrics)
+    queries = (job_metrics(settings.heartbeat_timeout_seconds), webhook_metrics, outcome_metrics)
     return ProcessParts(
         ingest=Ingest(base.transaction, now),
         idempotency=Idempotency(base.transaction),
@@ -123,6 +126,8 @@ def build(settings: Settings) -> ProcessParts:
             source, DatabaseMetrics(base.transaction, queries, reachability=reachability), monitors.samples
         ),
         limited_owners=OwnersWithLimits(base.transaction, use_of),
+        outcomes=Outcomes(base.transaction, prediction),
+        recorder=Recorder(base.transaction, numbers=source.numbers),
         authenticator=_authenticator(settings, base.transaction),
         rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),
         tracer=make_tracer(settings, "relevance-api"),
@@ -223,6 +228,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             settings.event_retention_days * DAY,
             settings.result_retention_days * DAY,
             settings.audit_retention_days * DAY,
+            settings.recorded_prediction_retention_days * DAY,
         ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )

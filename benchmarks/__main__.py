@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from benchmarks import algorithms, decisions, mixture, noise, promotion, report, service, splines
+from benchmarks import algorithms, decisions, drift, mixture, noise, promotion, report, service, splines
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
@@ -44,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "images": images,
     "noise": noise.pure,
     "promotion": promotion.promotion,
+    "drift": drift.drift,
     "algorithms": algorithms.algorithms,
     "time": timing.sinc,
     "time-classes": timing.classes,

@@ -41,6 +41,9 @@ from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import OwnNumbers
+from app.outcomes.metrics import outcome_metrics
+from app.outcomes.recorder import Recorder
+from app.outcomes.service import Outcomes
 from app.owner_use import use_of
 from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
@@ -133,8 +136,10 @@ class StoredParts(Parts):
             sessions=Sessions(transaction, SESSION_SECONDS),
             audit=Audit(transaction),
             refusals=LimitedRefusals(transaction),
-            metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics))),
+            metrics=Metrics(source, DatabaseMetrics(transaction, (job_metrics(7.0), webhook_metrics, outcome_metrics))),
             limited_owners=OwnersWithLimits(transaction, use_of),
+            outcomes=Outcomes(transaction, prediction),
+            recorder=Recorder(transaction, numbers=source.numbers),
         )
         self.report = Report()
         self.transaction = transaction

@@ -3,6 +3,7 @@
 import json
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
@@ -16,7 +17,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 Age = TypeVar("Age", UUID, int)
 Columns = TypeVarTuple("Columns")
-Key = UUID | int | str | tuple[float, int]
+Key = UUID | int | str | tuple[float, int] | tuple[str, str]
 
 
 def by_age(
@@ -71,6 +72,18 @@ def read_weight(after: str) -> tuple[float, int]:
     match _read(after):
         case [float(size), int(number)] if 0 <= number < 2**31:
             return size, number
+    raise _foreign()
+
+
+def read_time_and_id(after: str) -> tuple[datetime, UUID]:
+    """Return the time and the id in a cursor; raises InvalidRequestError."""
+    match _read(after):
+        case [str(at), str(found)]:
+            try:
+                moment = datetime.fromisoformat(at)
+                return moment.astimezone(UTC), UUID(found)
+            except (ValueError, OverflowError) as error:
+                raise _foreign() from error
     raise _foreign()
 
 

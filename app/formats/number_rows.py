@@ -33,20 +33,23 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[msgspec.Struct]
     interval: float | None = None
     outputs: tuple[str, ...] | None = None
+    row_ids: list[str] | None = None
 
     @property
     def texts(self) -> int:
         """Return the number of keys and strings outside of the rows."""
-        return 1 + (self.interval is not None) + (0 if self.outputs is None else 1 + len(self.outputs))
+        listed = (one for one in (self.outputs, self.row_ids) if one is not None)
+        return 1 + (self.interval is not None) + sum(1 + len(one) for one in listed)
 
 
 @dataclass(frozen=True, eq=False)
 class NumberRows:
-    """A table of numbers, and the options of the prediction: None where they are absent."""
+    """A table of numbers, and the options of the prediction, and the ids of rows: None where they are absent."""
 
     block: NumberBlock
     interval: float | None
     outputs: tuple[str, ...] | None
+    row_ids: list[str] | None
 
 
 def read_number_rows(
@@ -116,7 +119,7 @@ class _Reader:
         return np.fromiter(cells, np.float64, len(rows) * len(self.names)).reshape(-1, len(self.names))
 
     def _read(self, found: _Body, values: Array) -> NumberRows:
-        return NumberRows(NumberBlock(self.names, values), found.interval, found.outputs)
+        return NumberRows(NumberBlock(self.names, values), found.interval, found.outputs, found.row_ids)
 
 
 def _pieces(body: bytes, first: int, last: int) -> Iterator[bytes]:

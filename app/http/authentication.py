@@ -34,6 +34,9 @@ _OF_ALL = frozenset({SESSION, PROJECTS})
 _PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare)")
 """Actions that only predict, by POST; other methods have resources there, such as an alias named `predict`."""
 
+_OUTCOMES = re.compile(rf"{OWN}/models/[^/]+/outcomes")
+"""Outcomes come from a program that predicts, or from one that prepares data for training."""
+
 
 class Authenticator(Protocol):
     """Finds the principal of a request from its `Authorization` headers, or, where there is none, from the secret of
@@ -125,6 +128,6 @@ def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
         return ("predict", "read") if method in READING or path == MODEL_INDEX else ("predict",)
     if method in READING:
         return ("read",)
-    if is_below(path, BATCH_PREDICTIONS):
+    if is_below(path, BATCH_PREDICTIONS) or _OUTCOMES.fullmatch(path):
         return ("predict", "train")
     return ("predict",) if method == "POST" and _PREDICTING.fullmatch(path) else ("train",)

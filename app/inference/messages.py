@@ -24,7 +24,7 @@ ALL_BINARY = "binary_data_output"
 UNSUPPORTED = frozenset({"shared_memory_region", "classification", "sequence_id"})
 """Parameters that are refused rather than ignored, since they would change the response."""
 
-T = TypeVar("T", bool, int, float)
+T = TypeVar("T", bool, int, float, str)
 Data = TypeVar("Data", msgspec.Raw, list[float])
 
 
@@ -63,12 +63,16 @@ class RequestedOutput:
 
 @dataclass(frozen=True)
 class InferenceOptions:
-    """Options of a request; `outputs` None: all of them, `binary` for outputs without an option of their own."""
+    """Options of a request; `outputs` None: all of them, `binary` for outputs without an option of their own.
+
+    `row_ids` is the input that has the ids of the rows, None for none.
+    """
 
     id: str | None = None
     outputs: tuple[RequestedOutput, ...] | None = None
     binary: bool = False
     interval: float | None = None
+    row_ids: str | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:
@@ -214,6 +218,7 @@ def _options(requested: "_Request[list[float]] | _Request[msgspec.Raw]") -> Infe
         None if requested.outputs is None else tuple(_required(one) for one in requested.outputs),
         bool(_parameter(given, ALL_BINARY, bool)),
         _parameter(given, "interval", float),
+        _parameter(given, "row_ids", str),
     )
 
 

@@ -181,7 +181,9 @@ class InferenceIn(BaseModel):
 
     id: str | None = None
     parameters: Parameters | None = Field(
-        None, description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds."
+        None,
+        description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds; "
+        "`row_ids`: the input of texts that has the ids of the rows, by which predictions are recorded.",
     )
     inputs: Sequence[InferenceTensorIn]
     outputs: Sequence[RequestedOutputIn] | None = Field(None, description="By default all.")

@@ -8,9 +8,10 @@ from app.formats.cell_faults import refuse
 from app.inference.messages import InferenceOptions, InferenceRequest, read_request
 from app.inference.responses import InferenceResponse, Piece, render_response
 from app.inference.signature import block_of, inputs_of, outputs_of, tensors_of
-from app.inference.tensors import from_bytes
+from app.inference.tensors import TEXT, Tensor, from_bytes
 from app.prediction import USUAL, PredictRequest, ServedVersion
 from app.prediction.json_codec import max_containers
+from app.prediction.row_ids import RowIds, check_row_ids
 from app.prediction.runner import YieldGil, is_read_quickly, no_yield
 from app.tasks.options import PredictOptions
 from app.tasks.prediction import Prediction
@@ -76,13 +77,27 @@ class TensorCodec:
 
 def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int) -> PredictRequest:
     """Return the rows in the tensors of a request; raises what is wrong with them."""
-    block, cell_faults = block_of(served, requested.inputs)
+    inputs, row_ids = _separated(requested)
+    block, cell_faults = block_of(served, inputs)
     if (rows := block_rows(block)) > max_rows:
         raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; split the request.")
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
     refuse(cell_faults)
-    return PredictRequest(block, _options(requested.options.interval), refuses=True)
+    if row_ids:
+        check_row_ids(row_ids, rows)
+    return PredictRequest(block, _options(requested.options.interval), refuses=True, row_ids=row_ids)
+
+
+def _separated(requested: InferenceRequest) -> tuple[Sequence[Tensor], RowIds]:
+    """Return the inputs without that of the row ids, and these; raises MalformedBodyError where they are no texts."""
+    name = requested.options.row_ids
+    if name is None:
+        return requested.inputs, ()
+    for tensor in requested.inputs:
+        if tensor.name == name and isinstance(tensor.values, tuple):
+            return [other for other in requested.inputs if other is not tensor], tensor.values
+    raise MalformedBodyError(f"Expected row ids in an input {name!r} of data type {TEXT}.")
 
 
 def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:

@@ -10,9 +10,10 @@ from app.errors import TooLargeError
 from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
-from app.http.bodies import MAX_MEMBERS, checked
+from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS, checked
 from app.prediction import USUAL, PredictRequest, ServedVersion, outputs_of, requested_outputs
 from app.prediction.render import predictions_json
+from app.prediction.row_ids import check_row_ids, row_ids_of, with_row_ids
 from app.prediction.runner import YieldGil, is_quick, is_read_quickly, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
 from app.tasks.options import PredictOptions
@@ -68,20 +69,27 @@ class JsonCodec:
             return None
         check_rows(block_rows(found.block), self.max_rows)
         outputs, required = options
-        return PredictRequest(found.block, required, outputs, refuses=True)
+        if found.row_ids is not None:
+            check_row_ids(found.row_ids, block_rows(found.block))
+        return PredictRequest(found.block, required, outputs, refuses=True, row_ids=found.row_ids or ())
 
     def _of_any(self, served: ServedVersion) -> PredictRequest:
         raw = read_json(self.body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTION_NAMES)
         check_rows(count_rows(raw), self.max_rows)  # checked before each row is validated
-        options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
+        options = checked(_OPTIONS, raw.others, max_elements=MAX_ELEMENTS + self.max_rows) if raw.others else _DEFAULTS
         outputs = requested_outputs(served.version, options.outputs)
-        columns, noise = served.columns, served.model.noise_column
+        columns, noise, id_column = served.columns, served.model.noise_column, options.row_id_column
         if noise is not None and has_column(raw, noise):
             columns = (*columns, (noise, "number"))
+        if id_column is not None:
+            columns = with_row_ids(columns, id_column)
         block, cell_faults = typed_block(raw, columns, not_read=served.not_read)
         check_rows(block_rows(block), self.max_rows)
+        block, row_ids = row_ids_of(block, options.row_ids)
         refuses, escapes = options.on_error == "fail", options.csv_escape_formulas
-        return PredictRequest(block, options_of(options), outputs, cell_faults, refuses, escapes_formulas=escapes)
+        return PredictRequest(
+            block, options_of(options), outputs, cell_faults, refuses, escapes_formulas=escapes, row_ids=row_ids
+        )
 
 
 @lru_cache(maxsize=1_000)

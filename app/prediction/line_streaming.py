@@ -114,7 +114,7 @@ async def _predicted(
     with CountedRequest(served.counts) as counted:
         options = read_query(negotiated.query, ()).options
         check_writable(negotiated.response, options_of(options), requested_outputs(served.version, options.outputs))
-        expected = expected_of(served, runner.max_rows, runner.max_bytes)
+        expected = expected_of(served, runner.max_rows, runner.max_bytes, options)
         decompressor = Decompressor(negotiated.encoding, runner.max_bytes)
         lines, seen = _Lines(), 0
         async for piece, come in _pieces(receive, decompressor, lines):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.formats.cell_faults import refuse
+from app.prediction.row_ids import RowIds
 from app.prediction.served import ServedVersion
 from app.tasks.options import PredictOptions
 from app.tasks.prediction import LabelledBlock, Prediction
@@ -20,6 +21,7 @@ class PredictRequest:
     `outputs` are the members that are rendered, empty: all. `cell_faults` are cells that do not fit in their columns
     and are gaps in the block. With `refuses` a row with a fault refuses the request, else it is NaN throughout. `lines`
     (N,) are the line numbers of rows in formats of one row a line; `escapes_formulas` is of predictions in CSV alone.
+    `row_ids` (N,) are the caller's, by which the rows are recorded; empty: none of them is.
     """
 
     block: Block
@@ -29,6 +31,7 @@ class PredictRequest:
     refuses: bool = False
     lines: tuple[int, ...] = ()
     escapes_formulas: bool = False
+    row_ids: RowIds = ()
 
 
 def predict(served: ServedVersion, request: PredictRequest) -> Prediction:

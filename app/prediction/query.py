@@ -14,7 +14,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
-_TEXTS = frozenset({"on_error", "outputs"})
+_TEXTS = frozenset({"on_error", "outputs", "row_ids"})
 
 Pairs = Sequence[tuple[str, str]]
 """The names and values of a query, in order."""

@@ -31,6 +31,9 @@ Content: TypeAlias = bytes | AsyncIterator[bytes]
 YieldGil: TypeAlias = Callable[[], None]
 """Called repeatedly by work in a thread, so that the event loop runs."""
 
+RecordRows: TypeAlias = Callable[[ServedVersion, PredictRequest, Prediction], None]
+"""Takes predicted rows that have ids, to be recorded later; never raises and never waits for the database."""
+
 T = TypeVar("T")
 Piece = TypeVar("Piece")
 Rendered = TypeVar("Rendered", covariant=True)
@@ -121,9 +124,16 @@ class PredictionRunner:
     """Predicts for up to `max_rows` and `max_bytes` a request: small ones on the event loop, large ones in threads."""
 
     def __init__(
-        self, versions: ServedVersions, max_rows: int, max_bytes: int, spool_directory: Path | None = None
+        self,
+        versions: ServedVersions,
+        max_rows: int,
+        max_bytes: int,
+        spool_directory: Path | None = None,
+        *,
+        record: RecordRows = lambda *_: None,
     ) -> None:
         self._versions = versions
+        self._record = record
         self.bodies = LargeBodies(spool_directory)
         self.max_rows = max_rows
         self.max_bytes = max_bytes
@@ -153,9 +163,9 @@ class PredictionRunner:
         """Return the same for a part of a request, whose rows are `counted`."""
         request = codec.read_inline(served)
         if request is not None:
-            return [*_rendered(served, codec, request, counted)], None
+            return [*self._rendered(served, codec, request, counted)], None
         if codec.is_small(served):
-            begun, rest = await to_thread.run_sync(_begun, served, codec, counted, limiter=self._small)
+            begun, rest = await to_thread.run_sync(self._begun, served, codec, counted, limiter=self._small)
             return begun, None if rest is None else Rest(rest, PredictionSlot(self._slots))
         return await self.run_for_client(receive, served, codec, counted)
 
@@ -166,7 +176,7 @@ class PredictionRunner:
         slot = PredictionSlot(self._slots)
         try:
             begun, rest = await run_for_client(
-                receive, _begun, served, codec, counted, limiter=self._large, before=slot.take
+                receive, self._begun, served, codec, counted, limiter=self._large, before=slot.take
             )
         except BaseException:
             slot.release()
@@ -176,6 +186,26 @@ class PredictionRunner:
             return begun, None
         slot.wait_for_client()
         return begun, Rest(rest, slot)
+
+    def _rendered(
+        self, served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows
+    ) -> Iterator[Piece]:
+        prediction = predict(served, request)
+        rows = block_rows(request.block)
+        counted.add(rows, prediction.support)
+        if served.monitor is not None:
+            served.monitor.add(request.block, prediction, rows)
+        if request.row_ids:
+            self._record(served, request, prediction)
+        return codec.render(served, request, prediction)
+
+    def _begun(
+        self, served: ServedVersion, codec: Codec[Piece], counted: Rows
+    ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
+        """Return the first chunks, and the rest if there is one."""
+        pieces = self._rendered(served, codec, codec.read(served, yield_gil), counted)
+        begun = [*islice(pieces, 2)]
+        return begun, None if len(begun) < 2 else pieces
 
     async def _looked_up(self, owner: str, reference: Reference) -> ServedVersion:
         limiter = self._lookups if self._versions.is_known(owner, *reference) else None
@@ -201,24 +231,6 @@ class PredictionRunner:
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
         """Run a call in a thread for large requests, once one is free."""
         return await to_thread.run_sync(call, *arguments, limiter=self._large)
-
-
-def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows) -> Iterator[Piece]:
-    prediction = predict(served, request)
-    rows = block_rows(request.block)
-    counted.add(rows, prediction.support)
-    if served.monitor is not None:
-        served.monitor.add(request.block, prediction, rows)
-    return codec.render(served, request, prediction)
-
-
-def _begun(
-    served: ServedVersion, codec: Codec[Piece], counted: Rows
-) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
-    """Return the first chunks, and the rest if there is one."""
-    pieces = _rendered(served, codec, codec.read(served, yield_gil), counted)
-    begun = [*islice(pieces, 2)]
-    return begun, None if len(begun) < 2 else pieces
 
 
 def _some(pieces: Iterator[bytes]) -> bytes:

@@ -17,6 +17,7 @@ from app.prediction import PredictRequest, ServedVersion, outputs_of, requested_
 from app.prediction.json_codec import JsonCodec, check_rows, options_of
 from app.prediction.query import Pairs, read_query
 from app.prediction.render import prediction_lines, predictions_json
+from app.prediction.row_ids import row_ids_of, with_row_ids
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
 from app.tasks.options import PredictOptions
@@ -114,7 +115,8 @@ class TableCodec:
             return JsonCodec(body, self.max_rows).read(served, yield_gil)
         requested = read_query(negotiated.query, negotiated.body.row_options, negotiated.media_type)
         requested_outputs(served.version, requested.options.outputs)  # raises before the rows are read
-        expected, strict = expected_of(served, self.max_rows, self.max_bytes), requested.options.on_error == "fail"
+        expected = expected_of(served, self.max_rows, self.max_bytes, requested.options)
+        strict = requested.options.on_error == "fail"
         return request_of(
             served, negotiated.body.read_rows(body, requested.read, expected, strict=strict), requested.options
         )
@@ -149,16 +151,22 @@ class _Predictions:
         return prediction_lines(self.served, self.found, outputs=self.request.outputs)
 
 
-def expected_of(served: ServedVersion, max_rows: int, max_bytes: int) -> Expected:
-    """Return the columns and limits of rows for this version."""
-    return Expected(served.columns, served.model.noise_column, served.not_read, max_rows, max_bytes)
+def expected_of(served: ServedVersion, max_rows: int, max_bytes: int, options: PredictOptionsIn) -> Expected:
+    """Return the columns and limits of rows for this version; raises InvalidRequestError for row ids in an input."""
+    columns, noise = served.columns, served.model.noise_column
+    if options.row_id_column is not None:
+        columns = with_row_ids(columns, options.row_id_column)
+    return Expected(columns, noise, served.not_read, max_rows, max_bytes)
 
 
 def request_of(served: ServedVersion, rows: ReadRows, options: PredictOptionsIn) -> PredictRequest:
     """Return the request for rows in a format without options."""
     outputs, refuses = requested_outputs(served.version, options.outputs), options.on_error == "fail"
     escapes = options.csv_escape_formulas
-    return PredictRequest(rows.block, options_of(options), outputs, rows.cell_faults, refuses, rows.lines, escapes)
+    block, row_ids = row_ids_of(rows.block, options.row_ids)
+    return PredictRequest(
+        block, options_of(options), outputs, rows.cell_faults, refuses, rows.lines, escapes, row_ids=row_ids
+    )
 
 
 def response_of(content: Content, media_type: str, headers: Mapping[str, str] | None = None) -> Response:

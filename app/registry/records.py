@@ -137,7 +137,7 @@ class Version:
 class Model:
     """A model and its newest version; `target` is None for a task without one.
 
-    `aliases` maps names to the numbers of versions.
+    `aliases` maps names to the numbers of versions. `record` is the share of predictions with row ids that is recorded.
     """
 
     name: str
@@ -150,6 +150,7 @@ class Model:
     latest: int | None
     aliases: Mapping[str, int] = field(default_factory=dict)
     annotation: Annotation = Annotation()
+    record: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -149,13 +149,17 @@ class ModelRepository:
                 raise NotFoundError(f"Model {name!r} has no version {number}.")
             hold(self.tx, job_id, owner, "version", version)
 
-    def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
-        """Replace the annotation of a model; raises NotFoundError."""
+    def annotate(self, owner: str, name: str, annotation: Annotation, *, record: float | None = None) -> Model:
+        """Replace the annotation of a model, and the share of predictions that is recorded, unless None.
+
+        Raises NotFoundError.
+        """
         model_id = self.lock(owner, name)
         given = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
-        changed(self.tx.session, given)
+        changed(self.tx.session, given if record is None else given.values(record_share=record))
         retag(self.tx.session, ModelTagRow, model_id, annotation.tags)
-        self.tx.record("model.updated", owner, model_path(name))
+        details = {} if record is None else {"record": f"{record:g}"}
+        self.tx.record("model.updated", owner, model_path(name), **details)
         return self.get(owner, name)
 
     def annotate_version(self, version: Version, annotation: Annotation) -> Version:
@@ -192,7 +196,7 @@ class ModelRepository:
         notify(self.tx.session, model_id, MODELS)
         retag(self.tx.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
-        changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None))
+        changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None, record_share=0.0))
         self.tx.record("model.deleted", owner, model_path(name))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
@@ -276,6 +280,7 @@ def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mappi
         latest=latest,
         aliases=aliases,
         annotation=Annotation(model.description, tags),
+        record=model.record_share,
     )
 
 

@@ -24,7 +24,7 @@ from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
 from app.registry.records import Model, Version
 from app.registry.schemas import VersionOut, version_out
-from app.registry.schemas.names import ANNOTATION_IN, lineage_record
+from app.registry.schemas.names import ANNOTATION_IN, MODEL_CHANGE_IN, lineage_record
 from app.registry.schemas.shared import model_record
 from app.registry.service import Annotations
 from relevance_bayes.types import models as records
@@ -61,18 +61,23 @@ def model(name: ModelName, owner: Owner, services: ServicesDependency, request: 
 
 @router.patch(
     "/{name}",
-    summary="Update a model's annotation",
+    summary="Update a model",
     response_model=records.Model,
-    openapi_extra=json_body("AnnotationIn"),
+    openapi_extra=json_body("ModelChangeIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
 def annotate(
     name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
 ) -> Response:
-    """Change a model's description and tags by a JSON merge patch."""
-    patch = read_strictly(ANNOTATION_IN, body).to_patch()
+    """Change a model's description, tags, and the share of recorded predictions by a JSON merge patch."""
+    requested = read_strictly(MODEL_CHANGE_IN, body)
     changed = services[Annotations].of_model(
-        owner, name, patch, tag=lambda model: tag_of(_model_bytes(model)), condition=condition
+        owner,
+        name,
+        requested.to_patch(),
+        tag=lambda model: tag_of(_model_bytes(model)),
+        condition=condition,
+        record=requested.record_share,
     )
     return _changed(_model_bytes(changed))
 

@@ -87,13 +87,17 @@ class Annotations:
         *,
         tag: Callable[[Model], str],
         condition: Condition = UNCONDITIONAL,
+        record: float | None = None,
     ) -> Model:
-        """Patch the annotation of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        """Patch the annotation of a model, and the share of predictions that is recorded, unless None.
+
+        Raises NotFoundError, PreconditionFailedError, InvalidRequestError.
+        """
         with self.transaction() as tx:
             ModelRepository(tx).lock(owner, name)
             model = ModelRepository(tx).get(owner, name)
             condition.require(f"Model {name!r}", tag(model))
-            return ModelRepository(tx).annotate(owner, name, patch.applied(model.annotation))
+            return ModelRepository(tx).annotate(owner, name, patch.applied(model.annotation), record=record)
 
     def of_version(
         self,

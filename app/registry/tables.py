@@ -19,6 +19,7 @@ class ModelRow(Base):
     __table_args__ = (
         UniqueConstraint("owner", "name"),
         CheckConstraint("last_number >= 0", name="counts"),
+        CheckConstraint("record_share BETWEEN 0 AND 1", name="record_share"),
         Index(None, "owner", "id"),
     )
 
@@ -32,6 +33,7 @@ class ModelRow(Base):
     deleted_at: Mapped[datetime | None] = mapped_column(default=None)
     last_number: Mapped[int] = mapped_column(default=0)
     description: Mapped[str | None] = mapped_column(default=None)
+    record_share: Mapped[float] = mapped_column(default=0.0, server_default="0")
 
 
 class ModelVersionRow(Base):

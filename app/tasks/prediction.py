@@ -8,11 +8,12 @@ from typing import Protocol, Self, TypeAlias
 from app.errors import ConflictError
 from app.tasks.labelled import Labelled
 from app.tasks.options import PredictOptions
+from app.tasks.scored import ScoredRows
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import ColumnKind, Label
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
 
@@ -132,6 +133,16 @@ class PredictiveModel(ABC):
         """The classes in their order; empty where numbers are predicted."""
         return ()
 
+    @property
+    def target(self) -> tuple[str, ColumnKind] | None:
+        """The name and the kind of the target's column; None without a target."""
+        return None
+
+    @property
+    def measured_misses(self) -> tuple[float, ...]:
+        """The shares of targets outside 95 % intervals that training measured on rows that it was not fitted to."""
+        return ()
+
     @abstractmethod
     def predict(self, block: Block, options: PredictOptions) -> Prediction:
         """Predict a block's N rows; raises InvalidRequestError for options that the model does not have."""
@@ -142,4 +153,8 @@ class PredictiveModel(ABC):
 
     def evaluate_block(self, block: Block) -> LabelledBlock | None:
         """Return predictions for a block with the column of the target, and the targets; None without a target."""
+        return None
+
+    def score_block(self, block: Block) -> ScoredRows | None:
+        """Return the scores of predictions for a block with the column of the target; None without a target."""
         return None

@@ -18,6 +18,8 @@ from app.jobs.ports import Recovery
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
+from app.outcomes.alarm_repository import AlarmRepository
+from app.outcomes.records import Alarm
 from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, Span, Tracer
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
@@ -52,6 +54,29 @@ def message(event: MessageType, job: Job) -> bytes:
         "task": json.loads(job.plan)["task"],
     }
     content = {"type": event, "timestamp": _moment(job.finished_at), "data": data}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def alarm_message(event: MessageType, alarm: Alarm) -> bytes:
+    """Return the message about an alarm: the same bytes each time, since its members are those of its event.
+
+    The members of `data` are those of the alarm's resource.
+    """
+    cleared_at = alarm.cleared_at if event == "model_alarm.cleared" else None
+    data = {
+        "id": str(alarm.id),
+        "model": alarm.model,
+        "version": alarm.version,
+        "statistic": alarm.statistic,
+        "direction": alarm.direction,
+        "raised_at": _moment(alarm.raised_at),
+        "since": _moment(alarm.since),
+        "outcomes": alarm.outcomes,
+        "observed": alarm.observed,
+        "expected": alarm.expected,
+        "cleared_at": _moment(cleared_at),
+    }
+    content = {"type": event, "timestamp": _moment(cleared_at or alarm.raised_at), "data": data}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
@@ -211,6 +236,9 @@ def _read(entry: UUID, tx: Transaction) -> tuple[DeliveryAttempt, bytes] | None:
     delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
     if delivery_attempt is None:
         return None
+    if delivery_attempt.alarm_id is not None:
+        alarm = AlarmRepository(tx).find(delivery_attempt.alarm_id)
+        return None if alarm is None else (delivery_attempt, alarm_message(delivery_attempt.type, alarm))
     if delivery_attempt.job_id is None:
         return delivery_attempt, trial_message(delivery_attempt.webhook_id, delivery_attempt.created_at)
     job = JobRepository(tx).find(delivery_attempt.job_id)

@@ -17,12 +17,13 @@ from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
+from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.tracing.spans import current_traceparent
 from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, DeliveryAttempt, webhook_path
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, MessageType
+from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, EventType, MessageType
 
 DELIVERIES_AT_ONCE = 100
 
@@ -40,7 +41,7 @@ ATTEMPTS_KEPT = 50
 
 @dataclass(frozen=True)
 class DeliveryRepository:
-    """Webhook deliveries; created and queued in the transaction that ends a job.
+    """Webhook deliveries; created and queued in the transaction that ends a job, or that raises or clears an alarm.
 
     Each attempt has its own queue entry: with any entry but the newest one, nothing is changed.
     """
@@ -50,22 +51,35 @@ class DeliveryRepository:
     def begin(self, ended: JobEnded) -> None:
         """Queue the message of a job's end for every webhook of its owner that subscribes to the event."""
         event, event_id = OF_KIND[ended.kind][ended.state], uuid7()
+        for webhook_id in self._subscribed(ended.owner, event):
+            self._begin(webhook_id, event, event_id, job_id=ended.job_id, submission=ended.traceparent)
+
+    def begin_alarm(self, owner: str, event: EventType, alarm_id: UUID) -> None:
+        """Queue the message that an alarm was raised or cleared for every webhook that subscribes to the event."""
+        event_id = uuid7()
+        for webhook_id in self._subscribed(owner, event):
+            self._begin(webhook_id, event, event_id, alarm_id=alarm_id)
+
+    def _subscribed(self, owner: str, event: EventType) -> list[UUID]:
+        """Return the webhooks of an owner that subscribe to an event.
+
+        The deletion of one of them waits for this transaction, or the other way round.
+        """
         hook = WebhookRow
         mine = select(hook.id, hook.events).where(
-            hook.owner == ended.owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
+            hook.owner == owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
         )
-        # The deletion of one of these webhooks waits for this transaction, or the other way round.
-        for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
-            if event in EVENTS.read(events):
-                self._begin(webhook_id, event, event_id, ended.job_id, submission=ended.traceparent)
+        found = self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all()
+        return [webhook_id for webhook_id, events in found if event in EVENTS.read(events)]
 
     def _begin(
         self,
         webhook_id: UUID,
         event: MessageType,
         event_id: UUID,
-        job_id: UUID | None,
         *,
+        job_id: UUID | None = None,
+        alarm_id: UUID | None = None,
         submission: str | None = None,
     ) -> UUID:
         """Insert a delivery in the current trace, else in that of the job's submission; queue its first attempt.
@@ -79,6 +93,7 @@ class DeliveryRepository:
             event_id=event_id,
             type=event,
             job_id=job_id,
+            alarm_id=alarm_id,
             created_at=self.tx.clock(),
             state="pending",
             entry=entry,
@@ -117,7 +132,7 @@ class DeliveryRepository:
         Raises NotFoundError, ConflictError where the webhook is disabled.
         """
         self._enabled(owner, webhook_id)
-        delivery_id = self._begin(webhook_id, TEST, uuid7(), None)
+        delivery_id = self._begin(webhook_id, TEST, uuid7())
         self.tx.record("webhook.tested", owner, webhook_path(webhook_id))
         return self._one(delivery_id)
 
@@ -164,6 +179,7 @@ class DeliveryRepository:
             delivery.tries,
             webhook.secret,
             delivery.traceparent,
+            delivery.alarm_id,
         )
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
@@ -278,4 +294,16 @@ def _deliver(tx: Transaction, ended: JobEnded) -> None:
     DeliveryRepository(tx).begin(ended)
 
 
-SUBSCRIBERS: tuple[Subscriber, ...] = (on(JobEnded, _deliver),)
+def _deliver_raised(tx: Transaction, raised: AlarmRaised) -> None:
+    DeliveryRepository(tx).begin_alarm(raised.owner, "model_alarm.raised", raised.alarm_id)
+
+
+def _deliver_cleared(tx: Transaction, cleared: AlarmCleared) -> None:
+    DeliveryRepository(tx).begin_alarm(cleared.owner, "model_alarm.cleared", cleared.alarm_id)
+
+
+SUBSCRIBERS: tuple[Subscriber, ...] = (
+    on(JobEnded, _deliver),
+    on(AlarmRaised, _deliver_raised),
+    on(AlarmCleared, _deliver_cleared),
+)

@@ -30,7 +30,7 @@ def webhook_path(webhook_id: UUID) -> str:
 
 @dataclass(frozen=True)
 class Webhook:
-    """A URL that receives messages about the ends of its owner's jobs; none while it is disabled."""
+    """A URL that receives messages about its owner's ended jobs and alarms; none while it is disabled."""
 
     id: UUID
     owner: str
@@ -45,7 +45,7 @@ class Webhook:
 class Delivery:
     """The delivery of one event to one webhook; `event_id` is the same in every attempt, and for every webhook.
 
-    The delivery of a test message has no job.
+    The delivery of a test message has no job, nor has that of an alarm.
     """
 
     id: UUID
@@ -77,6 +77,7 @@ class DeliveryAttempt:
     tries: int
     secret: str = field(repr=False)
     traceparent: str | None = None
+    alarm_id: UUID | None = None
 
 
 def new_secret() -> str:

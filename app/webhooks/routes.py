@@ -21,6 +21,7 @@ from app.webhooks.records import Webhook
 from app.webhooks.schemas import (
     WEBHOOK_CHANGE_IN,
     WEBHOOK_IN,
+    AlarmMessageOut,
     MessageOut,
     TestMessageOut,
     delivery_record,
@@ -29,7 +30,7 @@ from app.webhooks.schemas import (
 from app.webhooks.service import Webhooks
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
+from relevance_bayes.types.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, TEST
 
 NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 
@@ -148,6 +149,15 @@ def _sent(
     """A job has ended. Respond with any status from 200 to 299 to accept the message, or with 410 to unsubscribe."""
 
 
+def _alarmed(
+    _body: AlarmMessageOut,
+    webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
+    webhook_timestamp: Annotated[int, Header(description="The time of this attempt, in Unix seconds.")],
+    webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
+) -> None:
+    """An alarm of a model was raised or cleared: respond as to any other message."""
+
+
 def _tried(
     _body: TestMessageOut,
     webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
@@ -159,4 +169,5 @@ def _tried(
 
 messages.add_api_route(TEST, _tried, methods=["POST"], summary=TEST, tags=["Webhooks"], operation_id=TEST)
 for event in EVENT_TYPES:
-    messages.add_api_route(event, _sent, methods=["POST"], summary=event, tags=["Webhooks"], operation_id=event)
+    receive = _alarmed if event in ALARM_EVENT_TYPES else _sent
+    messages.add_api_route(event, receive, methods=["POST"], summary=event, tags=["Webhooks"], operation_id=event)

@@ -10,7 +10,8 @@ from app.webhooks.records import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.jobs import JobState, VersionName
-from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
+from relevance_bayes.types.outcomes import ModelAlarm
+from relevance_bayes.types.webhooks import EVENT_TYPES, AlarmEventType, EventType, JobEventType
 
 Url: TypeAlias = Annotated[str, Field(description="An https URL without user name, password or #fragment.")]
 Events: TypeAlias = Annotated[
@@ -89,11 +90,19 @@ class EndedJobOut(BaseModel):
 
 
 class MessageOut(BaseModel):
-    """A message to a webhook, in the format of Standard Webhooks."""
+    """A message about an ended job to a webhook, in the format of Standard Webhooks."""
 
-    type: EventType
+    type: JobEventType
     timestamp: datetime = Field(description="The time of the job's end.")
     data: EndedJobOut
+
+
+class AlarmMessageOut(BaseModel):
+    """A message about an alarm of a model to a webhook."""
+
+    type: AlarmEventType
+    timestamp: datetime = Field(description="The time at which the alarm was raised or cleared.")
+    data: ModelAlarm
 
 
 class TestedWebhookOut(BaseModel):

@@ -46,6 +46,7 @@ class WebhookDeliveryRow(Base):
         CheckConstraint(one_of("type", frozenset({*EVENT_TYPES, TEST})), name="type"),
         Index(None, "webhook_id", "id"),
         Index(None, "job_id"),
+        Index(None, "alarm_id"),
         Index(None, "entry", unique=True),
         Index(
             "ix_webhook_deliveries_pending",
@@ -68,6 +69,7 @@ class WebhookDeliveryRow(Base):
     tries: Mapped[int]
     attempts: Mapped[int]
     traceparent: Mapped[str | None] = mapped_column(default=None)
+    alarm_id: Mapped[UUID | None] = mapped_column(ForeignKey("model_alarms.id", ondelete="CASCADE"), default=None)
 
 
 class WebhookAttemptRow(Base):

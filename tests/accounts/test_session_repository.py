@@ -146,6 +146,6 @@ def test_retention_removes_expired_sessions(transaction: OpenTransaction, clock:
     added(transaction, "short", lifetime=timedelta(minutes=1))
     added(transaction, "long")
     clock.now += timedelta(minutes=2)
-    Retention(transaction, NoEntries(), clock, 60.0, 60.0, 60.0).remove_expired()
+    Retention(transaction, NoEntries(), clock, 60.0, 60.0, 60.0, 60.0).remove_expired()
     clock.now -= timedelta(minutes=3)
     assert set(found(transaction)) == {digest(b"long")}

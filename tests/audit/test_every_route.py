@@ -24,6 +24,7 @@ from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
 USER_AGENT = "audited/1.0"
 OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
 JSON: dict[str, object] = {"dataset_id": str(DATASET.id)}
+OUTCOMES: dict[str, object] = {"row_ids": ["a"], "outcomes": [1.0]}
 
 
 @dataclass
@@ -88,6 +89,15 @@ class Caller:
     def document(self) -> object:
         """An exported version."""
         return self.send("GET", "/v1/models/small/versions/1/export?format=json").json()
+
+    def recorded(self) -> str:
+        """The path of a model that has recorded a prediction for row `a`."""
+        path = "/v1/models/small"
+        assert self.send("PATCH", path, body={"record": 1}).is_success
+        body = {"rows": [{"x": 1.0, "colour": "red"}], "row_ids": ["a"]}
+        assert self.send("POST", f"{path}/predict", body=body).is_success
+        self.parts.recorder.flush()
+        return path
 
     def alias(self, name: str) -> str:
         """The path of an alias of version 1 of `small`."""
@@ -155,6 +165,7 @@ CHANGES: Mapping[str, tuple[AuditAction, Callable[[Caller], Request]]] = {
         at("/v1/models/small/aliases/best", {"version": 1, "reason": "größer"}),
     ),
     "DELETE /v1/models/{name}/aliases/{alias}": ("alias.removed", after(lambda it: it.alias("best"))),
+    "POST /v1/models/{name}/outcomes": ("outcomes.recorded", after(Caller.recorded, "/outcomes", OUTCOMES)),
     "POST /v1/webhooks": ("webhook.created", at("/v1/webhooks", {"url": "https://hooks.example/secret-path"})),
     "PATCH /v1/webhooks/{webhook_id}": ("webhook.updated", after(Caller.webhook, body={"enabled": False})),
     "DELETE /v1/webhooks/{webhook_id}": ("webhook.deleted", after(Caller.webhook)),
@@ -193,6 +204,7 @@ IDEMPOTENT = frozenset(
     {
         "POST /v1/keys/{key_id}/revoke",
         "PUT /v1/models/{name}/aliases/{alias}",
+        "POST /v1/models/{name}/outcomes",
         "PUT /v1/members/{subject}",
         "PUT /v1/limits/{owner_name}",
         "DELETE /v1/limits/{owner_name}",

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -15,10 +16,14 @@ import pytest
 
 from app.http.metrics_service import CACHE_SECONDS
 from app.prediction.drift_monitors import MIN_ROWS
+from relevance_bayes.types.values import Label
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc
 from tests.metrics.expositions import Scrape, scrape
+from tests.served import add_version
+from tests.small_models import small_version
+from tests.waiting import until
 
 LIVE = "/health/live"
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
@@ -34,10 +39,20 @@ def requests(api: Api) -> float:
 
 
 def put_to_work(api: Api) -> None:
-    """Train a version, and predict with it."""
+    """Train a version, predict with it, and send outcomes, those of classes too."""
     dataset = api.calls.create_dataset(sinc(40), name="sinc-metrics")
     api.train(dataset_id=dataset.id, target="y")
     api.calls.predict("sinc-metrics", {"columns": {"x": [0.5, 3.0] * MIN_ROWS}})
+    add_version(api.http, "small-metrics", small_version(name="small-metrics"))
+    add_version(api.http, "classes-metrics", small_version("classification", name="classes-metrics"))
+    for model, outcome in (("small-metrics", 1.0), ("classes-metrics", True)):
+        api.calls.outcomes.record(model, 1.0)
+        api.calls.predict(model, {"rows": [{"x": 1.0, "colour": "red"}]}, row_ids=["a"])
+        until(partial(is_recorded, api, model, outcome))
+
+
+def is_recorded(api: Api, model: str, outcome: Label) -> bool:
+    return api.calls.outcomes.send(model, {"a": outcome}).unknown == 0
 
 
 def documented() -> dict[str, tuple[str, str, str]]:

@@ -50,6 +50,7 @@ def test_models_are_listed_with_what_their_versions_share(client: TestClient) ->
         "aliases": {},
         "description": None,
         "tags": {},
+        "record": 0.0,
     }
     assert page["items"][0] == client.get("/v1/models/small").json()
 

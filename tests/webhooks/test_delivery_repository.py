@@ -17,7 +17,7 @@ from app.webhooks.records import Delivery
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import JobKind, JobState
-from relevance_bayes.types.webhooks import EVENT_TYPES, OF_KIND, Attempt, EventType
+from relevance_bayes.types.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, OF_KIND, Attempt, EventType
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook
@@ -102,8 +102,10 @@ def test_an_event_of_each_type_is_stored_and_read(
     assert [(one.type, one.job_id) for one in deliveries(transaction, webhook.id)] == [(event, job_id)]
 
 
-def test_each_event_type_is_the_end_of_a_job() -> None:
-    assert {event for ends in OF_KIND.values() for event in ends.values()} == set(EVENT_TYPES)
+def test_each_event_type_is_the_end_of_a_job_or_about_an_alarm() -> None:
+    ends = {event for ends in OF_KIND.values() for event in ends.values()}
+    assert ends | set(ALARM_EVENT_TYPES) == set(EVENT_TYPES)
+    assert ends.isdisjoint(ALARM_EVENT_TYPES)
 
 
 def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, transaction: OpenTransaction) -> None:

@@ -46,6 +46,7 @@ def read_request(requested: ModelInferRequest) -> InferenceRequest:
             tuple(_required(output.name, output.parameters) for output in requested.outputs) or None,
             binary=True,
             interval=_interval(requested.parameters),
+            row_ids=_row_ids(requested.parameters),
         ),
     )
 
@@ -104,6 +105,14 @@ def _interval(given: Reported) -> float | None:
     if given["interval"].WhichOneof("parameter_choice") != "double_param":
         raise MalformedBodyError("The parameter `interval`: expected a double.")
     return given["interval"].double_param
+
+
+def _row_ids(given: Reported) -> str | None:
+    if "row_ids" not in given:
+        return None
+    if given["row_ids"].WhichOneof("parameter_choice") != "string_param":
+        raise MalformedBodyError("The parameter `row_ids`: expected a string.")
+    return given["row_ids"].string_param
 
 
 class RpcCodec:

@@ -27,6 +27,6 @@ def memory_of_a_fit(slots: int) -> int:
 
 def cores() -> int:
     """Return the number of cores that this process may use, at most those of its container's CPU limit."""
-    most = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    maximum = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     quota, _, period = CPU_LIMIT.read_text().partition(" ") if CPU_LIMIT.exists() else ("max", "", "")
-    return max(1, min(most, int(quota) // int(period))) if quota.isdigit() else most
+    return max(1, min(maximum, int(quota) // int(period))) if quota.isdigit() else maximum

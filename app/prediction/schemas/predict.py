@@ -16,6 +16,9 @@ def query_parameters() -> list[dict[str, object]]:
     for name, member in schema["properties"].items():
         given = {"name": name, "in": "query", "description": f"Not for a JSON body: {member.pop('description')}"}
         reported = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
+        if name == "row_ids":
+            given["description"] = "Not for a JSON body: the column that has the caller's own ids of the rows."
+            reported = {"type": "string"}
         nested = name in {"class_priors", "costs"}
         listed.append(
             {**given, "content": {"application/json": {"schema": reported}}}
@@ -124,6 +127,17 @@ class PredictOptionsIn(PredictionOptions):
     explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
         None, description="The number of functions with the largest contributions to return with each prediction."
     )
+    row_ids: list[str] | str | None = Field(
+        None,
+        description="The caller's own ids of the rows, texts of 1 to 200 characters, by which a model that records "
+        "predictions compares them with outcomes: in JSON a list with one for each row, or the name of a column of the "
+        "table that has them, which the model does not read.",
+    )
+
+    @property
+    def row_id_column(self) -> str | None:
+        """Return the column that has the row ids, None where there is none."""
+        return self.row_ids if isinstance(self.row_ids, str) else None
 
 
 class PredictColumnsIn(PredictOptionsIn):

@@ -74,6 +74,24 @@ class AnnotationIn(BaseModel):
 ANNOTATION_IN: TypeAdapter[AnnotationIn] = TypeAdapter(AnnotationIn)
 
 
+class ModelChangeIn(AnnotationIn):
+    """A JSON merge patch (RFC 7396) of a model: omitted members are kept, null removes; the same holds for each tag."""
+
+    record: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = Field(
+        None,
+        description="The share of predictions with row ids that is recorded, to be compared with outcomes; null and 0 "
+        "record none.",
+    )
+
+    @property
+    def record_share(self) -> float | None:
+        """Return the new share; None where it is kept."""
+        return (self.record or 0.0) if "record" in self.model_fields_set else None
+
+
+MODEL_CHANGE_IN: TypeAdapter[ModelChangeIn] = TypeAdapter(ModelChangeIn)
+
+
 _REQUEST: TypeAdapter[TrainingRequest] = TypeAdapter(TrainingRequest)
 
 

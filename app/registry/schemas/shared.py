@@ -25,6 +25,7 @@ def model_record(model: Model) -> records.Model:
         aliases=dict(model.aliases),
         description=model.annotation.description,
         tags=dict(model.annotation.tags),
+        record=model.record,
     )
 
 

@@ -1,5 +1,9 @@
 """Predictions for rows with a known target, with the target."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
 from app.tasks.decisions import most_probable
@@ -7,7 +11,7 @@ from app.tasks.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNum
 from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
@@ -27,22 +31,49 @@ ROWS_AT_ONCE = 16_384
 
 def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
     """Return a model's predictions for a block with the column of its target, and the targets."""
-    target = encoding.target
-    inputs, _ = encode_inputs(encoding, block)
-    noise_sd, _ = encode_noise(target, block)
-    known = ~gaps(block[target.name])
-    sound = np.isfinite(inputs[:, 0]) if inputs.shape[1] else np.ones(block_rows(block), np.bool_)
-    if noise_sd is not None:
-        sound &= np.isfinite(noise_sd)
-    chosen = known & sound
-    t, raw = encode_target(target, block), _raw(target, block)
-    places = np.flatnonzero(chosen)
-    labelled = []
-    for first in range(0, len(places), ROWS_AT_ONCE):
-        some = places[first : first + ROWS_AT_ONCE]
-        prediction, _ = ready.predict(inputs[some], None if noise_sd is None else noise_sd[some])
-        labelled.append(_labelled(target, prediction, t[some], raw[some]))
-    return LabelledBlock(chosen, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
+    target, rows = encoding.target, TargetRows.of(encoding, block)
+    raw = _raw(target, block)
+    labelled = [_labelled(target, prediction, rows.t[some], raw[some]) for some, prediction in rows.predictions(ready)]
+    known, sound = rows.known, rows.sound
+    return LabelledBlock(rows.chosen, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class TargetRows:
+    """The rows of a block with the column of the target: `inputs` (N, d), `noise_sd` (N,) where rows have their own.
+
+    `t` (N,) are the encoded targets; rows that are `known` have one, `sound` ones can be predicted.
+    """
+
+    inputs: Array
+    noise_sd: Array | None
+    t: Array
+    known: Mask
+    sound: Mask
+
+    @classmethod
+    def of(cls, encoding: Encoding, block: Block) -> Self:
+        """Return the rows of a block, encoded."""
+        target = encoding.target
+        inputs, _ = encode_inputs(encoding, block)
+        noise_sd, _ = encode_noise(target, block)
+        sound = np.isfinite(inputs[:, 0]) if inputs.shape[1] else np.ones(block_rows(block), np.bool_)
+        if noise_sd is not None:
+            sound &= np.isfinite(noise_sd)
+        return cls(inputs, noise_sd, encode_target(target, block), ~gaps(block[target.name]), sound)
+
+    @property
+    def chosen(self) -> Mask:
+        """The rows (N,) that have a target and can be predicted."""
+        return self.known & self.sound
+
+    def predictions(self, ready: AnyReady) -> Iterator[tuple[Indices, Prediction]]:
+        """Yield the places of some chosen rows at a time, with their predictions."""
+        places, noise_sd = np.flatnonzero(self.chosen), self.noise_sd
+        for first in range(0, len(places), ROWS_AT_ONCE):
+            some = places[first : first + ROWS_AT_ONCE]
+            prediction, _ = ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some])
+            yield some, prediction
 
 
 def _raw(target: EncodedTarget, block: Block) -> Array:

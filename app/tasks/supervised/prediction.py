@@ -11,10 +11,12 @@ from app.tasks.decision_rule import DecisionRule, rule_of
 from app.tasks.decisions import Decisions, most_probable
 from app.tasks.options import PredictOptions, refuse_all
 from app.tasks.prediction import LabelledBlock, PredictiveModel, VersionExpansion
+from app.tasks.scored import ScoredRows
 from app.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from app.tasks.supervised.expansion import model_expansion
 from app.tasks.supervised.explanation import Explanation
 from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from app.tasks.supervised.scoring import scored_rows
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
@@ -36,7 +38,7 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import ColumnKind, Label
 
 FIGURES = 8
 """The number of figures of a predicted number, in the order of `_figures`."""
@@ -55,17 +57,25 @@ class SupervisedModel(PredictiveModel):
     ready: AnyReady
     class_rows: tuple[ClassRows, ...]
     one_row: OneRow | None
+    measured_misses: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedModel":
         """Factorise the model once for all predictions."""
         ready = ready_of(predictor.learned)
-        return cls(predictor, ready, report.class_rows, one_row(ready))
+        misses = tuple(1.0 - found["coverage_95"] for found in report.metrics.values() if "coverage_95" in found)
+        return cls(predictor, ready, report.class_rows, one_row(ready), misses)
 
     @property
     def noise_column(self) -> str | None:
         """The column that may have the noise sd of each row; None where the model has one for all."""
         return self.predictor.encoding.target.noise_column
+
+    @property
+    def target(self) -> tuple[str, ColumnKind]:
+        """The name and the kind of the target's column."""
+        target = self.predictor.encoding.target
+        return target.name, target.kind
 
     @property
     def bytes(self) -> int:
@@ -85,6 +95,10 @@ class SupervisedModel(PredictiveModel):
     def evaluate_block(self, block: Block) -> LabelledBlock:
         """Return predictions for a block with the column of the target, and the targets."""
         return labelled_block(self.predictor.encoding, self.ready, block)
+
+    def score_block(self, block: Block) -> ScoredRows:
+        """Return the scores of predictions for a block with the column of the target."""
+        return scored_rows(self.predictor.encoding, self.ready, block)
 
     def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that it does not have."""

@@ -15,6 +15,7 @@ from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import DEFAULT_URL, Http, of_kind
 from relevance_bayes.client.json import exclude_none, listed_priors
 from relevance_bayes.client.members import Members
+from relevance_bayes.client.outcomes import Outcomes
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.registry import ANY_VERSION, Registry, tag_query
@@ -89,6 +90,11 @@ class Relevance:
         return Members(self.http)
 
     @property
+    def outcomes(self) -> Outcomes:
+        """Outcomes of predictions, and alarms."""
+        return Outcomes(self.http)
+
+    @property
     def promotions(self) -> Promotions:
         """Promotions of versions."""
         return Promotions(self.http)
@@ -105,7 +111,7 @@ class Relevance:
 
     @property
     def webhooks(self) -> Webhooks:
-        """Webhooks for the ends of jobs."""
+        """Webhooks for the ends of jobs and for alarms."""
         return Webhooks(self.http)
 
     def projects(self) -> Iterator[Project]:
@@ -238,8 +244,11 @@ class Relevance:
         costs: Sequence[Sequence[float]] | None = None,
         reject_cost: float | None = None,
         components: int | None = None,
+        row_ids: Sequence[str] | str | None = None,
     ) -> Predictions:
         """Predict for a `table` in one of the API's three forms; by default with the newest version.
+
+        A model that records predictions does so by `row_ids`: one for each row, or the name of the column with them.
 
         Decisions between classes follow from `class_priors`, `costs[truth][decision]` or `reject_cost`; `components` is
         the maximum number of components in a prediction.
@@ -252,5 +261,6 @@ class Relevance:
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
             "components": components,
+            "row_ids": row_ids if row_ids is None or isinstance(row_ids, str) else list(row_ids),
         }
         return self.http.post(Predictions, f"{version_path(name, version)}/predict", {**table, **exclude_none(options)})

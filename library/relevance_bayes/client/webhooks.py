@@ -13,7 +13,7 @@ from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webh
 
 @dataclass(frozen=True)
 class Webhooks:
-    """Webhooks for the ends of jobs; every method raises ClientError as those of `Relevance` do."""
+    """Webhooks for the ends of jobs and for alarms; every method raises ClientError as those of `Relevance` do."""
 
     http: Http
 

@@ -15,6 +15,7 @@ AuditAction = Literal[
     "version.created",
     "version.updated",
     "version.deleted",
+    "outcomes.recorded",
     "alias.moved",
     "alias.removed",
     "job.created",

@@ -26,6 +26,8 @@ class Model:
     """The numbers of the versions to which aliases point."""
     description: str | None
     tags: dict[str, str]
+    record: float = 0.0
+    """The share of predictions with row ids that is recorded, to be compared with outcomes."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from relevance_bayes.types.jobs import JobKind, JobState
 from relevance_bayes.types.json_schema import Id, wire
 
-EventType = Literal[
+JobEventType = Literal[
     "training_job.succeeded",
     "training_job.failed",
     "training_job.cancelled",
@@ -22,12 +22,15 @@ EventType = Literal[
     "promotion.failed",
     "promotion.cancelled",
 ]
-EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
+AlarmEventType = Literal["model_alarm.raised", "model_alarm.cleared"]
+EventType = JobEventType | AlarmEventType
+ALARM_EVENT_TYPES: tuple[EventType, ...] = get_args(AlarmEventType)
+EVENT_TYPES: tuple[EventType, ...] = (*get_args(JobEventType), *ALARM_EVENT_TYPES)
 TEST: Literal["webhook.test"] = "webhook.test"
 MessageType = EventType | Literal["webhook.test"]
-"""The types of messages: the end of a job, or a test."""
+"""The types of messages: the end of a job, an alarm of a model, or a test."""
 
-OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
+OF_KIND: Mapping[JobKind, Mapping[JobState, JobEventType]] = {
     "training": {
         "succeeded": "training_job.succeeded",
         "failed": "training_job.failed",
@@ -125,7 +128,7 @@ class Delivery:
     """The header `webhook-id` of each attempt."""
     type: MessageType
     job_id: Id | None
-    """None for a test."""
+    """None for a test, and for an alarm."""
     created_at: datetime
     state: DeliveryState
     next_attempt_at: datetime | None

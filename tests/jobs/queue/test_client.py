@@ -167,7 +167,7 @@ def entries(client: DBOSClient) -> EndedEntries:
 
 def remove_expired(transaction: OpenTransaction, entries: EndedEntries, after: timedelta) -> None:
     """As a worker does, so much later, where a day is kept."""
-    Retention(transaction, entries, lambda: datetime.now(UTC) + after, DAY, DAY, DAY).remove_expired()
+    Retention(transaction, entries, lambda: datetime.now(UTC) + after, DAY, DAY, DAY, DAY).remove_expired()
 
 
 def queued(transaction: OpenTransaction, kind: JobKind = "training") -> UUID:

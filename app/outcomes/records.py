@@ -1,0 +1,90 @@
+"""Recorded predictions, outcomes and alarms."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from relevance_bayes.types.outcomes import Direction, Statistic
+
+MAX_OUTCOMES = 10_000
+"""The most outcomes of one request."""
+
+MAX_UNKNOWN_IDS = 100
+"""The most unknown row ids in a response."""
+
+
+@dataclass(frozen=True)
+class RecordedRow:
+    """A row that a version predicted for: its id, the time, and its inputs in JSON.
+
+    The prediction itself follows from the version, which never changes, and the inputs.
+    """
+
+    version_id: UUID
+    row_id: str
+    at: datetime
+    inputs: str
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A recorded row with an outcome for it; `outcome` is the one that it has already."""
+
+    id: UUID
+    version_id: UUID
+    number: int
+    row_id: str
+    at: datetime
+    inputs: str
+    outcome: str | None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An outcome under the prediction for its row: see `app.tasks.scored.ScoredRows`.
+
+    `level` is the smallest level whose interval contains it, 100 for none; None for classes. `correct` and `confidence`
+    are None for numbers.
+    """
+
+    log_score: float
+    expected_log_score: float
+    lower: float
+    higher: float
+    level: int | None
+    correct: bool | None
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """An alarm of a version's chart: see `relevance_bayes.types.outcomes.ModelAlarm`."""
+
+    id: UUID
+    owner: str
+    model: str
+    version: int
+    statistic: Statistic
+    direction: Direction
+    raised_at: datetime
+    since: datetime
+    outcomes: int
+    observed: float
+    expected: float
+    cleared_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class AlarmRaised:
+    """An event: an alarm of an owner's model was raised."""
+
+    alarm_id: UUID
+    owner: str
+
+
+@dataclass(frozen=True)
+class AlarmCleared:
+    """An event: an alarm of an owner's model was cleared."""
+
+    alarm_id: UUID
+    owner: str

@@ -1,0 +1,54 @@
+"""The routes of outcomes, of what they show over time, and of alarms."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app.http.bodies import read_strictly
+from app.http.dependencies import JsonBody, Owner, ServicesDependency
+from app.http.lists import ListQuery
+from app.http.negotiation import AcceptsJson
+from app.http.openapi import json_body, problems
+from app.http.references import ModelName
+from app.outcomes.schemas import OUTCOMES_IN, BucketsQuery, alarm_record
+from app.outcomes.service import Outcomes
+from relevance_bayes.types.outcomes import ModelAlarm, OutcomeBucket, OutcomesReceived
+from relevance_bayes.types.pages import Page
+
+router = APIRouter(prefix="/v1/models/{name}", tags=["Outcomes"], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "/outcomes",
+    summary="Record outcomes",
+    openapi_extra=json_body("OutcomesIn"),
+    responses=problems(400, 404, 406, 413, 415, 422, 429),
+)
+def receive(name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency) -> OutcomesReceived:
+    """Record what happened, by the row ids of predictions, at most 10,000 outcomes a request.
+
+    An outcome belongs to every version that predicted for its row. The same outcome again changes nothing. Where the
+    outcomes depart from the predictions by more than chance, an alarm is raised.
+    """
+    return services[Outcomes].receive(owner, name, read_strictly(OUTCOMES_IN, body).by_row_id())
+
+
+@router.get("/outcomes", summary="Compare predictions with outcomes over time", responses=problems(404, 406, 422))
+def buckets(
+    name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[BucketsQuery, Query()]
+) -> Page[OutcomeBucket]:
+    """List coverage and log score, of classes accuracy and log score, by version and by the hour or day in which the
+    predictions were made, newest first."""
+    page = services[Outcomes].buckets(
+        owner, name, query.bucket, version=query.version, limit=query.limit, after=query.after
+    )
+    return Page.of(page.items, page.next)
+
+
+@router.get("/alarms", summary="List a model's alarms", responses=problems(404, 406, 422))
+def alarms(
+    name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]
+) -> Page[ModelAlarm]:
+    """List the alarms of a model's versions by age, also those that were cleared."""
+    page = services[Outcomes].alarms(owner, name, query.part)
+    return Page.of([alarm_record(alarm) for alarm in page.items], page.next)

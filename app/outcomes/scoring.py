@@ -1,0 +1,126 @@
+"""Outcomes scored by the predictions for their rows, and added to the charts of their version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import log
+from uuid import UUID
+
+import numpy as np
+
+from app.formats.cell_faults import MAX_FAULTS
+from app.formats.cells import column_of
+from app.identity import uuid7
+from app.outcomes.charts import CHARTS, Chart, bernoulli_ratio
+from app.outcomes.inputs import block_of_rows
+from app.outcomes.records import Scored
+from app.prediction import ServedVersion
+from app.tasks.scored import LEVELS
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.outcomes import Direction, Statistic
+from relevance_bayes.types.values import Label
+
+ALARM_LEVEL = 95
+"""The level whose coverage raises alarms: training measures it on rows that the model was not fitted to."""
+
+MIN_LOG_SCORE = log(float(np.finfo(np.float64).tiny))
+"""The log score that an outcome counts as, of those with a density or probability of 0."""
+
+MIN_PROMISED = 0.001
+"""The least probability of a miss that is promised, where training measured fewer."""
+
+
+def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list[Scored | None]:
+    """Return the score of each row's outcome; None for a row that can't be predicted for.
+
+    A row is the place of its outcome in the request, its recorded inputs and the outcome. Raises InvalidRequestError
+    for values that the target can't have.
+    """
+    assert served.model.target is not None
+    name, kind = served.model.target
+    target, wrong = column_of(kind, [value for _, _, value in rows])
+    if wrong:
+        faults = [Fault(detail, f"/outcomes/{rows[place][0]}") for place, detail in wrong[:MAX_FAULTS]]
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+    block = block_of_rows([inputs for _, inputs, _ in rows], served.columns, served.model.noise_column)
+    found = served.model.score_block({**block, name: target})
+    assert found is not None
+    levels = [*LEVELS, 100]
+    smallest = np.argmax(np.concatenate([found.inside, np.ones((1, len(rows)))]) > 0.0, axis=0)
+    of_classes = bool(served.model.classes)
+    return [
+        Scored(
+            log_score=float(found.log_score[place]),
+            expected_log_score=float(found.expected_log_score[place]),
+            lower=float(found.lower[place]),
+            higher=float(found.higher[place]),
+            level=None if of_classes else levels[smallest[place]],
+            correct=bool(found.correct[place]) if of_classes else None,
+            confidence=float(found.confidence[place]) if of_classes else None,
+        )
+        if found.chosen[place]
+        else None
+        for place in range(len(rows))
+    ]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The probabilities of a miss of the 95 % interval that training promised: the level's, and the measured one.
+
+    A share of misses between both is no departure.
+    """
+
+    min_misses: float
+    max_misses: float
+
+    @classmethod
+    def of(cls, served: ServedVersion) -> "Promise":
+        """Return the promise of a version."""
+        shares = [1.0 - ALARM_LEVEL / 100.0, *served.model.measured_misses]
+        return cls(max(min(shares), MIN_PROMISED), min(max(shares), 0.5))
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """The charts of a version after some outcomes, those that raised an alarm, as they were, and cleared alarms."""
+
+    charts: tuple[Chart, ...]
+    raised: tuple[Chart, ...]
+    cleared: tuple[UUID, ...]
+
+
+def advance(charts: Sequence[Chart], scored: Sequence[Scored], promise: Promise, at: datetime) -> Advanced:
+    """Return the charts of a version after some outcomes, at least one, in their order."""
+    known = {(chart.statistic, chart.direction): chart for chart in charts}
+    last: list[Chart] = []
+    raised: list[Chart] = []
+    cleared: list[UUID] = []
+    for statistic, direction in CHARTS:
+        if statistic == ("coverage" if scored[0].level is None else "accuracy"):
+            continue
+        chart = known.get((statistic, direction), Chart(statistic, direction))
+        for one in scored:
+            ratio, observed, expected = _evidence(statistic, direction, one, promise)
+            before, chart = chart, chart.add(ratio, observed=observed, expected=expected, at=at)
+            if chart.is_at_threshold and chart.alarm_id is None:
+                chart = replace(chart, alarm_id=uuid7())
+                raised.append(chart)
+            elif before.alarm_id is not None and chart.alarm_id is None:
+                cleared.append(before.alarm_id)
+        last.append(chart)
+    return Advanced(tuple(last), tuple(raised), tuple(cleared))
+
+
+def _evidence(statistic: Statistic, direction: Direction, one: Scored, promise: Promise) -> tuple[float, float, float]:
+    """Return the log likelihood ratio of an outcome, its statistic, and what was predicted of this."""
+    if statistic == "log_score":
+        ratio = one.lower if direction == "lower" else one.higher
+        return ratio, max(one.log_score, MIN_LOG_SCORE), one.expected_log_score
+    if one.level is not None:
+        missed, expected = one.level > ALARM_LEVEL, ALARM_LEVEL / 100.0
+        promised = promise.max_misses if direction == "lower" else promise.min_misses
+    else:
+        missed, expected = not one.correct, one.confidence or 0.0
+        promised = 1.0 - expected
+    return bernoulli_ratio(missed, promised, direction), float(not missed), expected
