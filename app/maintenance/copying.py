@@ -25,7 +25,7 @@ def copy_database(settings: Settings, target: Settings) -> tuple[CopiedTable, ..
     source_engine, target_engine = make_engine(settings.url), make_engine(target.url, creates=True)
     try:
         check_unused(source_engine)
-        if not revision.is_migrated(source_engine):
+        if not revision.is_current(source_engine):
             raise UnavailableError(
                 "The database is not at the revision of this release: run `relevance migrate` first."
             )

@@ -55,7 +55,8 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
     if not is_migrated:
         yield error("migrations", f"the tables are not at {revision.EXPECTED}", "Run `relevance migrate`.")
         return
-    yield ok("migrations", f"the tables are at {revision.EXPECTED}")
+    later = "" if revision.is_current(engine) else "a later revision, compatible with "
+    yield ok("migrations", f"the tables are at {later}{revision.EXPECTED}")
     found = health.examine(engine)
     yield _writes(found.write_error)
     yield _clock(found.ahead_seconds)
