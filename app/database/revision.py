@@ -4,7 +4,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from app.database.failures import translated
 
-EXPECTED = "2026_12_15_trace_contexts"
+EXPECTED = "2026_12_16_tracestates"
 """The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"

@@ -18,7 +18,7 @@ from app.jobs.ports import Recovery
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
-from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, Span, Tracer
+from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, TRACESTATE, Span, Tracer
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
@@ -131,6 +131,7 @@ class Deliverer:
                 "relevance.webhook.delivery_id": str(delivery_attempt.delivery_id),
             },
             parent=delivery_attempt.traceparent,
+            state=delivery_attempt.tracestate,
         )
         CURRENT.set(span)
         attempt = self._attempt(delivery_attempt, body, span)
@@ -152,6 +153,8 @@ class Deliverer:
         }
         if span.traceparent is not None:
             headers[TRACEPARENT] = span.traceparent
+            if span.tracestate is not None:
+                headers[TRACESTATE] = span.tracestate
         try:
             target = read_target(delivery_attempt.url)
             span.set({"server.address": target.host, "server.port": target.port})

@@ -17,7 +17,7 @@ from app.database.transaction import Subscriber, Transaction, on
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
-from app.tracing.spans import current_traceparent
+from app.tracing.spans import current_traceparent, current_tracestate
 from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, DeliveryAttempt, webhook_path
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
@@ -57,7 +57,7 @@ class DeliveryRepository:
         # The deletion of one of these webhooks waits for this transaction, or the other way round.
         for webhook_id, events in self.tx.session.execute(mine.with_for_update(read=True, key_share=True)).all():
             if event in EVENTS.read(events):
-                self._begin(webhook_id, event, event_id, ended.job_id, submission=ended.traceparent)
+                self._begin(webhook_id, event, event_id, ended.job_id, (ended.traceparent, ended.tracestate))
 
     def _begin(
         self,
@@ -65,14 +65,15 @@ class DeliveryRepository:
         event: MessageType,
         event_id: UUID,
         job_id: UUID | None,
-        *,
-        submission: str | None = None,
+        submission: tuple[str | None, str | None] = (None, None),
     ) -> UUID:
         """Insert a delivery in the current trace, else in that of the job's submission; queue its first attempt.
 
         Return its id.
         """
         delivery_id, entry = uuid7(), uuid7()
+        current = current_traceparent(), current_tracestate()
+        traceparent, tracestate = submission if current[0] is None else current
         made = insert(WebhookDeliveryRow).values(
             id=delivery_id,
             webhook_id=webhook_id,
@@ -86,7 +87,8 @@ class DeliveryRepository:
             delay=0.0,
             tries=0,
             attempts=0,
-            traceparent=current_traceparent() or submission,
+            traceparent=traceparent,
+            tracestate=tracestate,
         )
         self.tx.session.execute(made)
         self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
@@ -132,6 +134,7 @@ class DeliveryRepository:
             "delay": 0.0,
             "tries": 0,
             "traceparent": current_traceparent(),
+            "tracestate": current_tracestate(),
         }
         mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
         if not changed(self.tx.session, mine.values(**anew)):
@@ -164,6 +167,7 @@ class DeliveryRepository:
             delivery.tries,
             webhook.secret,
             delivery.traceparent,
+            delivery.tracestate,
         )
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:

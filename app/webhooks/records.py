@@ -63,7 +63,7 @@ class Delivery:
 class DeliveryAttempt:
     """The data of one delivery attempt; `tries` is the number of attempts before it since the (re)delivery began.
 
-    `traceparent` is the trace context of what began the delivery.
+    `traceparent` and `tracestate` are the trace context of what began the delivery.
     """
 
     delivery_id: UUID
@@ -77,6 +77,7 @@ class DeliveryAttempt:
     tries: int
     secret: str = field(repr=False)
     traceparent: str | None = None
+    tracestate: str | None = None
 
 
 def new_secret() -> str:
