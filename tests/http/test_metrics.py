@@ -17,6 +17,7 @@ from app.metrics.numbers import Numbers
 from relevance_bayes.types.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.metrics.expositions import Scrape, scrape
+from tests.problems import assert_problem
 
 ROWS = {"rows": [{"x": 0.5, "colour": "red"}, {"x": 1.5, "colour": "red"}]}
 
@@ -148,7 +149,7 @@ def test_the_database_is_queried_at_most_once_a_second_and_not_while_it_is_away(
 
 def test_metrics_need_a_key_that_may_read_where_requests_need_keys(parts: SmallParts) -> None:
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
-    secrets = {scope: parts.keys.create("acme", "of a test", scopes=(scope,))[1] for scope in KEY_SCOPES}
+    secrets = {scope: parts.keys.create("local", "of a test", scopes=(scope,))[1] for scope in KEY_SCOPES}
     with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
         assert client.get("/metrics").status_code == 401
         assert client.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 401
@@ -156,6 +157,19 @@ def test_metrics_need_a_key_that_may_read_where_requests_need_keys(parts: SmallP
             response = client.get("/metrics", headers={"Authorization": f"Bearer {secret}"})
             assert response.status_code == (200 if scope in {"read", "admin"} else 403), scope
             assert "acme" not in response.text
+
+
+def test_metrics_are_of_all_owners_and_shown_in_the_project_of_the_operator_alone(parts: SmallParts) -> None:
+    _, secret = parts.keys.create("acme", "of a test", scopes=("admin",))
+    headers = {"Authorization": f"Bearer {secret}"}
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    parts.members.put("local", "acme", "viewer")
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+        refused = client.get("/metrics", headers=headers)
+        assert_problem(
+            refused, "insufficient-scope", "Metrics are of all owners: they need the scope read in the project 'local'."
+        )
+        assert client.get("/metrics", headers=headers | {"Relevance-Project": "local"}).status_code == 200
 
 
 def test_openapi_leaves_metrics_out(client: TestClient) -> None:
