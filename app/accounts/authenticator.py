@@ -66,18 +66,21 @@ class _Keys:
     def of_session(self, secret: bytes) -> Principal | None:
         """Return the principal of a session, which expires with its key at the latest; None where it is not valid."""
         found = self.sessions.get(digest(secret))
-        if found is None:
-            return None
-        own = found.credential
-        if own.key_id is not None:
-            key = self.by_id.get(own.key_id)
-            if key is None:
-                return None
-            own = replace(own, expires_at=min(end for end in (own.expires_at, key.expires_at) if end is not None))
-        if found.own is None:
+        own = None if found is None else self.own_of(found)
+        if found is None or own is None or found.own is None:
             return own
         permitted = self.members.get((found.owner, own.owner))
         return None if permitted is None else own.acting_in(found.owner, permitted)
+
+    def own_of(self, session: Principal) -> Principal | None:
+        """Return the own principal of a session; None where its key is not valid."""
+        own = session.credential
+        if own.key_id is None:
+            return own
+        key = self.by_id.get(own.key_id)
+        if key is None:
+            return None
+        return replace(own, expires_at=min(end for end in (own.expires_at, key.expires_at) if end is not None))
 
     def principal(self, authorizations: Collection[bytes], session: bytes | None) -> Principal | None:
         """Return the principal of exactly one `Authorization` header, or, without any, of a session; None where key or
@@ -157,6 +160,13 @@ class KeyAuthenticator:
         """
         # A page uses its session at once, often before the next copy may be read.
         return await self._found(lambda keys: keys.principal(authorizations, session), may_be_new=session is not None)
+
+    def known_session(self, session: bytes) -> Principal | None:
+        """Return the own principal of a session in the copy in memory, though its membership may have ended."""
+        keys = self._keys
+        found = None if keys is None else keys.sessions.get(digest(session))
+        own = None if keys is None or found is None else keys.own_of(found)
+        return None if own is None or (own.expires_at is not None and own.expires_at <= time.time()) else own
 
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in a project by the copy in memory; None where it has no such member, or is too old."""
