@@ -41,7 +41,6 @@ def test_migrations_expand_the_tables_unless_they_are_contract_steps(engine: Eng
         migrate(engine, script.revision)
         with engine.connect() as connection:
             after = tables(connection)
-        assert before != after, script.revision
         assert list(refusals(before, after)) == [], f"{script.revision} is a contract step: mark it as one"
 
 
