@@ -30,7 +30,9 @@ class Settings(BaseSettings):
     database_url: str = Field(
         "sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg)."
     )
-    database_password_file: Path | None = Field(None, description="A file whose content is the database password.")
+    database_password_file: Path | None = Field(
+        None, description="A file with the database password; one a line while it changes."
+    )
     api_key: SecretStr | None = Field(
         None, description="The key that clients send. Requests to a service that finds it need a key of its database."
     )
@@ -219,12 +221,12 @@ class Settings(BaseSettings):
 
     @property
     def url(self) -> URL:
-        """Return the database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
+        """Return the database's URL, with the first password from its file and psycopg as PostgreSQL's driver."""
         url = make_url(self.database_url)
         if url.drivername in {"postgres", "postgresql"}:
             url = url.set(drivername="postgresql+psycopg")
         if self.database_password_file is not None:
-            url = url.set(password=self.database_password_file.read_text().strip())
+            url = url.set(password=self.database_password_file.read_text().strip().partition("\n")[0].strip())
         return url
 
     @property
