@@ -160,6 +160,11 @@ class Settings(BaseSettings):
     result_retention_days: float = Field(
         7.0, gt=0, description="How long the files of batch predictions are kept after these have ended."
     )
+    job_retention_days: float | None = Field(
+        None,
+        ge=7,
+        description="How long ended jobs are kept that have trained no version that is there; by default for ever.",
+    )
     audit_retention_days: float = Field(365.0, gt=0, description="How long entries of the audit are kept.")
     cors_origins: str | None = Field(
         None,
@@ -203,6 +208,16 @@ class Settings(BaseSettings):
         for origin in self.allowed_origins:
             if origin != "*" and not ORIGIN.fullmatch(origin):
                 raise ValueError(f"cors_origins: expected scheme://host or scheme://host:port, or *; got {origin!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _jobs_are_kept_as_long_as_their_parts(self) -> Self:
+        parts = max(self.event_retention_days, self.result_retention_days)
+        if self.job_retention_days is not None and self.job_retention_days < parts:
+            raise ValueError(
+                f"job_retention_days must be at least event_retention_days and result_retention_days ({parts:g}), got "
+                f"{self.job_retention_days:g}"
+            )
         return self
 
     @model_validator(mode="after")

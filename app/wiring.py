@@ -216,6 +216,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             settings.event_retention_days * DAY,
             settings.result_retention_days * DAY,
             settings.audit_retention_days * DAY,
+            None if settings.job_retention_days is None else settings.job_retention_days * DAY,
         ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )
