@@ -16,7 +16,6 @@ from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, Bench, Running
 from tests.waiting import until
 
-
 PARENT, STATE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "vendor=1,other=2"
 """The trace context of the client that submits jobs."""
 
