@@ -88,7 +88,8 @@ class ApiKeyRepository:
 
     def principals(self) -> Mapping[bytes, Principal]:
         """Return the principals of all valid keys by digest."""
-        found = self._read(*valid_keys(self.tx.clock()))
+        now = self.tx.clock()
+        found = self._read(now, *valid_keys(now))
         return {digest: principal for digest, principal in found if principal is not None}
 
     def changes(self, *, within: float, ahead: float) -> Mapping[bytes, Principal | None]:
@@ -105,16 +106,16 @@ class ApiKeyRepository:
             select(row.id).where(row.revoked_at > since),
             select(row.id).where(row.expires_at.between(since, until)),
         )
-        return dict(self._read(row.id.in_(recent)))
+        return dict(self._read(now, row.id.in_(recent)))
 
-    def _read(self, *conditions: ColumnElement[bool]) -> Iterator[tuple[bytes, Principal | None]]:
+    def _read(self, at: datetime, *conditions: ColumnElement[bool]) -> Iterator[tuple[bytes, Principal | None]]:
         row = ApiKeyRow
         columns = row.digest, row.owner, row.scopes, row.expires_at, row.id, row.revoked_at
         found = self.tx.session.execute(select(*columns).where(*conditions))
         for digest, owner, scopes, expiry, key_id, revoked_at in found:
+            is_valid = revoked_at is None and (expiry is None or expiry > at)
             expires_at = None if expiry is None else expiry.timestamp()
-            valid = Principal(owner, scopes_of(scopes), expires_at, key_id)
-            yield digest, valid if revoked_at is None else None
+            yield digest, Principal(owner, scopes_of(scopes), expires_at, key_id) if is_valid else None
 
 
 def record_change(tx: Transaction, action: AuditAction, key: ApiKey, **details: AuditDetail) -> None:

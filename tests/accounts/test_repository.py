@@ -118,6 +118,7 @@ def test_changes_are_the_keys_that_were_created_or_revoked_of_late_or_expire_soo
         found = ApiKeyRepository(tx).changes(within=3_600.0, ahead=300.0)
         assert set(found) == {digest(secret) for secret in (b"new", b"revoked", b"moved", b"soon")}
         assert found[digest(b"revoked")] is None
+        assert found[digest(b"moved")] is None
         expiring = found[digest(b"soon")]
         assert expiring is not None
         assert soon.expires_at is not None

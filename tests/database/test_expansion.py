@@ -78,7 +78,7 @@ REFUSED: dict[str, Operation] = {
         "one", "workers", ["heartbeat_at"], unique=True
     ),
     "workers has the check": in_workers(lambda batch: batch.create_check_constraint("one", "executor > 'a'")),
-    "datasets has the check": lambda op: _states(op, "'deleted', 'ready'"),
+    "datasets has the check": lambda op: _states(op, "'deleted', 'ready', 'uploading', 'waiting'"),
     "sessions.owner has a new foreign key to workers": lambda op: _with_foreign_key(op),
     "added.job keeps rows of training_jobs from being deleted": lambda op: create(op),
 }
@@ -91,7 +91,6 @@ ALLOWED: dict[str, Operation] = {
     "an index": lambda op: op.create_index("one", "workers", ["heartbeat_at"]),
     "a unique index of a new, nullable column": lambda op: _with_unique_column(op),
     "a table": lambda op: create(op, ondelete="CASCADE"),
-    "one more value of a set": lambda op: _states(op, "'deleted', 'ready', 'uploading', 'waiting'"),
 }
 
 
