@@ -96,7 +96,7 @@ hostile: export OPENBLAS_NUM_THREADS = 1
 hostile: install ## hostile clients: what they send costs time in proportion to its size, keeps nobody waiting, and stays as it was
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m hostile tests/fuzz tests/hostile
 
-monitoring: install ## a real Prometheus (Debian's package) checks the alert rules, and the dashboard on what it scraped
+monitoring: install ## Prometheus, kubectl and nginx (Debian's packages) check rules, dashboard, manifests, and the guide for operators
 	$(BIN)/pytest -m monitoring tests/deploy
 
 upgrades: export OMP_NUM_THREADS = 1

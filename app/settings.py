@@ -174,6 +174,11 @@ class Settings(BaseSettings):
         None,
         description="Directory that the API processes of one port share, so that each reports the metrics of all.",
     )
+    drift_window_seconds: float = Field(
+        86_400.0,
+        ge=60.0,
+        description="Time over which predicted rows are compared with training rows, for the metrics of drift.",
+    )
     tracing: bool = Field(
         False,
         description="Whether requests and jobs are traced and exported over OTLP; `OTEL_*` variables set where to.",

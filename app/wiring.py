@@ -60,6 +60,7 @@ from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.origin import acting, command_origin
 from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
+from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.served_versions import ServedVersions
 from app.process_parts import Base, ProcessParts
 from app.registry.catalogue import Catalogue
@@ -86,6 +87,7 @@ def build(settings: Settings) -> ProcessParts:
     reachability = Reachability()
     source = _number_source(settings)
     base = _base(settings, reachability, source.numbers)
+    monitors = DriftMonitors(settings.drift_window_seconds, settings.metrics_directory)
     prediction = ServedVersions(
         base.transaction,
         settings.cache_bytes,
@@ -93,6 +95,7 @@ def build(settings: Settings) -> ProcessParts:
         reachability=reachability,
         stale_seconds=settings.stale_if_error_seconds,
         numbers=source.numbers,
+        monitors=monitors,
     )
     queries = (job_metrics(settings.heartbeat_timeout_seconds), webhook_metrics)
     return ProcessParts(
@@ -116,7 +119,9 @@ def build(settings: Settings) -> ProcessParts:
         sessions=Sessions(base.transaction, settings.session_seconds),
         audit=Audit(base.transaction),
         refusals=LimitedRefusals(base.transaction),
-        metrics=Metrics(source, DatabaseMetrics(base.transaction, queries, reachability=reachability)),
+        metrics=Metrics(
+            source, DatabaseMetrics(base.transaction, queries, reachability=reachability), monitors.samples
+        ),
         limited_owners=OwnersWithLimits(base.transaction, use_of),
         authenticator=_authenticator(settings, base.transaction),
         rate_limits=RateLimiter(base.transaction, settings.owner_limits, numbers=source.numbers),
@@ -167,6 +172,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     base = _base(settings)
     tracer = make_tracer(settings, "relevance-worker")
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
+    spool_directory = settings.spool_directory or Path(default_directory())
     pool = Pool(
         spare=settings.worker_slots,
         limits=Limits(
@@ -175,8 +181,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             settings.max_candidate_cells,
         ),
         trainer=trainer,
+        directory=spool_directory,
     )
-    spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
+    spool = Spool(spool_directory, executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
     records = Records(base.transaction, stopping, settings.job_timeout_seconds, tracer)
     deliverer = Deliverer(

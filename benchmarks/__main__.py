@@ -25,6 +25,7 @@ from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
 from benchmarks.report import Table
 from benchmarks.serving.endurance import endurance
+from benchmarks.serving.sizing import sizing
 from benchmarks.serving.tables import serving
 from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
@@ -54,6 +55,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "jobs": jobs,
     "serving": serving,
     "endurance": endurance,
+    "sizing": sizing,
 }
 
 ACCURACY: dict[str, Callable[[Options], list[Table]]] = {

@@ -48,8 +48,8 @@ def _spline(algorithm: Algorithm) -> tuple[str, ...]:
     split = sinc_split("none", 0)
     model = fit(split.X, split.t, Spec(GaussianNoise(0.01), SPLINES, algorithm=algorithm))
     mean = latent(model, split.X_test).mean
-    greatest = float(np.abs(mean - split.t_test).max())
-    return f"ours, {algorithm.type}", str(vectors(model)), str(len(model.mean)), f"{greatest:.4f}"
+    maximum = float(np.abs(mean - split.t_test).max())
+    return f"ours, {algorithm.type}", str(vectors(model)), str(len(model.mean)), f"{maximum:.4f}"
 
 
 def _noisy_splines(options: Options) -> Table:

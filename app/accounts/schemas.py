@@ -2,10 +2,11 @@
 
 from typing import Annotated, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.accounts.records import MAX_NAME_LENGTH, ApiKey, Member
 from app.accounts.service import DEFAULT_SCOPES
+from app.http.timestamps import Timestamp
 from relevance_bayes.types import keys as records
 from relevance_bayes.types import members
 from relevance_bayes.types.keys import KeyScope
@@ -28,7 +29,7 @@ class ApiKeyIn(BaseModel):
     scopes: Annotated[
         tuple[KeyScope, ...], Field(min_length=1, description="Its scopes; `admin` permits everything.")
     ] = DEFAULT_SCOPES
-    expires_at: Annotated[AwareDatetime | None, Field(description="Its time of expiry; null for none.")] = None
+    expires_at: Annotated[Timestamp | None, Field(description="Its time of expiry; null for none.")] = None
 
 
 class RotationIn(BaseModel):

@@ -117,9 +117,9 @@ def _new(
     created_at: datetime,
     expires_at: datetime | None,
 ) -> ApiKey:
-    for noun, text, most in (("a name", name, MAX_NAME_LENGTH), ("an owner", owner, MAX_OWNER_LENGTH)):
-        if not is_label(text, most):
-            raise InvalidRequestError(f"Expected {noun} of 1 to {most} printable characters, got {text!r}.")
+    for noun, text, maximum in (("a name", name, MAX_NAME_LENGTH), ("an owner", owner, MAX_OWNER_LENGTH)):
+        if not is_label(text, maximum):
+            raise InvalidRequestError(f"Expected {noun} of 1 to {maximum} printable characters, got {text!r}.")
     if not scopes:
         raise InvalidRequestError("Expected at least one scope.")
     if expires_at is not None and expires_at <= created_at:

@@ -1,12 +1,10 @@
 """The routes of the audit; they need the scope `admin`."""
 
-from datetime import UTC, datetime
 from itertools import chain
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
@@ -18,6 +16,7 @@ from app.http.authentication import AUDIT
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, weight
 from app.http.openapi import problems
+from app.http.timestamps import Timestamp
 from relevance_bayes.types.audit import AuditAction, AuditEntry
 from relevance_bayes.types.pages import Page
 
@@ -40,16 +39,8 @@ class AuditQuery(BaseModel):
     resource: str | None = Field(
         None, max_length=MAX_TEXT_LENGTH, description="Only entries of this path, such as `/v1/models/prices`."
     )
-    since: AwareDatetime | None = Field(None, description="Only entries at this time or later.")
-    until: AwareDatetime | None = Field(None, description="Only entries before this time.")
-
-    @field_validator("since", "until")
-    @classmethod
-    def _is_in_utc(cls, at: datetime | None) -> datetime | None:
-        try:
-            return None if at is None else at.astimezone(UTC)
-        except OverflowError as error:
-            raise PydanticCustomError("time", "Expected a time from the year 1 to 9999 in UTC.") from error
+    since: Timestamp | None = Field(None, description="Only entries at this time or later.")
+    until: Timestamp | None = Field(None, description="Only entries before this time.")
 
     @property
     def which(self) -> AuditFilter:

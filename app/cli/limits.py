@@ -59,10 +59,10 @@ def _owners() -> Iterator[OwnersWithLimits]:
 def _read(name: str, text: str) -> int | None:
     if text == NO_LIMIT:
         return None
-    least = 1 if name.endswith("per_second") else 0
-    if not (text.isascii() and text.isdigit() and least <= int(text[:17]) <= MAX_LIMIT):
+    minimum = 1 if name.endswith("per_second") else 0
+    if not (text.isascii() and text.isdigit() and minimum <= int(text[:17]) <= MAX_LIMIT):
         option = name.replace("_", "-")
-        refuse(f"--{option}: expected an integer from {least} to {MAX_LIMIT:,}, `none` or `default`; got {text!r}.")
+        refuse(f"--{option}: expected an integer from {minimum} to {MAX_LIMIT:,}, `none` or `default`; got {text!r}.")
     return int(text)
 
 

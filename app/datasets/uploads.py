@@ -105,9 +105,9 @@ def open_table(
     upload: Upload, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
 ) -> TableStream:
     """Return the upload as a stream of blocks within the limits; blocks the thread, raises what the formats raise."""
-    most = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes)
+    maximum = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes)
     options = replace(options, media_type=upload.media_type)
-    table = upload.format.read_table(upload.file, options, declared=declared, limits=most)
+    table = upload.format.read_table(upload.file, options, declared=declared, limits=maximum)
     # A cell takes at least one byte of JSON or CSV, so that only compressed columns can exceed the limit.
     blocks = within(table.blocks, max_rows=limits.max_rows, max_cells=limits.max_upload_bytes)
     return replace(table, blocks=_until_cancelled(blocks))

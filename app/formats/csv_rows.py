@@ -12,7 +12,7 @@ from app.formats.csv_positions import lines_of
 from app.formats.csv_stream import find_decimal, strings_of, text_batches
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.options import ReadOptions
-from app.formats.spool import BodyFile, HeldBody
+from app.formats.spool import BodyFile, BodyInMemory
 from relevance_bayes.tables.columns import Column
 from relevance_bayes.types.errors import Fault
 
@@ -23,7 +23,7 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
     Raises MalformedBodyError, InvalidDataError for columns other than those expected, InvalidRequestError for an
     invalid delimiter, and TooLargeError.
     """
-    file = HeldBody(body)
+    file = BodyInMemory(body)
     dialect = find_dialect(file.reader(), replace(options, header=True))
     columns = expected.among(dialect.names, line=dialect.line - 1)
     batches: list[pa.RecordBatch] = []

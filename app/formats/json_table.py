@@ -214,8 +214,8 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
                 continue
             except KeyError:
                 pass
-        most = MAX_FAULTS_REPORTED if len(faults) < MAX_FAULTS else 1
-        wrong = [*islice(_row_faults(number, row, known_names, names=required), most)]
+        maximum = MAX_FAULTS_REPORTED if len(faults) < MAX_FAULTS else 1
+        wrong = [*islice(_row_faults(number, row, known_names, names=required), maximum)]
         faults.extend(wrong)
         if names is None and len(faults) >= MAX_FAULTS:
             refuse(faults)

@@ -64,7 +64,7 @@ def _groups(lines: Iterator[Line], max_columns: int, first: int, step: int) -> I
         first += len(group[1])
 
 
-def _group(lines: Iterator[Line], max_columns: int, first: int, most: int) -> Group | None:
+def _group(lines: Iterator[Line], max_columns: int, first: int, maximum: int) -> Group | None:
     """Return the next rows, at most so many; None at the end."""
     some: list[Line] = []
     rows: list[JSON] = []
@@ -78,7 +78,7 @@ def _group(lines: Iterator[Line], max_columns: int, first: int, most: int) -> Gr
             faults = [replace(fault, pointer=None, row=row, line=line.number) for fault in error.faults]
             raise type(error)(f"Line {line.number}: {error.detail}", faults) from None
         some.append(line)
-        if len(some) == most:
+        if len(some) == maximum:
             break
     return (first, some, rows) if some else None
 

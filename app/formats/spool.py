@@ -25,7 +25,7 @@ class BodyFile(Protocol):
         """Return a reader from byte `position` on, which appends `then` to the end; readers are independent."""
 
 
-class HeldBody:
+class BodyInMemory:
     """A body in memory."""
 
     def __init__(self, body: bytes) -> None:

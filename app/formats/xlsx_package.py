@@ -80,9 +80,9 @@ class _Scan:
             self._check_whole(name)
 
     def _check_whole(self, name: str) -> None:
-        count, most = self._counts[name], MAX_ELEMENTS_TOGETHER
-        if count > most:
-            raise TooLargeError(f"{name}: expected at most {most:,} elements, got {count:,}.")
+        count, maximum = self._counts[name], MAX_ELEMENTS_TOGETHER
+        if count > maximum:
+            raise TooLargeError(f"{name}: expected at most {maximum:,} elements, got {count:,}.")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._total += 1

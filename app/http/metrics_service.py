@@ -13,6 +13,7 @@ from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
 from app.http.timed_calls import TimedCalls
+from app.identity import BUILT_IN_OWNER
 from app.metrics.families import Sample, gauge
 from app.metrics.numbers import NumberSource
 
@@ -34,6 +35,9 @@ PROCESSES = gauge("relevance_api_processes", "API processes whose numbers are in
 
 QueryMetrics: TypeAlias = Callable[[Transaction], Iterable[Sample]]
 """Returns samples from the database, by queries whose time does not grow with what the database keeps."""
+
+OwnerMetrics: TypeAlias = Callable[[str], Iterable[Sample]]
+"""Returns the samples of an owner's models."""
 
 
 class DatabaseMetrics:
@@ -78,23 +82,27 @@ class DatabaseMetrics:
 
 
 class Metrics:
-    """All metrics: the numbers of a source, to which the parts of this process add, and those of the database."""
+    """All metrics: the numbers of a source, to which the parts of this process add, and those of the database, which
+    the owner `local` alone may read; and those of an owner's models, which no other owner may read."""
 
-    def __init__(self, source: NumberSource, database: DatabaseMetrics) -> None:
+    def __init__(self, source: NumberSource, database: DatabaseMetrics, of_owner: OwnerMetrics | None = None) -> None:
         self._source = source
         self._database = database
+        self._of_owner = of_owner
         self.numbers = source.numbers
         self.limiter = CapacityLimiter(MAX_SCRAPES)
         self.numbers.values[self.numbers.place(PROCESSES)] = 1
         self._build = Sample(BUILD, (__version__, python_version()), (1,))
 
-    def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Return the text in the format that an Accept header prefers, and its media type."""
+    def exposition(self, owner: str, accept: str) -> tuple[bytes, str]:
+        """Return the text for an owner in the format that an Accept header prefers, and its media type."""
         # Imported at the first request: it takes time at the start, and memory, that most processes do not need.
         from app.metrics.exposition import exposition
 
         counted, pids = self._source.read()
-        return exposition([self._build, *self._database.samples(), *counted], pids, accept)
+        owned = [] if self._of_owner is None else self._of_owner(owner)
+        of_all = [*self._database.samples(), *counted] if owner == BUILT_IN_OWNER else []
+        return exposition([self._build, *of_all, *owned], pids, accept)
 
     def close(self) -> None:
         """Close the source."""

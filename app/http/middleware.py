@@ -275,20 +275,20 @@ def _parameter_with_nul(query: bytes) -> str:
     return unquote_plus(pair.partition(b"=")[0].decode("ascii", "replace"))
 
 
-def _too_large(most: int) -> str:
-    return f"Expected a body of at most {most} bytes, got more."
+def _too_large(maximum: int) -> str:
+    return f"Expected a body of at most {maximum} bytes, got more."
 
 
-def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
-    """Return a `receive` that raises TooLargeError after more than `most` bytes, whatever Content-Length was."""
+def _counted(receive: Receive, maximum: int) -> Callable[[], Awaitable[Message]]:
+    """Return a `receive` that raises TooLargeError after more than `maximum` bytes, whatever Content-Length was."""
     seen = 0
 
     async def counted() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > most:
-            raise TooLargeError(_too_large(most))
+        if seen > maximum:
+            raise TooLargeError(_too_large(maximum))
         return message
 
     return counted

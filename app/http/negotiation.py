@@ -47,8 +47,8 @@ def row_format_of(content_type: str) -> Format:
 def response_format(accept: str | None) -> WritableFormat:
     """Return the format of predictions with the highest weight in Accept, of equal ones the first; raises 406."""
     weights = [(weight(accept, one.media_type), one) for one in WRITABLE_FORMATS]
-    greatest, best = max(weights, key=lambda weighed: weighed[0])
-    if not greatest:
+    maximum, best = max(weights, key=lambda weighed: weighed[0])
+    if not maximum:
         possible = ", ".join(one.media_type for one in WRITABLE_FORMATS)
         raise HTTPException(406, f"Expected one of {possible} in the Accept header, got none.")
     return best

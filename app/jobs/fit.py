@@ -23,14 +23,14 @@ class Limits:
     candidate_cells: int | None = None
 
 
-def limit_memory(most: int) -> None:
+def limit_memory(maximum: int) -> None:
     """Limit the memory that this process may allocate, in bytes; mapped files do not count.
 
     Beyond the limit an allocation fails, and Python raises MemoryError. Only Linux enforces it.
     """
     if sys.platform == "linux":
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        allowed = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (allowed, hard))
 
 

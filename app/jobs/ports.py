@@ -26,7 +26,7 @@ class QueueControl(Protocol):
     def state(self, job_id: UUID) -> QueueState: ...
 
 
-QueueEnding = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
+QueueOutcome = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
 """The end of a job's queue entry: success, an error, cancelled, timed out, started too often, or unknown."""
 
 
@@ -39,7 +39,7 @@ class Recovery(Protocol):
     def recover(self, executors: Sequence[str]) -> None:
         """Return the jobs of these executors to the queue; each recovery counts as a start."""
 
-    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueOutcome]:
         """Return how the entries of jobs ended; jobs that are queued or running are left out."""
 
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 Place = tuple[str, JobKind, UUID, int]
 """The position of a reader of events: the owner, the job with its kind, the last number received."""
 
-MAX_LOOKS = 8
+MAX_QUERIES = 8
 """Concurrent queries of requests that were woken: threads and connections are shared with other requests."""
 
 BATCH = 100
@@ -49,7 +49,7 @@ class JobWaiter:
     def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
         self.watcher = watcher
         self._jobs = jobs
-        self._few = CapacityLimiter(MAX_LOOKS)
+        self._few = CapacityLimiter(MAX_QUERIES)
         self._to_come: dict[Place, asyncio.Task[Batch]] = {}
 
     async def ended(self, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:

@@ -205,7 +205,10 @@ class PredictionRunner:
 
 def _rendered(served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows) -> Iterator[Piece]:
     prediction = predict(served, request)
-    counted.add(block_rows(request.block), prediction.support)
+    rows = block_rows(request.block)
+    counted.add(rows, prediction.support)
+    if served.monitor is not None:
+        served.monitor.add(request.block, prediction, rows)
     return codec.render(served, request, prediction)
 
 

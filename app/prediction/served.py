@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from app.prediction.drift import DriftMonitor
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.prediction import PredictiveModel
@@ -19,7 +20,7 @@ class ServedVersion:
 
     `functions` (R,) are those that explanations name, as the version's list of relevance vectors has them; empty where
     there are no explanations. `not_read` are the other columns of the table it was trained on: rows of that table may
-    be sent as they are. `counts` are of its requests.
+    be sent as they are. `counts` are of its requests; `monitor` counts its rows, except for jobs.
     """
 
     version: Version
@@ -28,6 +29,7 @@ class ServedVersion:
     columns: tuple[tuple[str, ColumnKind], ...]
     not_read: frozenset[str]
     counts: Counts
+    monitor: DriftMonitor | None = None
 
     @cached_property
     def number_names(self) -> tuple[str, ...]:

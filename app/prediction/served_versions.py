@@ -19,6 +19,7 @@ from app.prediction import ServedVersion
 from app.prediction.background_refresh import BackgroundRefresh
 from app.prediction.bounded_cache import BoundedCache
 from app.prediction.cache_metrics import CacheMetrics
+from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.serving import serve, stored
 from app.prediction.usage_counts import Counters, Totals
 from app.registry.naming import version_ids
@@ -67,7 +68,8 @@ class ServedVersions:
 
     A resolved reference is valid for STALE_AFTER seconds. With `notifier` a thread refreshes references before that,
     and as soon as a model changes, so that predictions never wait for the database. `counters` count the requests;
-    their sums, and what the cache does, are among the `numbers` of the metrics.
+    their sums, and what the cache does, are among the `numbers` of the metrics. `monitors` count the rows of their
+    predictions.
 
     While `reachability` reports an outage nothing is evicted. A version's number, which never changes its meaning,
     resolves for as long as the version is in memory. The newest version and aliases resolve as last known until
@@ -84,9 +86,11 @@ class ServedVersions:
         reachability: Reachability | None = None,
         stale_seconds: float = STALE_SECONDS,
         numbers: Numbers | None = None,
+        monitors: DriftMonitors | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = Counters(totals=None if numbers is None else Totals(numbers))
+        self._monitors = monitors
         self._transaction = transaction
         self._now = now
         self._database = Reachability(now) if reachability is None else reachability
@@ -226,14 +230,16 @@ class ServedVersions:
             self._meanings.pop(name, None)
 
     def close(self) -> None:
-        """Stop the refresh."""
+        """Stop the refresh and the monitors."""
         if self._refresher is not None:
             self._refresher.close()
+        if self._monitors is not None:
+            self._monitors.close()
 
     def _load(self, version: Version) -> ServedVersion:
         with self._transaction() as tx:
             kept = stored(tx, version)
-        return serve(version, kept, self.counters.of(version))
+        return serve(version, kept, self.counters.of(version), self._monitors)
 
 
 def _size(served: ServedVersion) -> int:

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 from app.database.transaction import Transaction
 from app.prediction import ServedVersion
+from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
@@ -19,17 +20,18 @@ def stored(tx: Transaction, version: Version) -> Stored:
     return ModelRepository(tx).predictor(version.id), _explaining(tx, version)
 
 
-def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
+def serve(version: Version, kept: Stored, counts: Counts, monitors: DriftMonitors | None = None) -> ServedVersion:
     """Return the loaded version, its model factorised: outside of transactions. `counts` are of its requests."""
     predictor, functions = kept
-    plan = version.report.plan
+    plan, model = version.report.plan, task_of(version.report).model(version.report, predictor)
     return ServedVersion(
         version,
-        task_of(version.report).model(version.report, predictor),
+        model,
         functions,
         tuple((column.name, column.kind) for column in plan.inputs),
         frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
         counts,
+        None if monitors is None else monitors.of(version, model.classes),
     )
 
 

@@ -80,10 +80,10 @@ def image(reference: VersionReference, owner: Owner, services: ServicesDependenc
     """
     media_type = image_media_type(request.headers.get("accept"))
     served = services[ServedVersions].version(owner, *reference)
-    answering = served.model
-    if not isinstance(answering, ImageModel):
+    model = served.model
+    if not isinstance(model, ImageModel):
         raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} has no image.")
-    content = image_bytes(answering.image(), media_type, peak=answering.peak)
+    content = image_bytes(model.image(), media_type, peak=model.peak)
     return conditional_response(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
 
 

@@ -28,6 +28,8 @@ from app.registry.schemas.names import ANNOTATION_IN, lineage_record
 from app.registry.schemas.shared import model_record
 from app.registry.service import Annotations
 from relevance_bayes.types import models as records
+from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.pages import Page
@@ -100,6 +102,23 @@ def version(reference: VersionReference, owner: Owner, services: ServicesDepende
     """Get a version: the result of a training, with its description and tags."""
     found = services[Catalogue].version(owner, reference)
     return conditional_response(request, _version_bytes(found), cache_control=REVALIDATED)
+
+
+@router.get(
+    "/{name}/versions/{version}/baseline",
+    summary="Get the histograms of the training data",
+    response_model=Baseline,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def baseline(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """Return histograms of the training rows and of predictions for them, which the metrics of drift refer to.
+
+    Approximations and images have none, and neither have versions that were trained before the service kept them.
+    """
+    found = services[Catalogue].version(owner, reference)
+    if found.report.baseline is None:
+        raise NotFoundError(f"Version {found.number} of model {found.model!r} has no histograms of its training data.")
+    return conditional_response(request, to_json(found.report.baseline), cache_control=REVALIDATED)
 
 
 @router.patch(

@@ -68,9 +68,9 @@ class Connections:
         """Close the connections whose header sections or bodies are too slow."""
         for connection in _due(self._awaiting_head, now - self._limits.header_timeout_seconds):
             connection.head_timed_out()
-        least = self._limits.min_body_bytes_per_second * BODY_WINDOW_SECONDS
+        minimum = self._limits.min_body_bytes_per_second * BODY_WINDOW_SECONDS
         for connection in _due(self._awaiting_body, now - BODY_WINDOW_SECONDS):
-            if connection.is_reading() and connection.received < least:
+            if connection.is_reading() and connection.received < minimum:
                 connection.body_too_slow()
             else:
                 connection.received = 0

@@ -101,12 +101,14 @@ class Http1Protocol(HttpToolsProtocol):
             self.parser.feed_data(piece)
 
     def _too_large(self) -> RefusedError:
-        most = self._max_framing
+        maximum = self._max_framing
         if self._in_body:
-            return RefusedError(HEADERS_TOO_LARGE, f"Expected trailers and chunk extensions of at most {most} bytes.")
-        if len(self.url) > most // 2:
-            return RefusedError(URI_TOO_LONG, f"Expected request line and headers of at most {most} bytes.")
-        return RefusedError(HEADERS_TOO_LARGE, f"Expected request line and headers of at most {most} bytes.")
+            return RefusedError(
+                HEADERS_TOO_LARGE, f"Expected trailers and chunk extensions of at most {maximum} bytes."
+            )
+        if len(self.url) > maximum // 2:
+            return RefusedError(URI_TOO_LONG, f"Expected request line and headers of at most {maximum} bytes.")
+        return RefusedError(HEADERS_TOO_LARGE, f"Expected request line and headers of at most {maximum} bytes.")
 
     def _await_rest(self, size: int) -> None:
         """Start the time limit of a request that has begun to arrive and is incomplete; most arrive in one segment."""
@@ -129,9 +131,9 @@ class Http1Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start a request with the header fields received so far; later ones are trailers, which are dropped."""
-        most = self._limits.max_header_fields
-        if len(self.headers) > most:
-            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {most} header fields, got {len(self.headers)}.")
+        maximum = self._limits.max_header_fields
+        if len(self.headers) > maximum:
+            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {maximum} header fields, got {len(self.headers)}.")
         if len(self.pipeline) >= MAX_PIPELINED:
             raise RefusedError(MALFORMED, f"Expected at most {MAX_PIPELINED} pipelined requests, got more.")
         self._previous_cycle = self.cycle
@@ -152,9 +154,11 @@ class Http1Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """End a request's body."""
-        most = self._limits.max_header_fields
-        if len(self.headers) > most:
-            raise RefusedError(HEADERS_TOO_LARGE, f"Expected at most {most} trailer fields, got {len(self.headers)}.")
+        maximum = self._limits.max_header_fields
+        if len(self.headers) > maximum:
+            raise RefusedError(
+                HEADERS_TOO_LARGE, f"Expected at most {maximum} trailer fields, got {len(self.headers)}."
+            )
         self.url = b""
         self._framing = 0
         self._in_body = False
@@ -215,8 +219,10 @@ class Http1Protocol(HttpToolsProtocol):
 
     def body_too_slow(self) -> None:
         """Refuse a body that is too slow."""
-        least = self._limits.min_body_bytes_per_second
-        self._refuse(RefusedError(REQUEST_TIMEOUT, f"Expected a body at {least:g} bytes per second or more, got less."))
+        minimum = self._limits.min_body_bytes_per_second
+        self._refuse(
+            RefusedError(REQUEST_TIMEOUT, f"Expected a body at {minimum:g} bytes per second or more, got less.")
+        )
 
     def evict(self) -> None:
         """Close without a response."""

@@ -52,11 +52,11 @@ def complete_rows(
             yield Part(kept, first_row + chosen.astype(np.float64), 0 if start else int(dropped.sum()))
 
 
-def refuse_too_many(cells: int, *, most: int) -> None:
-    """Raise TrainingFailedError where rows times encoded inputs exceed `most`."""
-    if cells > most:
+def refuse_too_many(cells: int, *, maximum: int) -> None:
+    """Raise TrainingFailedError where rows times encoded inputs exceed `maximum`."""
+    if cells > maximum:
         raise TrainingFailedError(
-            f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {most:,};"
+            f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {maximum:,};"
             " name fewer `inputs` (a text column takes one for each of its categories) or use fewer rows.",
             kind="too-large",
         )

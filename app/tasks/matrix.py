@@ -1,16 +1,18 @@
 """A dataset's rows as one file of numbers that a fit without target maps."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from app.errors import TrainingFailedError
 from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
+from app.tasks.row_sample import RowSample
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.encoding_statistics import InputStatistics
 from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
 
 MAX_FAULTS_REPORTED = 20
@@ -20,13 +22,14 @@ MAX_FAULTS_REPORTED = 20
 class Matrix:
     """A file of float64, little-endian, with `rows` rows: the encoded numbers, and the number of the dataset row.
 
-    `dropped` rows have gaps and were left out.
+    `dropped` rows have gaps and were left out. `sample` are rows as they are in the dataset.
     """
 
     path: Path
     encoding: InputEncoding
     rows: int
     dropped: int = 0
+    sample: Block = field(default_factory=dict)
 
     def mapped(self) -> Array:
         """Return all rows, mapped read-only."""
@@ -59,5 +62,13 @@ def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: i
         statistics.add(part.block, np.ones(len(part.numbers), np.bool_))
     refuse_too_few(statistics.rows)
     encoding = statistics.encoding()
-    refuse_too_many(statistics.rows * encoding.width, most=max_cells)
-    return write_matrix(encoding, complete_rows(read, plan.inputs, needed=needed), path)
+    refuse_too_many(statistics.rows * encoding.width, maximum=max_cells)
+    sample = RowSample([column.name for column in plan.inputs], rows=statistics.rows)
+    matrix = write_matrix(encoding, _sampled(complete_rows(read, plan.inputs, needed=needed), sample), path)
+    return replace(matrix, sample=sample.block())
+
+
+def _sampled(parts: Iterable[Part], sample: RowSample) -> Iterator[Part]:
+    for part in parts:
+        sample.add(part.block, np.ones(len(part.numbers), np.bool_))
+        yield part

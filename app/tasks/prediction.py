@@ -57,6 +57,10 @@ class Prediction(Protocol):
     def support(self) -> Array | None:
         """The support of each row (N,), in [0, 1]; None where the model does not know it."""
 
+    @property
+    def monitored(self) -> tuple[str, Array]:
+        """The output that is monitored for drift: its name, and numbers (N,) or the probabilities (N, K) of classes."""
+
     def with_faults(self, faults: tuple[Fault, ...]) -> Self:
         """Return the prediction with other faults."""
 

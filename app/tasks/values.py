@@ -33,6 +33,11 @@ class ValuePrediction:
         return None
 
     @property
+    def monitored(self) -> tuple[str, Array]:
+        """Return the values."""
+        return "value", self.value
+
+    @property
     def compared(self) -> Means:
         """Return the values, which have no sd."""
         return Means(self.value, None)

@@ -1,23 +1,24 @@
 """One HTTP request, of whose response only the status is read.
 
-No HTTP client library is used: none of them bounds the total time of a request to a server that sends a byte a second,
-or connects to an address that was checked without resolving the name again.
+The host is resolved here and the request goes to an address that was checked: a client that resolves the name again may
+be led elsewhere.
 """
 
-import re
+import asyncio
 import socket
 import ssl
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
-from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TypeAlias
 
-from app.addresses import Allowance, Target
+import httpx
+
+from app.addresses import Address, Allowance, Target
 from app.jobs.worker.retry import Interrupted
 from relevance_bayes.types.webhooks import DeliveryError
 
@@ -30,41 +31,27 @@ CONNECT_SECONDS = 4.0
 LAST_SECONDS = 2.0
 """Seconds for a request in progress at shutdown; an unfinished one is handed back, and sent again by another worker."""
 
-PIECE = 0.25
+CHECK_SECONDS = 0.25
 
-
-@dataclass
-class Deadline:
-    """A countdown from its construction; it ends soon once `stopping` is set."""
-
-    stopping: Event
-    seconds: float = SECONDS
-    began: float = field(default_factory=time.monotonic)
-    shutdown_signal: float | None = field(default=None, init=False)
-
-    def piece(self, most: float = PIECE) -> float:
-        """Return the seconds to wait before the next check; raises TimeoutError, Interrupted."""
-        now = time.monotonic()
-        left = self.began + self.seconds - now
-        if left <= 0:
-            raise TimeoutError
-        if self.stopping.is_set():
-            if self.shutdown_signal is None:
-                self.shutdown_signal = now
-            left = min(left, self.shutdown_signal + LAST_SECONDS - now)
-            if left <= 0:
-                raise Interrupted
-        return min(most, left)
-
+MAX_BODY_BYTES, BODY_SECONDS = 16 * 1024, 0.5
+"""The part of a response's body that is read and discarded."""
 
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]
 
-STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9][0-9])(?=[ \r])")
-MAX_HEAD_BYTES = 16 * 1024
-"""The most bytes of the headers, and of the part of the body that is read and discarded."""
 
-DROP_SECONDS = 0.5
+@dataclass(frozen=True)
+class Deadline:
+    """The seconds of one attempt; it ends `LAST_SECONDS` after `stopping` is set, if that is earlier."""
+
+    stopping: Event
+    seconds: float = SECONDS
+
+    async def stopped(self) -> None:
+        """Wait for a shutdown and its last seconds."""
+        while not self.stopping.is_set():
+            await asyncio.sleep(CHECK_SECONDS)
+        await asyncio.sleep(LAST_SECONDS)
 
 
 class NotSent(Exception):
@@ -77,65 +64,85 @@ class NotSent(Exception):
 
 def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, deadline: Deadline) -> int:
     """Return the status of the response; redirects are not followed. Raises NotSent, Interrupted."""
-    head = {
-        "Host": target.authority,
-        "Content-Type": "application/json",
-        "Content-Length": str(len(body)),
-        "Connection": "close",
-        **headers,
-    }
-    lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
-    try:
-        with _connected(target, _addresses(target, allowed, deadline), deadline) as connection:
-            _send(connection, "\r\n".join(lines).encode("ascii") + body, deadline)
-            return _status(connection, deadline)
-    except TimeoutError as error:
-        raise NotSent("timeout") from error
-    except ssl.SSLError as error:
-        raise NotSent("tls") from error
-    except OSError as error:
-        raise NotSent("not-connected") from error
+    return asyncio.run(_in_time(target, headers, body, allowed, deadline))
 
 
-def _addresses(target: Target, allowed: Allowance, deadline: Deadline) -> Sequence[Found]:
+async def _in_time(
+    target: Target, headers: Mapping[str, str], body: bytes, allowed: Allowance, deadline: Deadline
+) -> int:
+    """Bound the whole attempt: timeouts of a client bound each read, which a server can prolong byte by byte."""
+    sending = asyncio.create_task(_status(target, headers, body, allowed))
+    stopped = asyncio.create_task(deadline.stopped())
+    await asyncio.wait((sending, stopped), timeout=deadline.seconds, return_when=asyncio.FIRST_COMPLETED)
+    if sending.done():
+        return sending.result()
+    if stopped.done():
+        raise Interrupted
+    raise NotSent("timeout")
+
+
+async def _status(target: Target, headers: Mapping[str, str], body: bytes, allowed: Allowance) -> int:
+    """Send the request to the first address that accepts a connection."""
+    refusal = NotSent("name-not-found")
+    for address in await _addresses(target, allowed):
+        try:
+            return await _sent(target, address, headers, body)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            refusal = NotSent(_reason(error))
+        except httpx.TransportError as error:
+            raise NotSent(_reason(error)) from error
+    raise refusal
+
+
+async def _addresses(target: Target, allowed: Allowance) -> Sequence[Address]:
     """Return all addresses of a host, if each of them is allowed."""
-    found = _looked_up(target, deadline)
-    if not all(allowed.admits(target, ip_address(str(address[0]))) for *_, address in found):
+    try:
+        looked_up = await asyncio.wrap_future(_look_up(target))
+    except OSError as error:
+        raise NotSent("name-not-found") from error
+    addresses = [ip_address(str(address[0])) for *_, address in looked_up]
+    if not all(allowed.admits(target, address) for address in addresses):
         raise NotSent("address-refused")
+    return addresses
+
+
+def _look_up(target: Target) -> Future[Sequence[Found]]:
+    """Resolve a host in a daemon thread: a lookup has no timeout, and a process that ends waits for other threads."""
+    found = Future[Sequence[Found]]()
+
+    def look() -> None:
+        with suppress(InvalidStateError):  # of a lookup that was given up
+            try:
+                found.set_result(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
+            except OSError as error:
+                found.set_exception(error)
+
+    Thread(target=look, name="look-up", daemon=True).start()
     return found
 
 
-def _looked_up(target: Target, deadline: Deadline) -> Sequence[Found]:
-    """Resolve a host in a thread of its own, since a lookup has no timeout."""
-    responses: SimpleQueue[Sequence[Found] | OSError] = SimpleQueue()
-
-    def look() -> None:
-        try:
-            responses.put(socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM))
-        except OSError as error:
-            responses.put(error)
-
-    Thread(target=look, name="look-up", daemon=True).start()
-    while True:
-        with suppress(Empty):
-            response = responses.get(timeout=deadline.piece())
-            break
-    if isinstance(response, OSError) or not response:
-        raise NotSent("name-not-found")
-    return response
-
-
-@contextmanager
-def _connected(target: Target, found: Sequence[Found], deadline: Deadline) -> Iterator[socket.socket]:
-    """Open a connection to the first address that accepts one."""
-    plain = _first(found, deadline)
-    with plain:
-        if target.scheme == "http":
-            yield plain
-            return
-        plain.settimeout(deadline.piece(CONNECT_SECONDS))
-        with _trust().wrap_socket(plain, server_hostname=target.host.rstrip(".")) as secured:
-            yield secured
+async def _sent(target: Target, address: Address, headers: Mapping[str, str], body: bytes) -> int:
+    """Send the request to an address; the certificate is verified for the host."""
+    request = httpx.Request(
+        "POST",
+        httpx.URL(scheme=target.scheme, host=str(address), port=target.port),
+        headers={
+            "Host": target.authority,
+            "Content-Type": "application/json",
+            "Connection": "close",
+            **headers,
+        },
+        content=body,
+        extensions={
+            "target": target.path.encode("ascii"),
+            "sni_hostname": target.host.rstrip("."),
+            "timeout": {"connect": CONNECT_SECONDS},
+        },
+    )
+    async with httpx.AsyncHTTPTransport(verify=_trust(), trust_env=False) as transport:
+        response = await transport.handle_async_request(request)
+        await _discard(response)
+        return response.status_code
 
 
 @cache
@@ -144,66 +151,30 @@ def _trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _first(found: Sequence[Found], deadline: Deadline) -> socket.socket:
-    refusal: OSError | None = None
-    for family, kind, protocol, _, address in found:
-        try:
-            return _open(socket.socket(family, kind, protocol), address, deadline)
-        except OSError as error:
-            refusal = error
-    raise refusal or NotSent("name-not-found")
-
-
-def _open(connection: socket.socket, address: SocketAddress, deadline: Deadline) -> socket.socket:
-    with ExitStack() as failing:
-        failing.enter_context(connection)
-        connection.settimeout(deadline.piece(CONNECT_SECONDS))
-        connection.connect(address)
-        failing.pop_all()
-    return connection
-
-
-def _send(connection: socket.socket, content: bytes, deadline: Deadline) -> None:
-    left = memoryview(content)
-    while left:
-        connection.settimeout(deadline.piece())
-        with suppress(TimeoutError):
-            left = left[connection.send(left) :]
-
-
-def _status(connection: socket.socket, deadline: Deadline) -> int:
-    """Return the first status that is not informational (1xx), once its headers are complete."""
-    head = b""
-    for _ in range(10):
-        while (end := head.find(b"\r\n\r\n")) < 0:
-            if len(head) > MAX_HEAD_BYTES:
-                raise NotSent("not-http")
-            received = _received(connection, deadline)
-            if not received:
-                raise NotSent("not-http" if head else "not-connected")
-            head += received
-            if not STATUS.match(head[:13].ljust(13)) and len(head) >= 13:
-                raise NotSent("not-http")
-        found = STATUS.match(head)
-        if found is None:
-            raise NotSent("not-http")
-        if found[1][:1] != b"1":
-            _drop(connection, len(head) - end)
-            return int(found[1])
-        head = head[end + 4 :]
-    raise NotSent("not-http")
-
-
-def _received(connection: socket.socket, deadline: Deadline) -> bytes:
-    while True:
-        connection.settimeout(deadline.piece())
-        with suppress(TimeoutError):
-            return connection.recv(4096)
-
-
-def _drop(connection: socket.socket, length: int) -> None:
+async def _discard(response: httpx.Response) -> None:
     """Read a little of the body, lest the server gets a reset while it sends it; errors are ignored."""
-    deadline = Deadline(Event(), DROP_SECONDS)
-    with suppress(OSError):
-        while length < MAX_HEAD_BYTES and (received := _received(connection, deadline)):
-            length += len(received)
+    length = 0
+    with suppress(httpx.TransportError, TimeoutError):
+        async with asyncio.timeout(BODY_SECONDS):
+            async for piece in response.aiter_raw():
+                length += len(piece)
+                if length >= MAX_BODY_BYTES:
+                    break
+
+
+def _reason(error: httpx.TransportError) -> DeliveryError:
+    if any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+        return "tls"
+    match error:
+        case httpx.TimeoutException():
+            return "timeout"
+        case httpx.RemoteProtocolError() if "disconnected" not in str(error):
+            return "not-http"
+        case _:
+            return "not-connected"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

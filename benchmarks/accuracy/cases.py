@@ -91,9 +91,9 @@ def many_classes(options: Options) -> list[DataSet]:
     ]
 
 
-def some_rows(split: Split, most: int, draw: int) -> Split:
+def some_rows(split: Split, maximum: int, draw: int) -> Split:
     """At most so many rows to learn from, drawn by the named seed."""
-    return split if len(split.t) <= most else subset_of(split, most, draw, seed=ACCURACY_SEED)
+    return split if len(split.t) <= maximum else subset_of(split, maximum, draw, seed=ACCURACY_SEED)
 
 
 def _max_rows(name: str, options: Options) -> int | None:
@@ -122,9 +122,9 @@ def _noise(draw: int) -> Case:
     return Case(Split(X, t, X, fresh), np.zeros_like(t))
 
 
-def _real(folder: DataFolder, name: str, most: int | None, number: int) -> Case:
+def _real(folder: DataFolder, name: str, maximum: int | None, number: int) -> Case:
     split = folder.uci(name, number) if name in UCI else folder.published(name, number)
-    return Case(split if most is None else some_rows(split, most, number))
+    return Case(split if maximum is None else some_rows(split, maximum, number))
 
 
 def _ripley(folder: DataFolder, number: int) -> Case:

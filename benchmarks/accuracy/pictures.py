@@ -58,7 +58,7 @@ def draw_functions(options: Options) -> Path:
         reference = peer.mean("mse")
         if reference is None:
             raise NotRun(peer.absent)
-        priors = [GaussianProcess(max_functions=most) for most in MAX_FUNCTIONS]
+        priors = [GaussianProcess(max_functions=maximum) for maximum in MAX_FUNCTIONS]
         ours = [_place(_under(prior, data, few), reference) for prior in priors]
         x, y = zip(*ours, strict=True)
         axes.axhline(1.0, color=MUTED, lw=1, ls=(0, (5, 3)))

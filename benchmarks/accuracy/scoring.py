@@ -87,13 +87,13 @@ def real_figures(learn: Callable[[Split], Regressor], case: Case) -> Figures:
         return figures
     predicted = answer.distribution
     far = split.X_test[:FAR_ROWS] + FAR * split.X.std(axis=0)
-    beyond = learned.answer(far, split.t_test[:FAR_ROWS]).distribution
-    assert beyond is not None
+    far_away = learned.answer(far, split.t_test[:FAR_ROWS]).distribution
+    assert far_away is not None
     return figures | {
         "nll": -float(predicted.log_density.mean()),
         "inside": float(np.count_nonzero((predicted.lower <= split.t_test) & (split.t_test <= predicted.upper))),
         "measured": float(len(split.t_test)),
-        "far": float(np.median(beyond.sd)) / float(split.t.std()),
+        "far": float(np.median(far_away.sd)) / float(split.t.std()),
     }
 
 

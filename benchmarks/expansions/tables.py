@@ -75,7 +75,7 @@ def _timed(whole: Expansion, bound: float) -> tuple[Approximation, float]:
 def _row(case: Case, bound: float, few: Approximation, seconds: float) -> tuple[str, ...]:
     own, ours = case.answer(case.fresh), few.expansion(case.fresh)
     relative = float(np.linalg.norm(ours - own) / np.linalg.norm(own - case.whole.constant))
-    greatest = float(np.abs(ours - own).max() / np.ptp(own))
+    maximum = float(np.abs(ours - own).max() / np.ptp(own))
     before, after = (milliseconds(answer, case.fresh) for answer in (case.answer, few.expansion))
     return (
         case.name,
@@ -84,7 +84,7 @@ def _row(case: Case, bound: float, few: Approximation, seconds: float) -> tuple[
         f"{few.expansion.size}",
         f"{case.whole.size / few.expansion.size:.1f}",
         f"{relative:.4f}",
-        f"{greatest:.4f}",
+        f"{maximum:.4f}",
         *((case.wrong(own), case.wrong(ours)) if case.wrong is not None else ("–", "–")),
         f"{before:.1f}",
         f"{after:.1f}",

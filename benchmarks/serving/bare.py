@@ -26,11 +26,11 @@ def make_application() -> Starlette:
         predictions = [
             {
                 "mean": mean,
-                "variance": {"total": total, "noise": noise, "weights": weights, "residual": beyond},
+                "variance": {"total": total, "noise": noise, "weights": weights, "residual": residual},
                 "lower": lower,
                 "upper": upper,
             }
-            for mean, total, noise, weights, beyond, lower, upper in zip(
+            for mean, total, noise, weights, residual, lower, upper in zip(
                 *(column.tolist() for column in found), strict=True
             )
         ]

@@ -53,8 +53,8 @@ def once(request: Request) -> bytes:
     return uvloop.run(asyncio.wait_for(_once(request), ANSWERS_WITHIN))
 
 
-def load(request: Request, *, requests: int, connections: int) -> Timed:
-    """So many requests in all, each connection sending the next after a response."""
+def load(*request: Request, requests: int, connections: int) -> Timed:
+    """So many of each request, each connection sending the next after a response."""
     return uvloop.run(_load(request, requests, connections))
 
 
@@ -101,10 +101,10 @@ async def _once(request: Request) -> bytes:
     return await _Connection(request).answer(*await asyncio.open_connection(request.host, request.port))
 
 
-async def _load(request: Request, requests: int, connections: int) -> Timed:
+async def _load(each: Sequence[Request], requests: int, connections: int) -> Timed:
     began = perf_counter()
     shares = [len(range(first, requests, connections)) for first in range(connections)]
-    found = await asyncio.gather(*(_Connection(request).answers(share) for share in shares))
+    found = await asyncio.gather(*(_Connection(request).answers(share) for request in each for share in shares))
     return Timed([took for each in found for took in each], perf_counter() - began)
 
 

@@ -33,9 +33,9 @@ def plain_model(served: ServedVersion) -> PlainModel:
     columns = [column for column in encoding.inputs if isinstance(column, EncodedNumber)]
     if tuple(column.name for column in columns) != INPUTS:
         raise TypeError(f"expected the inputs {', '.join(INPUTS)}")
-    target, noise_sd, amplitude = encoding.target, model.noise_sd, model.signal_variance
+    target, noise_sd, signal_variance = encoding.target, model.noise_sd, model.signal_variance
     assert noise_sd is not None
-    assert amplitude is not None
+    assert signal_variance is not None
     return PlainModel(
         shift=np.array([column.shift for column in columns]),
         scale=np.array([column.scale for column in columns]),
@@ -44,7 +44,7 @@ def plain_model(served: ServedVersion) -> PlainModel:
         mean=model.mean,
         lower=lower,
         whitening=np.asarray(np.linalg.inv(whitening.lower).T, np.float64),
-        numbers=np.array([noise_sd**2, amplitude, target.shift, target.scale]),
+        numbers=np.array([noise_sd**2, signal_variance, target.shift, target.scale]),
     )
 
 

@@ -46,7 +46,7 @@ class PlainModel:
 
     def answer(self, X: Array) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
         """Mean, variance and its three parts, and both ends of the interval of N rows X (N, d), each (N,)."""
-        noise, amplitude, shift, scale = self.numbers.tolist()
+        noise, signal_variance, shift, scale = self.numbers.tolist()
         encoded = (X - self.shift) / self.scale
         U, Z = encoded / self.width, self.centres
         squares = np.square(U).sum(axis=1)[:, None] - 2.0 * (U @ Z.T) + np.square(Z).sum(axis=1)
@@ -55,8 +55,8 @@ class PlainModel:
         mean = columns @ self.mean * scale + shift
         unit = scale * scale
         weights = np.square(columns @ self.lower).sum(axis=1) * unit
-        beyond = np.maximum(1.0 - np.square(kernels @ self.whitening).sum(axis=1), 0.0) * (amplitude * unit)
+        residual = np.maximum(1.0 - np.square(kernels @ self.whitening).sum(axis=1), 0.0) * (signal_variance * unit)
         scatter = np.full(len(X), noise * unit)
-        total = scatter + weights + beyond
+        total = scatter + weights + residual
         reach = SIGMAS * np.sqrt(total)
-        return mean, total, scatter, weights, beyond, mean - reach, mean + reach
+        return mean, total, scatter, weights, residual, mean - reach, mean + reach

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import SecretStr
 
 from app.identity import BUILT_IN_OWNER
-from app.wiring import build
+from app.wiring import build, migrate
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, ROWS, Form
 from benchmarks.serving.load import KEY, Request, once
@@ -96,8 +97,9 @@ def train(deployment: Deployment, *, vectors: int = VECTORS) -> None:
 
 
 def ours(deployment: Deployment, name: str, *, log: bool) -> Server:
-    """`relevance api` with a key."""
-    url = deployment.api(api_key=KEY, log_requests="1" if log else "0")
+    """`relevance api` on a database with a key, of all scopes."""
+    migrate(deployment.settings.model_copy(update={"initial_api_key": SecretStr(KEY)}))
+    url = deployment.api(log_requests="1" if log else "0")
     return Server(name, url, deployment.processes[-1].pid)
 
 

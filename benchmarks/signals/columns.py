@@ -41,8 +41,8 @@ NOTES = (
 def columns(options: Options) -> list[Table]:
     """Both numbers of columns in one table."""
     rows = []
-    for inputs, most in MAX_DRAWS.items():
-        draws = min(most, options.accuracy_draws)
+    for inputs, maximum in MAX_DRAWS.items():
+        draws = min(maximum, options.accuracy_draws)
         found = repeated(partial(_figures, inputs), draws, processes=options.processes)
         rows += [(f"{inputs:,}", str(draws), engine, *_cells(found, engine)) for engine in ENGINES]
     header = ("columns", "draws", "engine", "RMSE", "inside 95 %", "kept", "of the 5", "CPU s")

@@ -44,7 +44,7 @@ NOTES = (
 
 def denoising(options: Options) -> list[Table]:
     """A table for each number of points."""
-    return [_table(rows, min(most, options.accuracy_draws), options) for rows, most in DRAWS.items()]
+    return [_table(rows, min(maximum, options.accuracy_draws), options) for rows, maximum in DRAWS.items()]
 
 
 def _table(points: int, draws: int, options: Options) -> Table:

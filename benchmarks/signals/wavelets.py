@@ -55,7 +55,7 @@ def largest(values: Array, wavelet: str, kept: int) -> Array:
     levels = pywt.dwt_max_level(len(values), wavelet)
     coefficients, places = pywt.coeffs_to_array(pywt.wavedec(values, wavelet, mode="periodization", level=levels))
     left = np.zeros_like(coefficients)
-    greatest = np.argsort(-np.abs(coefficients), kind="stable")[:kept]
-    left[greatest] = coefficients[greatest]
+    maximum = np.argsort(-np.abs(coefficients), kind="stable")[:kept]
+    left[maximum] = coefficients[maximum]
     back = pywt.array_to_coeffs(left, places, output_format="wavedec")
     return np.asarray(pywt.waverec(back, wavelet, mode="periodization"), np.float64)

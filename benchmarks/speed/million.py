@@ -1,6 +1,7 @@
 """A million rows through the running service: from a file into the database, from there to a model."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,7 @@ import numpy as np
 
 from benchmarks.options import Options
 from benchmarks.report import Table
+from benchmarks.serving.processes import processes
 from examples.demo.service import running_service
 from relevance_bayes.client import Relevance, connect
 from relevance_bayes.client.responses import Json
@@ -34,11 +36,11 @@ def million(options: Options) -> list[Table]:
     rows = QUICK_ROWS if options.quick else ROWS
     with TemporaryDirectory() as name:
         folder = Path(name)
-        _write(folder, rows)
+        write(folder, rows)
         with running_service(folder / "benchmark.db", log=folder / "server.log") as url, connect(url) as calls:
             lines = [_upload(calls, folder / f"rows.{kind}") for kind in ("csv", "parquet")]
             (dataset, _) = calls.datasets()
-            with _peak_of_children() as peak:
+            with peak_of_children(lambda: processes(os.getpid())) as peak:
                 start = perf_counter()
                 job = calls.trainings.wait(
                     calls.trainings.submit({"dataset_id": dataset.id, "target": "y", "prior": PRIOR}).id
@@ -56,7 +58,8 @@ def _upload(calls: Relevance, file: Path) -> tuple[str, ...]:
     return f"upload, {file.suffix}", f"{file.stat().st_size / 1e6:.0f} MB", f"{perf_counter() - start:.1f}", ""
 
 
-def _write(folder: Path, rows: int) -> None:
+def write(folder: Path, rows: int) -> None:
+    """Write so many rows as rows.csv and as rows.parquet."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
@@ -70,13 +73,13 @@ def _write(folder: Path, rows: int) -> None:
 
 
 @contextmanager
-def _peak_of_children() -> Iterator[list[int]]:
-    """The greatest resident memory, in bytes, of any process of a fit while the context lives; 0 off Linux."""
+def peak_of_children(pids: Callable[[], Iterable[int]]) -> Iterator[list[int]]:
+    """The greatest resident memory, in bytes, of a fit's process among these while the context lives; 0 off Linux."""
     peak, over = [0], Event()
 
     def watch() -> None:
         while not over.wait(LOOK_SECONDS):
-            for process in Path("/proc").glob("[0-9]*"):
+            for process in (Path("/proc", str(pid)) for pid in pids()):
                 with suppress(OSError):
                     if CHILD in (process / "cmdline").read_bytes():
                         peak[0] = max(peak[0], _resident(process))

@@ -21,12 +21,12 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Entrant:
-    """`learn` fits one split, any search counted; `most` rows, if it has a limit, and why."""
+    """`learn` fits one split, any search counted; `maximum` rows, if it has a limit, and why."""
 
     name: str
     learn: Callable[[Split], Fitted]
     package: Package | None = None
-    most: int | None = None
+    maximum: int | None = None
     limit: str = ""
 
     @property
@@ -36,7 +36,7 @@ class Entrant:
 
     def runs(self, rows: int) -> bool:
         """True where it is measured on so many rows."""
-        return self.installed and (self.most is None or rows <= self.most)
+        return self.installed and (self.maximum is None or rows <= self.maximum)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,9 @@ class Race:
 
     def absent(self) -> tuple[str, ...]:
         """A note on each that was not measured, at some size or at all."""
-        limits = [f"{one.name}: to {one.most:,} rows; {one.limit}." for one in self.entrants if one.most is not None]
+        limits = [
+            f"{one.name}: to {one.maximum:,} rows; {one.limit}." for one in self.entrants if one.maximum is not None
+        ]
         return (
             *limits,
             *(

@@ -178,8 +178,8 @@ def is_covered(splits: Splits) -> bool:
     """Return true where the splits' targets together are inside their intervals as often as promised."""
     share, rows = coverage([splits]), sum(one["measured"] for one in splits.values())
     assert share is not None
-    least, most = CLOSE_COVERAGE
-    return least <= share <= most or abs(share - 0.95) <= CERTAIN * sqrt(0.95 * 0.05 / rows)
+    minimum, maximum = CLOSE_COVERAGE
+    return minimum <= share <= maximum or abs(share - 0.95) <= CERTAIN * sqrt(0.95 * 0.05 / rows)
 
 
 def is_lost(one: Splits, other: Splits) -> bool:
@@ -238,10 +238,10 @@ def _rank(row: Mapping[str, float], name: str) -> float:
 
 
 def _win(row: Mapping[str, float], name: str) -> float:
-    least = min(row.values())
-    return (row[name] == least) / sum(value == least for value in row.values())
+    minimum = min(row.values())
+    return (row[name] == minimum) / sum(value == minimum for value in row.values())
 
 
 def _normalised(row: Mapping[str, float], name: str) -> float:
-    least, most = min(row.values()), max(row.values())
-    return (most - row[name]) / (most - least) if most > least else 1.0
+    minimum, maximum = min(row.values()), max(row.values())
+    return (maximum - row[name]) / (maximum - minimum) if maximum > minimum else 1.0

@@ -31,10 +31,10 @@ def draw_terrain(path: Path, training: Heights, land: Grid, labelled: Mapping[st
     panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 0.95))
     ours = next(iter(labelled.values())).reported
     assert ours.sd is not None
-    least, most = float(land.metres.min()), float(land.metres.max())
-    _map(figure, panels[0], land, land.metres, "The land, metres", (least, most))
+    minimum, maximum = float(land.metres.min()), float(land.metres.max())
+    _map(figure, panels[0], land, land.metres, "The land, metres", (minimum, maximum))
     mean, sd = (reported.reshape(land.metres.shape) for reported in (ours.mean, ours.sd))
-    _map(figure, panels[1], land, mean, f"Predicted from {len(training.metres)} heights (dots)", (least, most))
+    _map(figure, panels[1], land, mean, f"Predicted from {len(training.metres)} heights (dots)", (minimum, maximum))
     _map(figure, panels[2], land, sd, "Standard deviation of the prediction", (float(sd.min()), float(sd.max())))
     for axes in panels[1:3]:
         axes.plot(*training.places.T, ".", color=INK, ms=2.5, scalex=False, scaley=False)

@@ -37,13 +37,12 @@ WORDS = frozenset(
 
 ALLOWED = {
     "farthest_first": "farthest-first traversal, which is its name",
-    "greatest": "the largest of some values",
     "contenders": "a member of documents of format version 1",
 }
 """Names that stay, each with its reason."""
 
-BOUND = re.compile(r"_?(MOST|LEAST|GREATEST|LARGEST|LONGEST|FEWEST|FARTHEST)(_|$)")
-"""Constants of bounds are called MAX_ and MIN_."""
+BOUND = re.compile(r"_?(MOST|LEAST|GREATEST|LARGEST|LONGEST|FEWEST|FARTHEST)(_|$)|(most|least|greatest|beyond)$")
+"""Bounds are called MAX_ and MIN_, `maximum` and `minimum`; the variance beyond that of the weights is `residual`."""
 
 QUESTIONS = frozenset({"How", "What", "Whether"})
 

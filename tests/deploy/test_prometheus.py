@@ -1,14 +1,9 @@
 """The alert rules and the dashboard, checked by a real Prometheus that scrapes the service."""
 
 import json
-import math
 import re
-import shutil
-import socket
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
@@ -16,35 +11,15 @@ import pytest
 
 from relevance_bayes.client.responses import Json
 from tests.conftest import migrated_database
+from tests.deploy.programs import promtool
+from tests.deploy.prometheus_server import ALERTS, awaited, queried, scraping
 from tests.end_to_end.deployment import TIMEOUT, Api, deployed
 from tests.end_to_end.tables import sinc
 
 ROOT = Path(__file__).parents[2]
-ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yml"
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboard.json"
 PAGE = ROOT / "docs" / "how-to" / "monitoring.md"
-CONFIGURATION = """\
-global: {{scrape_interval: 1s, evaluation_interval: 1s}}
-rule_files: [{rules}]
-scrape_configs:
-  - job_name: relevance
-    authorization: {{credentials_file: {key}}}
-    static_configs: [{{targets: ["{target}"]}}]
-"""
 VARIABLES = {"$job": "relevance", "$__rate_interval": "1m"}
-
-
-def program(name: str) -> str:
-    found = shutil.which(name)
-    assert found is not None, f"{name} is missing: apt-get install --no-install-recommends prometheus"
-    return found
-
-
-def promtool(*arguments: str | Path, text: str = "") -> None:
-    done = subprocess.run(
-        [program("promtool"), *map(str, arguments)], input=text, capture_output=True, text=True, timeout=TIMEOUT
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -59,50 +34,9 @@ def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 @pytest.fixture(scope="module")
 def prometheus(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
     """A client of a Prometheus that scrapes the service."""
-    directory = tmp_path_factory.mktemp("prometheus")
-    (directory / "key").write_text("none is needed")
     target = api.http.base_url.netloc.decode()
-    configuration = CONFIGURATION.format(rules=ALERTS, key=directory / "key", target=target)
-    (directory / "prometheus.yml").write_text(configuration)
-    promtool("check", "config", directory / "prometheus.yml")
-    with running(directory) as client:
+    with scraping(target, tmp_path_factory.mktemp("prometheus")) as client:
         yield client
-
-
-@contextmanager
-def running(directory: Path) -> Iterator[httpx2.Client]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    with (directory / "log").open("w") as log:
-        process = subprocess.Popen(
-            [
-                program("prometheus"),
-                f"--config.file={directory / 'prometheus.yml'}",
-                f"--storage.tsdb.path={directory / 'data'}",
-                f"--web.listen-address={address}",
-            ],
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        with httpx2.Client(base_url=f"http://{address}", timeout=TIMEOUT) as client:
-            yield client
-    finally:
-        process.terminate()
-        process.wait(TIMEOUT)
-
-
-def queried(prometheus: httpx2.Client, expression: str) -> list[float]:
-    """The values of an expression that are numbers; none before Prometheus responds."""
-    try:
-        response = prometheus.get("/api/v1/query", params={"query": expression})
-    except httpx2.TransportError:
-        return []
-    if response.status_code == 503:  # it starts
-        return []
-    assert response.status_code == 200, response.text
-    values = [float(one["value"][1]) for one in response.json()["data"]["result"]]
-    return [value for value in values if not math.isnan(value)]
 
 
 def expressions() -> Mapping[str, str]:
@@ -141,19 +75,15 @@ def test_promtool_accepts_the_metrics(api: Api) -> None:
 
 
 def test_each_expression_of_the_dashboard_returns_data(api: Api, prometheus: httpx2.Client) -> None:
+    awaited(prometheus, "relevance_jobs_ended_total")  # the durations of jobs need a scrape before the first job
     deadline = time.monotonic() + TIMEOUT
-    while not queried(
-        prometheus, "relevance_jobs_ended_total"
-    ):  # the durations of jobs need a scrape before the first job
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
     dataset = api.calls.create_dataset(sinc(40), name="sinc")
     api.train(dataset_id=dataset.id, target="y")
     empty = dict(expressions())
     assert len(empty) > 30
     while empty:
         assert time.monotonic() < deadline, empty
-        api.calls.predict("sinc", {"columns": {"x": [0.5, 3.0]}})
+        api.calls.predict("sinc", {"columns": {"x": [0.5, 3.0] * 150}})
         empty = {name: expression for name, expression in empty.items() if not queried(prometheus, expression)}
         time.sleep(0.5)
 

@@ -1,10 +1,11 @@
-"""The pages on benchmarks: every measured table is on one of them, and the main ones on the first."""
+"""The benchmarks in the guide: every measured table is on one page, and the main ones on their first page."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = ROOT / "docs" / "explanation" / "benchmarks"
+DOCS = ROOT / "docs"
+PAGES = DOCS / "explanation" / "benchmarks"
 README = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
 
 
@@ -21,7 +22,7 @@ def test_each_measured_table_is_on_one_page() -> None:
     measured = re.findall(r"^<!-- (?!end -->)(.+) -->$", README, flags=re.MULTILINE)
     included = [
         name
-        for page in sorted(PAGES.glob("*.md"))
+        for page in sorted(DOCS.rglob("*.md"))
         for name in re.findall(r"^:start-after: <!-- (.+) -->$", page.read_text("utf-8"), flags=re.MULTILINE)
     ]
     assert sorted(included) == sorted(measured)

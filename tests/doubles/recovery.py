@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.jobs.ports import QueueEnding
+from app.jobs.ports import QueueOutcome
 
 
 @dataclass
@@ -12,7 +12,7 @@ class ToldRecovery:
     """Answers what it was told, and keeps what it was asked to recover."""
 
     holding: set[str] = field(default_factory=set)
-    ended: dict[UUID, QueueEnding] = field(default_factory=dict)
+    ended: dict[UUID, QueueOutcome] = field(default_factory=dict)
     recovered: list[str] = field(default_factory=list)
 
     def holders(self) -> frozenset[str]:
@@ -22,5 +22,5 @@ class ToldRecovery:
         self.recovered += executors
         self.holding -= set(executors)
 
-    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueOutcome]:
         return {job_id: self.ended[job_id] for job_id in job_ids if job_id in self.ended}

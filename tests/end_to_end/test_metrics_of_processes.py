@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from app.http.metrics_service import CACHE_SECONDS
+from app.prediction.drift_monitors import MIN_ROWS
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc
@@ -36,7 +37,7 @@ def put_to_work(api: Api) -> None:
     """Train a version, and predict with it."""
     dataset = api.calls.create_dataset(sinc(40), name="sinc-metrics")
     api.train(dataset_id=dataset.id, target="y")
-    api.calls.predict("sinc-metrics", {"columns": {"x": [0.5, 3.0]}})
+    api.calls.predict("sinc-metrics", {"columns": {"x": [0.5, 3.0] * MIN_ROWS}})
 
 
 def documented() -> dict[str, tuple[str, str, str]]:

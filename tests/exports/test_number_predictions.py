@@ -29,7 +29,7 @@ def has_ends(likelihood: NumberLikelihood) -> bool:
 def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) -> None:
     rng = np.random.default_rng(1)
     sd = np.repeat([0.0, 0.1, 1.0, 5.0], 30)
-    mean, weights, beyond = rng.normal(size=120), 0.3 * sd**2, 0.7 * sd**2
+    mean, weights, residual = rng.normal(size=120), 0.3 * sd**2, 0.7 * sd**2
     noise_sd = np.exp(rng.uniform(-3.0, 2.0, 120))
     program = Program()
     members = number_members(program, likelihood, "3.0, 2.0")
@@ -37,12 +37,12 @@ def test_generated_source_computes_the_prediction(likelihood: NumberLikelihood) 
     functions = "\n".join(program.functions.values())
     assert max(map(len, functions.splitlines()), default=0) <= 140
     source = f"import math\n{constants}\n{functions}\nreported = {members}"
-    known: dict[str, object] = {"np": np, "Array": np.ndarray, "mean": mean, "weights": weights, "beyond": beyond}
+    known: dict[str, object] = {"np": np, "Array": np.ndarray, "mean": mean, "weights": weights, "residual": residual}
     known["noise_sd"] = noise_sd
     exec("\n".join([*needed(source), source]), known)
     reported = known["reported"]
     assert isinstance(reported, dict)
-    expected = likelihood.predictive(Latent(mean, weights, beyond), noise_sd)
+    expected = likelihood.predictive(Latent(mean, weights, residual), noise_sd)
     required = {"mean": 3.0 + 2.0 * expected.mean, "variance": 4.0 * expected.variance}
     required |= {"variance_weights": 4.0 * expected.weights, "variance_residual": 4.0 * expected.residual}
     if has_ends(likelihood):

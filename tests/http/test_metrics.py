@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -9,15 +10,16 @@ from starlette.testclient import TestClient
 from app.accounts.authenticator import KeyAuthenticator
 from app.application import make_application
 from app.database.reachability import Reachability
-from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics
+from app.http.metrics_service import CACHE_SECONDS, DatabaseMetrics, Metrics
 from app.http.paths import TEMPLATE
 from app.http.request_metrics import DURATIONS, METHODS, REQUESTS, STATUSES, RequestMetrics
 from app.jobs.metrics import job_metrics
-from app.metrics.numbers import Numbers
+from app.metrics.families import Sample
+from app.metrics.numbers import Numbers, OwnNumbers
+from app.prediction.drift_monitors import ROWS as MONITORED
 from relevance_bayes.types.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.metrics.expositions import Scrape, scrape
-from tests.problems import assert_problem
 
 ROWS = {"rows": [{"x": 0.5, "colour": "red"}, {"x": 1.5, "colour": "red"}]}
 
@@ -159,17 +161,29 @@ def test_metrics_need_a_key_that_may_read_where_requests_need_keys(parts: SmallP
             assert "acme" not in response.text
 
 
-def test_metrics_are_of_all_owners_and_shown_in_the_project_of_the_operator_alone(parts: SmallParts) -> None:
-    _, secret = parts.keys.create("acme", "of a test", scopes=("admin",))
-    headers = {"Authorization": f"Bearer {secret}"}
+def test_the_metrics_of_models_are_those_of_the_owner_of_the_key(parts: SmallParts) -> None:
+    def of_owner(owner: str) -> Iterator[Sample]:
+        yield Sample(MONITORED, (f"model-of-{owner}", "1"), (7,))
+
+    parts.metrics = Metrics(OwnNumbers(), DatabaseMetrics(parts.transaction, ()), of_owner)
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    secrets = {owner: parts.keys.create(owner, "of a test", scopes=("read",))[1] for owner in ("acme", "other")}
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+        for owner, secret in secrets.items():
+            text = client.get("/metrics", headers={"Authorization": f"Bearer {secret}"}).text
+            assert scrape(text).value(MONITORED.name, model=f"model-of-{owner}", version="1") == 7
+            assert text.count("model-of-") == 1
+
+
+def test_metrics_of_all_owners_are_shown_in_the_project_of_the_operator_alone(parts: SmallParts) -> None:
+    headers = {"Authorization": f"Bearer {parts.keys.create('acme', 'of a test', scopes=('admin',))[1]}"}
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
     parts.members.put("local", "acme", "viewer")
     with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
-        refused = client.get("/metrics", headers=headers)
-        assert_problem(
-            refused, "insufficient-scope", "Metrics are of all owners: they need the scope read in the project 'local'."
-        )
-        assert client.get("/metrics", headers=headers | {"Relevance-Project": "local"}).status_code == 200
+        client.get("/v1/models", headers=headers)
+        own = client.get("/metrics", headers=headers).text
+        shared = client.get("/metrics", headers=headers | {"Relevance-Project": "local"}).text
+    assert (REQUESTS.name in own, REQUESTS.name in shared) == (False, True)
 
 
 def test_openapi_leaves_metrics_out(client: TestClient) -> None:

@@ -98,14 +98,24 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
     ("given", "reason"),
     [
         (b"", "not-connected"),
-        (b"SSH-2.0-OpenSSH_9.6\r\n", "not-http"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "not-connected"),
+        (b"220 mail.example ESMTP\r\n\r\n", "not-http"),
         (b"HTTP/2 200\r\n\r\n", "not-http"),
         (b"HTTP/1.1 2000 OK\r\n\r\n", "not-http"),
-        (b"HTTP/1.1 200 OK\r\nA: b\r\n", "not-http"),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" * 11, "not-http"),
-        (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 100_000, "not-http"),
+        (b"HTTP/1.1 200 OK\r\nA: b\r\n", "not-connected"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 11, "not-connected"),
+        (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 200_000, "not-http"),
     ],
-    ids=["nothing", "another protocol", "another version", "no status", "cut off", "going on", "endless"],
+    ids=[
+        "nothing",
+        "cut off early",
+        "another protocol",
+        "another version",
+        "no status",
+        "cut off",
+        "going on",
+        "endless",
+    ],
 )
 def test_what_is_no_answer_is_said_to_be_none(given: bytes, reason: DeliveryError) -> None:
     with receiving(says(given)) as receiver:

@@ -188,8 +188,8 @@ class Value:
         exponent = t * ERFC[-1]
         for coefficient in ERFC[-2:0:-1]:
             exponent = (exponent + coefficient) * t
-        beyond = t * (exponent + ERFC[0] - z.square()).exp() * 0.5
-        return self.graph.where(self.graph.node("Less", self, 0.0), beyond, 1.0 - beyond)
+        upper_tail = t * (exponent + ERFC[0] - z.square()).exp() * 0.5
+        return self.graph.where(self.graph.node("Less", self, 0.0), upper_tail, 1.0 - upper_tail)
 
 
 def total(values: Sequence[Value]) -> Value:

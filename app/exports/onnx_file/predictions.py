@@ -52,10 +52,10 @@ def _classes(likelihood: PredictsClasses, mean: Value, variance: Value, noise: V
     return {"probabilities": probabilities, "latent_mean": mean, "latent_variance": variance}
 
 
-def _parts(target: EncodedTarget, mean: Value, noise: Value, weights: Value, beyond: Value) -> dict[str, Value]:
-    parts = {"noise": noise, "weights": weights, "residual": beyond}
+def _parts(target: EncodedTarget, mean: Value, noise: Value, weights: Value, residual: Value) -> dict[str, Value]:
+    parts = {"noise": noise, "weights": weights, "residual": residual}
     in_units = {f"variance_{name}": part * target.scale * target.scale for name, part in parts.items()}
-    total = (noise + weights + beyond) * target.scale * target.scale
+    total = (noise + weights + residual) * target.scale * target.scale
     return {"mean": mean * target.scale + target.shift, "variance": total, **in_units}
 
 
@@ -64,12 +64,12 @@ def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -
     m, v, n = (Traced("parameter") for _ in range(3))
     known = {m: found.mean, v: found.variance, n: found.noise_sd.square()}
     mean, noise, function = likelihood.moments(TRACING, m, v, n)
-    weights, beyond = found.weights, found.residual
+    weights, residual = found.weights, found.residual
     if function is not v:
         share = found.residual / known[v].at_least(float(np.finfo(float).tiny))
         spread = written(function, known)
-        weights, beyond = (1.0 - share) * spread, share * spread
-    reported = _parts(target, written(mean, known), written(noise, known), weights, beyond)
+        weights, residual = (1.0 - share) * spread, share * spread
+    reported = _parts(target, written(mean, known), written(noise, known), weights, residual)
     ends = likelihood.ends(TRACING, m, v, n, Z_95)
     if ends is None or not is_writable(ends):
         return reported

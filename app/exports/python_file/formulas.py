@@ -32,7 +32,7 @@ def called(
 
 Z_95 = NormalDist().inv_cdf(0.975)
 
-ARGUMENTS = {"m": "mean", "v": "weights + beyond", "n": "noise_sd**2"}
+ARGUMENTS = {"m": "mean", "v": "weights + residual", "n": "noise_sd**2"}
 """The latent's mean and variance and the noise variance, each (N,), by the names of the formulas' parameters."""
 
 
@@ -43,11 +43,11 @@ def number_members(program: Program, likelihood: NumberLikelihood, units: str) -
     names = {m: ("m", ARGUMENTS["m"]), v: ("v", ARGUMENTS["v"]), n: ("n", ARGUMENTS["n"])}
     moments, ends = likelihood.moments(TRACING, m, v, n), likelihood.ends(TRACING, m, v, n, Z_95)
     if moments == (m, n, v):
-        reported = [f"in_units(mean, noise_sd**2, weights, beyond, {units})"]
+        reported = [f"in_units(mean, noise_sd**2, weights, residual, {units})"]
     else:
         described = "Return the mean of a new observation, its noise variance, and the variance due to the function."
         call = called(program, "moments", described, moments, names)
-        reported = [f"of_moments({call}, weights, beyond, {units})"]
+        reported = [f"of_moments({call}, weights, residual, {units})"]
     if ends is not None:
         call = called(program, "ends", "Return the bounds of a new observation with probability 0.95.", ends, names)
         reported.append(f"between(*{call}, {units})")

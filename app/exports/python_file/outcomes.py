@@ -38,19 +38,21 @@ def product(members: Sequence[tuple[Array, ...]], powers: Sequence[float]) -> li
     precisions = np.asarray(powers)[:, None] / variances
     variance = 1.0 / precisions.sum(axis=0)
     shares = precisions * variance
-    noise, weights, beyond = (shares * variance / variances * found[:, part] for part in (1, 2, 3))
+    noise, weights, residual = (shares * variance / variances * found[:, part] for part in (1, 2, 3))
     mean, support = shares * found[:, 0], shares * found[:, 4]
-    return [part.sum(axis=0) for part in (mean, noise, weights, beyond, support)]
+    return [part.sum(axis=0) for part in (mean, noise, weights, residual, support)]
 
 
-def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+def in_units(
+    mean: Array, noise: Array, weights: Array, residual: Array, shift: float, scale: float
+) -> dict[str, Array]:
     """Return mean and variance of a number, and the variance's three parts."""
     return {
         "mean": mean * scale + shift,
-        "variance": (noise + weights + beyond) * scale * scale,
+        "variance": (noise + weights + residual) * scale * scale,
         "variance_noise": noise * scale * scale,
         "variance_weights": weights * scale * scale,
-        "variance_residual": beyond * scale * scale,
+        "variance_residual": residual * scale * scale,
     }
 
 
@@ -60,19 +62,19 @@ def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str,
 
 
 def of_moments(
-    moments: tuple[Array, ...], weights: Array, beyond: Array, shift: float, scale: float
+    moments: tuple[Array, ...], weights: Array, residual: Array, shift: float, scale: float
 ) -> dict[str, Array]:
     """Return mean and variance of a number; the variance due to the function is divided as its own variance is."""
     mean, noise, function = moments
-    v = weights + beyond
-    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
+    v = weights + residual
+    share = np.divide(residual, v, out=np.zeros_like(v), where=v > 0.0)
     return in_units(mean, noise, (1.0 - share) * function, share * function, shift, scale)
 
 
-def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+def real(mean: Array, noise: Array, weights: Array, residual: Array, shift: float, scale: float) -> dict[str, Array]:
     """Return the prediction under Gaussian noise."""
-    reach = 1.959963984540054 * np.sqrt(noise + weights + beyond)
-    reported = in_units(mean, noise, weights, beyond, shift, scale)
+    reach = 1.959963984540054 * np.sqrt(noise + weights + residual)
+    reported = in_units(mean, noise, weights, residual, shift, scale)
     return reported | between(mean - reach, mean + reach, shift, scale)
 
 

@@ -57,10 +57,10 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
     for member in members:
         known = "np.maximum(1.0 - left, 0.0)" if member.has_support else "np.full(len(X), np.nan)"
         by_row = [] if target.noise_column is not None else member.noise()
-        lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, beyond, {known}))"]
+        lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, residual, {known}))"]
     lines += [
-        f"mean, noise, weights, beyond, support = product(members, {pool.weights.tolist()!r})",
-        f"reported = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
+        f"mean, noise, weights, residual, support = product(members, {pool.weights.tolist()!r})",
+        f"reported = real(mean, noise, weights, residual, {target.shift!r}, {target.scale!r})",
         *(['reported |= {"support": support}'] if all(member.has_support for member in members) else []),
         "return sound_rows(reported, sound)",
     ]
@@ -78,7 +78,7 @@ def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> st
         f"means, variances{', supports' if knows else ''} = [], []{', []' if knows else ''}",
     ]
     for member in members:
-        lines += [*member.latent(), "means.append(mean)", "variances.append(weights + beyond)"]
+        lines += [*member.latent(), "means.append(mean)", "variances.append(weights + residual)"]
         lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.has_support else []
     lines += [
         "mean, variance = np.column_stack(means), np.column_stack(variances)",
@@ -143,7 +143,7 @@ class _Predicting:
             f"P = functions{self.ending}(X)",
             f"mean = P @ {self.program.constant('MEAN', self.ready.model.mean)}",
             f"weights = row_sums((P @ {self.program.constant('LOWER', self.ready.lower)}) ** 2)",
-            *self._beyond(),
+            *self._residual(),
         ]
 
     @property
@@ -157,7 +157,7 @@ class _Predicting:
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         bounds = self.ready.model.log_noise
         if self.second is not None and bounds is not None:
-            logs = f"np.clip(mean + 0.5 * (weights + beyond), {bounds.min_log!r}, {bounds.max_log!r})"
+            logs = f"np.clip(mean + 0.5 * (weights + residual), {bounds.min_log!r}, {bounds.max_log!r})"
             return [*self.second.latent(), f"noise_sd = np.exp(0.5 * {logs})"]
         if column is None:
             return [f"noise_sd = np.full(len(X), {sd!r})"]
@@ -167,7 +167,7 @@ class _Predicting:
             "sound &= noise_sd > 0.0",
         ]
 
-    def _beyond(self) -> list[str]:
+    def _residual(self) -> list[str]:
         ready = self.ready
         if ready.augmented is not None:
             kept = ready.augmented
@@ -181,17 +181,17 @@ class _Predicting:
                 *(self.program.constant("WHITENED", kept.whitened), self.program.constant("REACHED", kept.reached)),
                 *(precision, repr(kept.prior)),
             )
-            return [f"left = left_of_new({', '.join(given)})", f"beyond = {kept.prior!r} * left"]
+            return [f"left = left_of_new({', '.join(given)})", f"residual = {kept.prior!r} * left"]
         if ready.model.signal_variance is None:
-            return ["beyond = np.zeros(len(X))"]
+            return ["residual = np.zeros(len(X))"]
         if ready.whitening is None or not len(ready.whitening.lower):
-            return [f"beyond = np.full(len(X), {ready.model.signal_variance!r})"]
+            return [f"residual = np.full(len(X), {ready.model.signal_variance!r})"]
         lower = ready.whitening.lower
         left = f"left = left_of_process(P[:, :{len(lower)}], {self.program.constant('FACTOR', lower)})"
-        return [left, f"beyond = {ready.model.signal_variance!r} * left"]
+        return [left, f"residual = {ready.model.signal_variance!r} * left"]
 
     def _outputs(self, model: Model, target: EncodedTarget) -> str:
         likelihood = model.likelihood
         if isinstance(likelihood, NumberLikelihood):
             return number_members(self.program, likelihood, f"{target.shift!r}, {target.scale!r}")
-        return class_members(self.program, likelihood, "mean", "weights + beyond")
+        return class_members(self.program, likelihood, "mean", "weights + residual")

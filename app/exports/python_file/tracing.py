@@ -121,8 +121,8 @@ def _expression(traced: Traced, operands: list[tuple[str, int]]) -> tuple[str, i
     return f"{'' if operation in PIECES else 'np.'}{operation}({', '.join(arguments)})", ATOM
 
 
-def _bound(text: str, binding: int, least: int) -> str:
-    return text if binding >= least else f"({text})"
+def _bound(text: str, binding: int, minimum: int) -> str:
+    return text if binding >= minimum else f"({text})"
 
 
 def _counts(formulas: Sequence[Traced]) -> Counter[Traced]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
-from app.jobs.ports import QueueEnding, QueueState
+from app.jobs.ports import QueueOutcome, QueueState
 from app.jobs.queue import dbos_internals
 from app.jobs.queue.failures import translated
 from app.jobs.queue.names import (
@@ -25,7 +25,7 @@ from relevance_bayes.types.jobs import JobKind
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 
-ENDINGS: Mapping[str, QueueEnding] = {
+ENDINGS: Mapping[str, QueueOutcome] = {
     "SUCCESS": "succeeded",
     "ERROR": "failed",
     "CANCELLED": "cancelled",
@@ -120,7 +120,7 @@ class Control:
             running = self.client.list_workflows(status="PENDING", load_input=False, load_output=False)
         return frozenset(status.executor_id for status in running if status.executor_id is not None)
 
-    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueOutcome]:
         """Return how the entries of jobs ended; jobs that are queued or running are left out."""
         found: dict[UUID, str] = {}
         for start in range(0, len(job_ids), MAX_AT_ONCE):

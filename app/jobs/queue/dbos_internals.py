@@ -42,9 +42,9 @@ def _claim_one(
     is_latest_version: bool | None = None,
 ) -> tuple[list[str], DequeueStopReason | None]:
     """The engine's claim, with all but one of the owner's slots of this worker counted as taken."""
-    running, most = partition_local_running_count, queue._partition_worker_concurrency
-    if queue.name in {QUEUE, SCORING_QUEUE} and most is not None:
-        running = max(running, most - 1)
+    running, maximum = partition_local_running_count, queue._partition_worker_concurrency
+    if queue.name in {QUEUE, SCORING_QUEUE} and maximum is not None:
+        running = max(running, maximum - 1)
     return _claim(
         engine,
         queue,

@@ -131,13 +131,13 @@ class Engine:
 
         # With a limit for each partition, DBOS visits partitions, which are owners, in random order. A limit equal to
         # the number of slots never binds, and shares no budget with other workers.
-        most = self._max_of_one_owner
+        maximum = self._max_of_one_owner
         with translated():
             self._client.register_queue(
                 queue,
                 worker_concurrency=slots,
-                partition_concurrency=most,
-                partition_worker_concurrency=slots if most is None else min(slots, most),
+                partition_concurrency=maximum,
+                partition_worker_concurrency=slots if maximum is None else min(slots, maximum),
                 polling_interval_sec=self._intervals[queue],
             )
 

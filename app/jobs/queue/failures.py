@@ -13,7 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.database.failures import permission_error
 from app.errors import ConflictError, UnavailableError
 
-AWAY = "The queue's database can't be reached or is not migrated; try again later."
+UNREACHABLE = "The queue's database can't be reached or is not migrated; try again later."
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def translated() -> Iterator[None]:
         if isinstance(error, DBAPIError) and (refused := permission_error(error)) is not None:
             raise refused from error
         if is_connection_failure(error) or isinstance(error, ProgrammingError):
-            raise UnavailableError(AWAY) from error
+            raise UnavailableError(UNREACHABLE) from error
         raise
 
 

@@ -1,10 +1,11 @@
 """A pool of child processes with their imports done: to import scipy takes most of a second."""
 
+import logging
 import os
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -36,6 +37,11 @@ MAX_STDERR_BYTES, MAX_WORDS = 8_192, 300
 """The bytes of a child's standard error that are kept, and the characters of it that are recorded."""
 
 FATAL = "Fatal Python error: "
+
+RETRY_SECONDS = 1.0
+"""The pause after a child that could not be started."""
+
+logger = logging.getLogger(__name__)
 
 
 class ChildDied(Exception):
@@ -130,11 +136,13 @@ class Pool:
     """Keeps `spare` idle child processes; each fit takes one, and another one is started in its place.
 
     A child whose fit was short and ended well is reused, so that short fits do not wait for new processes. `trainer`
-    names the function that a child calls ("module:function").
+    names the function that a child calls ("module:function"). What children write to standard error is in unnamed files
+    of `directory`, by default the system's for temporary files.
     """
 
-    def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE) -> None:
+    def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE, directory: Path | None = None) -> None:
         self._trainer = trainer
+        self._directory = directory
         self._limits = limits
         self._environment = _environment()
         self._ready: SimpleQueue[Child] = SimpleQueue()
@@ -187,12 +195,19 @@ class Pool:
 
     def _keep_ready(self) -> None:
         while self._required.acquire() and not self._stopping.is_set():
-            child = self._spawn()
+            try:
+                child = self._spawn()
+            except OSError:
+                logger.exception("a process for fits can't be started")
+                self._required.release()
+                self._stopping.wait(RETRY_SECONDS)
+                continue
             with self._counting:
                 self._ready.put(child)
                 self._coming -= 1
 
     def _spawn(self) -> Child:
+        """Start a child; raises OSError where processes, descriptors or the space for files are used up."""
         ours, theirs = socketpair()
         program = PROGRAM.format(
             descriptor=theirs.fileno(),
@@ -200,8 +215,9 @@ class Pool:
             trainer=self._trainer,
             limits=self._limits,
         )
-        stderr = TemporaryFile()  # noqa: SIM115 - the child's, until it is killed
-        with theirs:
+        with theirs, ExitStack() as failing:
+            failing.enter_context(ours)
+            stderr = failing.enter_context(TemporaryFile(dir=self._directory))
             process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program],
                 stdin=subprocess.DEVNULL,
@@ -210,6 +226,7 @@ class Pool:
                 pass_fds=[theirs.fileno()],
                 env=self._environment,
             )
+            failing.pop_all()  # they are the child's, until it is killed
         return Child(process, Connection(ours.detach()), stderr)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.attempts import MAX_STARTS
 from app.jobs.fit import MEBIBYTE
-from app.jobs.ports import QueueEnding
+from app.jobs.ports import QueueOutcome
 from app.jobs.records import Job, Problem
 from app.jobs.worker.child.process import Failure
 
@@ -33,7 +33,7 @@ TOO_LONG = Problem(
     " (RELEVANCE_JOB_TIMEOUT_SECONDS).",
 )
 
-BY_ENDING: Mapping[QueueEnding, Problem] = {
+BY_ENDING: Mapping[QueueOutcome, Problem] = {
     "lost": _died("repeatedly"),
     "cancelled": TOO_LONG,
     "failed": UNEXPECTED,

@@ -36,7 +36,7 @@ class ApproximationFit:
     coefficients: bool
     constant: float
     tolerance: float
-    most: int | None
+    maximum: int | None
     density: bool
 
     def steps(self, train: Trainer, limits: Limits, fit_log: FitLog) -> Iterator[Step | Fitted]:
@@ -51,7 +51,7 @@ class ApproximationFit:
         )
         if not self.coefficients:
             whole = Expansion(whole.centres, whole.coefficients / whole.mass, widths, self.constant)
-        for found in approximating(whole, error=self.tolerance, max_functions=self.most, fit_log=fit_log):
+        for found in approximating(whole, error=self.tolerance, max_functions=self.maximum, fit_log=fit_log):
             if isinstance(found, int):
                 yield Step("approximating", 0, 1, "function", functions=found)
                 continue
@@ -64,7 +64,7 @@ class ApproximationFit:
         if not self.density:
             yield Fitted(Approximated(found, whole.mass, negative))
             return
-        for better in proper_steps(whole, found, max_functions=self.most, fit_log=fit_log):
+        for better in proper_steps(whole, found, max_functions=self.maximum, fit_log=fit_log):
             if isinstance(better, int):
                 yield Step("density", 0, 1, "function", functions=better)
             else:

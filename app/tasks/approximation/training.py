@@ -48,7 +48,7 @@ class ApproximationTraining:
             coefficients=plan.coefficients is not None,
             constant=plan.constant,
             tolerance=plan.tolerance,
-            most=plan.max_functions,
+            maximum=plan.max_functions,
             density=plan.density,
         )
 

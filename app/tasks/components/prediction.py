@@ -43,6 +43,11 @@ class ComponentsPrediction:
         return None
 
     @property
+    def monitored(self) -> tuple[str, Array]:
+        """Return the novelty."""
+        return "novelty", self.novelty
+
+    @property
     def compared(self) -> Means:
         """Raise TypeError: components of two models can't be compared."""
         raise TypeError("expected predictions that can be compared, got components")

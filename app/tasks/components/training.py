@@ -1,14 +1,16 @@
 """Training of components: the file of the rows, and the version of the result."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app import __version__
 from app.datasets.records import Dataset
 from app.registry.records import Learned, NewComponentsVersion
+from app.tasks.baseline import baseline_of
 from app.tasks.complete_rows import Read
 from app.tasks.components.fit import ComponentsFit, FoundComponents
+from app.tasks.components.prediction import ComponentsModel
 from app.tasks.listing import BlockHolding, FunctionLocation, listed_images, raw_rows
 from app.tasks.matrix import Matrix, encoded_matrix
 from app.tasks.task import expected
@@ -80,7 +82,8 @@ class ComponentsTraining:
             software_version=__version__,
         )
         predictor = ComponentsPredictor(self.made.encoding, found, done.log_densities)
-        return Learned(report, tuple(self._vectors(found, holding)), predictor)
+        baseline = baseline_of(self.made.sample, self.plan.inputs, None, ComponentsModel(predictor))
+        return Learned(replace(report, baseline=baseline), tuple(self._vectors(found, holding)), predictor)
 
     def _widths(self, found: Components) -> tuple[InputWidth, ...]:
         widths = found.input_map.widths.tolist()

@@ -34,8 +34,8 @@ class Holdout:
                 levels.add(part.block)
         everything, recurring = np.concatenate(contents), None
         if at_random:
-            most = held_out_rows(len(everything), plan.holdout)
-            recurring = RecurringRows.of(everything, np.concatenate(places), few_levels=levels.is_few, most=most)
+            maximum = held_out_rows(len(everything), plan.holdout)
+            recurring = RecurringRows.of(everything, np.concatenate(places), few_levels=levels.is_few, maximum=maximum)
             everything = recurring.begun()(everything, np.concatenate(places))
         where = cut(plan.split, everything, plan.holdout)
         if where == NOTHING and len(everything) > 1 and not isinstance(plan.split, RandomSplit):

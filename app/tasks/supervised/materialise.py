@@ -1,7 +1,7 @@
 """The rows of a dataset as one file of numbers that a fit maps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from app.errors import TrainingFailedError
 from app.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
+from app.tasks.row_sample import RowSample
 from app.tasks.supervised.duplicates import WrittenRows, drop_duplicates
 from app.tasks.supervised.holdout import Holdout
 from app.tasks.supervised.outlying_inputs import AllLimits, OutlyingInput, outlying_inputs, outside
@@ -35,7 +36,8 @@ class Materialised:
     Each row has its `inputs` encoded numbers, then t, its noise sd (0 without such a column), the fold key (the number
     of a group, or the position in time, else 0) and the number of its dataset row. `dropped` rows are in neither part:
     they have gaps or outlying inputs, repeat another row, or are held-out rows with values that the training rows lack.
-    `copies` of them repeat another row, and `outlying` lists the outlying inputs.
+    `copies` of them repeat another row, and `outlying` lists the outlying inputs. `sample` are training rows as they
+    are in the dataset.
     """
 
     path: Path
@@ -46,6 +48,7 @@ class Materialised:
     inputs: int
     copies: int = 0
     outlying: tuple[OutlyingInput, ...] = ()
+    sample: Block = field(default_factory=dict)
 
     def rows(self) -> Array:
         """Return all rows, mapped read-only."""
@@ -57,8 +60,9 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
 
     Where inputs have outlying values there are two more: their rows are left out and reported.
 
-    Memory holds one block and an encoded part of it; while the rows to hold out are chosen, also 16 bytes a row. Raises
-    TrainingFailedError where the remaining rows can't be learned from, or rows times inputs exceed `max_cells`.
+    Memory holds one block, an encoded part of it and the sample; while the rows to hold out are chosen, also 16 bytes a
+    row. Raises TrainingFailedError where the remaining rows can't be learned from, or rows times inputs exceed
+    `max_cells`.
     """
     holdout = _holdout(plan, read)
     limits: AllLimits = {}
@@ -72,8 +76,10 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
     _check(plan, statistics, cells=usable * encoding.width, max_cells=max_cells)
     _check_noise(plan, encoding.target)
     path, training = directory / "rows.f64", statistics.rows
+    sample = RowSample([*(column.name for column in plan.inputs), plan.target], rows=training)
+    divided = _sampled(_divided(plan, read, holdout, limits), sample)
     with path.open("wb") as file:
-        measured = _write(file, _divided(plan, read, holdout, limits), plan=plan, encoding=encoding, training=training)
+        measured = _write(file, divided, plan=plan, encoding=encoding, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
             "Every held-out row has a category that no training row has; choose another seed or a larger `holdout`,"
@@ -85,7 +91,9 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
         written = WrittenRows(path, training, measured, encoding.width)
         copies = drop_duplicates(written, by_group=isinstance(plan.split, GroupSplit))
     dropped += usable - training - measured + copies
-    return Materialised(path, encoding, training - copies, measured, dropped, encoding.width, copies, outlying)
+    return Materialised(
+        path, encoding, training - copies, measured, dropped, encoding.width, copies, outlying, sample.block()
+    )
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,12 @@ def _divided(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimi
         yield (part, held_out) if ordinary.all() else (part.take(ordinary), held_out[ordinary])
 
 
+def _sampled(parts: Iterator[tuple[Part, Mask]], sample: RowSample) -> Iterator[tuple[Part, Mask]]:
+    for part, held_out in parts:
+        sample.add(part.block, ~held_out)
+        yield part, held_out
+
+
 def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cells: int) -> None:
     left_out = "rows with gaps and rows to hold out" if plan.holdout else "rows with gaps"
     refuse_too_few(statistics.rows, left_out=left_out)
@@ -148,7 +162,7 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, max_cell
         )
     if cells == 0:
         raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`.", kind="no-inputs")
-    refuse_too_many(cells, most=max_cells)
+    refuse_too_many(cells, maximum=max_cells)
 
 
 def _check_noise(plan: SupervisedPlan, target: EncodedTarget) -> None:

@@ -229,8 +229,8 @@ def _regression(
     faults: tuple[Fault, ...] = (),
 ) -> RegressionPrediction:
     """Return the prediction from `figures` (FIGURES, N) in the order of `_figures`."""
-    mean, lower, upper, sd, total, noise, weights, beyond = figures
-    parts = total, noise, weights, beyond
+    mean, lower, upper, sd, total, noise, weights, residual = figures
+    parts = total, noise, weights, residual
     return RegressionPrediction(mean, sd, *parts, lower, upper, support, covariance, explanation, faults)
 
 

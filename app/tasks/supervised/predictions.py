@@ -52,6 +52,11 @@ class RegressionPrediction:
         return len(self.mean)
 
     @property
+    def monitored(self) -> tuple[str, Array]:
+        """Return the mean."""
+        return "mean", self.mean
+
+    @property
     def compared(self) -> Means:
         """Return mean and sd."""
         return Means(self.mean, self.sd)
@@ -152,6 +157,11 @@ class ClassificationPrediction:
     def rows(self) -> int:
         """The number of rows, N."""
         return len(self.probabilities)
+
+    @property
+    def monitored(self) -> tuple[str, Array]:
+        """Return the probabilities."""
+        return "probabilities", self.probabilities
 
     @property
     def compared(self) -> Probabilities:

@@ -8,9 +8,11 @@ import numpy as np
 from app import __version__
 from app.datasets.records import Dataset
 from app.registry.records import Learned, NewSupervisedVersion
+from app.tasks.baseline import baseline_of
 from app.tasks.listing import BlockHolding
 from app.tasks.supervised.local import local_member, local_report
 from app.tasks.supervised.materialise import Materialised, class_rows
+from app.tasks.supervised.prediction import SupervisedModel
 from app.tasks.supervised.vectors import vectors
 from app.tasks.supervised.warnings import outliers, warnings
 from relevance_bayes.core.basis import Group, KernelBasis
@@ -104,9 +106,10 @@ def new_version(
         seconds=seconds,
         software_version=__version__,
     )
-    return Learned(
-        report, tuple(vectors(plan, dataset, learned, made, holding)), SupervisedPredictor(encoding, learned)
-    )
+    predictor = SupervisedPredictor(encoding, learned)
+    baseline = baseline_of(made.sample, plan.inputs, plan.target, SupervisedModel.of(predictor, report))
+    listed = tuple(vectors(plan, dataset, learned, made, holding))
+    return Learned(replace(report, baseline=baseline), listed, predictor)
 
 
 @dataclass(frozen=True)

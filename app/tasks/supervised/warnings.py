@@ -31,7 +31,7 @@ def _of_outlying(one: OutlyingInput) -> str:
     numbers = ", ".join(map(str, one.rows))
     more = f" and {one.count - len(one.rows):,} more" if one.count > len(one.rows) else ""
     rows = f"row {numbers} is" if one.count == 1 else f"rows {numbers}{more} are"
-    ordinary = f"{one.limits.least:.4g} to {one.limits.greatest:.4g}"
+    ordinary = f"{one.limits.minimum:.4g} to {one.limits.maximum:.4g}"
     return f"`{one.name}` lies far outside its other values ({ordinary}): {rows} left out."
 
 
@@ -70,9 +70,9 @@ def outliers(model: LearnedModel, made: Materialised) -> tuple[Outlier, ...]:
     prediction = predict(alone(model), learned[:, : made.inputs])
     assert isinstance(prediction, HeavyTailedPrediction)
     typicality = likelihood.typicality(prediction, np.array(learned[:, made.inputs]))
-    least = np.argsort(typicality, kind="stable")[:MAX_OUTLIERS]
+    minimum = np.argsort(typicality, kind="stable")[:MAX_OUTLIERS]
     return tuple(
         Outlier(int(number), float(value))
-        for number, value in zip(learned[least, -1].tolist(), typicality[least].tolist(), strict=True)
+        for number, value in zip(learned[minimum, -1].tolist(), typicality[minimum].tolist(), strict=True)
         if value < ATYPICAL
     )

@@ -27,7 +27,7 @@ class Metric(StrEnum):
     BRIER = "brier"
 
 
-class By(StrEnum):
+class Criterion(StrEnum):
     """The quantity that must exceed the margin."""
 
     INTERVAL = "interval"
@@ -48,7 +48,7 @@ def promote(
         float | None, typer.Option(min=0, show_default="0", help="The smallest improvement that moves the alias.")
     ] = None,
     criterion: Annotated[
-        By | None,
+        Criterion | None,
         typer.Option(
             show_default="interval",
             help="What must exceed the margin: the lower end of the improvement's interval, or the estimate.",

@@ -198,11 +198,11 @@ def _relevances(version: SupervisedVersion) -> dict[str, float] | None:
     found = [one for one in version.members if all(width.input is not None for width in one.hyperparameters.widths)]
     relevances = dict.fromkeys((column.name for column in version.inputs), 0.0)
     for member in found:
-        greatest = dict.fromkeys(relevances, 0.0)
+        maximum = dict.fromkeys(relevances, 0.0)
         for one in member.hyperparameters.widths:
             for name in _owners(one.input or "", relevances):
-                greatest[name] = max(greatest[name], one.width**-2)
-        for name, value in greatest.items():
+                maximum[name] = max(maximum[name], one.width**-2)
+        for name, value in maximum.items():
             relevances[name] += _weight(member) * value
     weight = sum(map(_weight, found))
     averages = {name: value / weight for name, value in relevances.items()} if weight else {}

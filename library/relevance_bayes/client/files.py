@@ -51,7 +51,7 @@ class Files:
             "components": components,
             "csv_escape_formulas": "true" if csv_escape_formulas else None,
         }
-        return self.http.exchange(
+        return self.http.post_bytes(
             f"{version_path(name, version)}/predict",
             file.read_bytes(),
             media_type=media_type_of(file),

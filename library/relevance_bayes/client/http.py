@@ -86,7 +86,7 @@ class Http:
         """Return the bytes at `path`, of this media type. Raises ClientError."""
         return self._send("GET", path, query=query, headers={"Accept": media_type}).content
 
-    def exchange(self, path: str, content: bytes, *, media_type: str, response_type: str, query: Query) -> bytes:
+    def post_bytes(self, path: str, content: bytes, *, media_type: str, response_type: str, query: Query) -> bytes:
         """Send bytes of one media type and return the response's bytes of another. Raises ClientError."""
         headers = {"Content-Type": media_type, "Accept": f"{response_type}, application/problem+json;q=0.1"}
         return self._send("POST", path, query=query, content=content, headers=headers).content

@@ -8,6 +8,7 @@ from relevance_bayes.client.http import Http, Query, if_match_header
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
+from relevance_bayes.types.baselines import Baseline
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.records import Converter
@@ -56,6 +57,10 @@ class Registry:
     def statistics(self, name: str, version: int | str | None = None) -> Statistics:
         """Return usage statistics of a version from the process that responds; given as in `annotate_version`."""
         return self.http.get(Statistics, f"{_one(name, version)}/statistics")
+
+    def baseline(self, name: str, version: int | str | None = None) -> Baseline:
+        """Return the histograms of a version's training data, given as in `annotate_version`."""
+        return self.http.get(Baseline, f"{_one(name, version)}/baseline")
 
     def compare(
         self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None

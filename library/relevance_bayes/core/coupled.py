@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from relevance_bayes.core.columns import Columns
 from relevance_bayes.core.likelihoods import Coupled, Likelihood
 from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.likelihoods.categorical import curved
@@ -44,7 +45,7 @@ FORCING = 1e-2
 
 
 def maximised(
-    P: Array,
+    columns: Columns,
     t: Array,
     c: Array,
     alpha: Array,
@@ -62,10 +63,10 @@ def maximised(
     """
     if isinstance(likelihood, Coupled):
         start = start if near is None else near.posterior.mean
-        return maximise_coupled(P, t, c, alpha, likelihood, start=start, tolerance=tolerance)
+        return maximise_coupled(columns.array(), t, c, alpha, likelihood, start=start, tolerance=tolerance)
     if near is None:
-        return maximise_bound(P, t, c, alpha, likelihood, beta)
-    return maximise_bound(P, t, c, alpha, likelihood, beta, near=near, tolerance=TOLERANCE_NEAR)
+        return maximise_bound(columns, t, c, alpha, likelihood, beta)
+    return maximise_bound(columns, t, c, alpha, likelihood, beta, near=near, tolerance=TOLERANCE_NEAR)
 
 
 def maximise_coupled(

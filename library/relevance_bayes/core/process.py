@@ -1,14 +1,16 @@
 """The evidence of a Gaussian process and its gradient: the bound through inducing points, and exact on few rows."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from relevance_bayes.core.columns import MAX_STORED, Columns
 from relevance_bayes.core.coupled import maximised
 from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, pieces
+from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant
 from relevance_bayes.core.posterior import as_columns
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors.gaussian_process import Whitening
@@ -51,14 +53,14 @@ class Vectors:
 class Bound:
     """L in nats with the posterior of the whitened weights [F B] at its maximum, and intermediate results.
 
-    P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope` dL/dlog beta.
+    `columns` P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope` dL/dlog beta.
     """
 
     value: float
 
     optimum: Optimum
     whitening: Whitening
-    P: Array
+    columns: Columns
     left: Array
     left_slope: Array
     noise_slope: float
@@ -82,22 +84,40 @@ def bound(
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
     whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
-    F = rows.F.shape[1]
-    P, left = np.empty((len(rows.X), F + len(V))), np.empty(len(rows.X))
-    P[:, :F] = rows.F
-    for some in pieces(len(P), max(P.shape[1], rows.X.shape[1])):
-        left[some] = whitening.left(whitening.columns(covariance(h.input_map(rows.X[some]), V), out=P[some, F:]))
+    columns, left = _columns_and_left(rows, lambda X: covariance(h.input_map(X), V), whitening)
     alpha = np.concatenate([h.alpha, np.full(len(V), 1.0 / h.signal_variance)])
     c = h.signal_variance * left
     beta = rows.precision(h.beta)
     if rho:
         power = Power(rho, np.full(len(c), beta), c)
-        found = maximise_bound(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
+        found = maximise_bound(columns, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
         value = found.value - found.posterior.latents * power.price
-        return Bound(value, found, whitening, P, left, *power.slopes(found))
-    found = maximised(P, rows.t, c, alpha, likelihood, beta, near=near)
+        return Bound(value, found, whitening, columns, left, *power.slopes(found))
+    found = maximised(columns, rows.t, c, alpha, likelihood, beta, near=near)
     left_slope = -0.5 * found.posterior.latents * found.sites.precision
-    return Bound(found.value, found, whitening, P, left, left_slope, found.sites.noise_slope)
+    return Bound(found.value, found, whitening, columns, left, left_slope, found.sites.noise_slope)
+
+
+def _columns_and_left(
+    rows: Rows, kernel_values: Callable[[Array], Array], whitening: Whitening
+) -> tuple[Columns, Array]:
+    """P (N, R) = [F B], stored where it is small enough, and `left` (N,); `kernel_values` maps X (n, d) to (n, m)."""
+    (N, F), R = rows.F.shape, rows.F.shape[1] + len(whitening.lower)
+
+    def compute(some: "slice[int, int, None]") -> Array:
+        X = rows.X[some]
+        P = np.empty((len(X), R))
+        P[:, :F] = rows.F[some]
+        whitening.columns(kernel_values(X), out=P[:, F:])
+        return P
+
+    columns = Columns(N, R, max(R, rows.X.shape[1]), compute)
+    left, stored = np.empty(N), np.empty((N, R)) if N * R <= MAX_STORED else None
+    for some, P in columns.pieces():
+        left[some] = whitening.left(P[:, F:])
+        if stored is not None:
+            stored[some] = P
+    return columns if stored is None else replace(columns, compute=stored.__getitem__), left
 
 
 def bound_gradient(
@@ -117,8 +137,8 @@ def bound_gradient(
     theta = packed_gradient(
         found.noise_slope, log_signal_variance, own[:F], h.input_map.pull(V[:0], V[:0]), np.zeros(len(h.terms.logits))
     )
-    for some in pieces(len(found.P), max(found.P.shape[1], rows.X.shape[1])):
-        P, U = found.P[some], h.input_map(rows.X[some])
+    for some, P in found.columns.pieces():
+        U = h.input_map(rows.X[some])
         D = g[some] @ as_columns(posterior.mean[F:]).T
         D -= lam[some, None] * (P @ posterior.covariance[:, F:])
         D -= 2.0 * s * found.left_slope[some, None] * P[:, F:]

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from relevance_bayes.core.columns import Columns
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.linalg import (
@@ -15,8 +16,6 @@ from relevance_bayes.core.linalg import (
     log_determinant,
     solve_lower,
     solve_lower_transposed,
-    squared_products,
-    weighted_gram,
 )
 from relevance_bayes.core.posterior import Posterior
 from relevance_bayes.core.types import Array, ForRows
@@ -104,10 +103,10 @@ class _Iterate:
 class _Ascent:
     """The problem of `record` in the weights of P A^-1/2, whose prior is N(0, I); `root` (R,) = A^-1/2.
 
-    No copy of P (N, R) is made.
+    `columns` are P (N, R), of which no copy is made.
     """
 
-    P: Array
+    columns: Columns
     root: Array
     t: Array
     c: Array
@@ -137,7 +136,7 @@ class _Ascent:
 
     def mean(self, weights: Array, v: Array) -> _Mean:
         """At weights (R,) or (R, K), and variances v (N,) of the latents."""
-        f = self.P @ (self.root * weights.T).T
+        f = self.columns.times((self.root * weights.T).T)
         tuned = self.likelihood.tuned(self.t, f, v, self.beta)
         sites = tuned.expected(self.t, f, v, self.beta)
         return _Mean(weights, f, v, float(sites.value.sum()) - 0.5 * float(np.square(weights).sum()), sites, tuned)
@@ -154,19 +153,19 @@ class _Ascent:
 
     def factorised(self, precision: Array) -> tuple[Array, Array]:
         """The factor (R, R) of I + A^-1/2 P'diag(lam)P A^-1/2, and diag(P Sigma P') (N,)."""
-        middle = weighted_gram(self.P, precision)
+        middle = self.columns.gram(precision)
         middle *= np.outer(self.root, self.root)
         middle.flat[:: len(middle) + 1] += 1.0
         lower = cholesky(middle)
-        return lower, squared_products(self.P, inverse_of_lower(lower) * self.root)
+        return lower, self.columns.squared_products(inverse_of_lower(lower) * self.root)
 
     def towards(self, gradient: Array) -> Array:
         """A^-1/2 P'g, (R,) or (R, K), of g (N,) or (N, K)."""
-        return (self.root * (self.P.T @ gradient).T).T
+        return (self.root * self.columns.transposed_times(gradient).T).T
 
     def begun(self) -> _Iterate:
         """The first iterate, from the sites of the prior: exact where the likelihood is Gaussian."""
-        f, v = self.likelihood.first(self.t, self.c + np.einsum("nr,nr,r->n", self.P, self.P, np.square(self.root)))
+        f, v = self.likelihood.first(self.t, self.c + self.columns.squared_products(np.diag(self.root)))
         first = self.likelihood.expected(self.t, f, v, self.beta)
         lower, own = self.factorised(first.precision)
         shift = _by_row(first.precision, f) * f + first.gradient
@@ -197,7 +196,7 @@ class _Ascent:
 
 
 def maximise_bound(
-    P: Array,
+    columns: Columns,
     t: Array,
     c: Array,
     alpha: Array,
@@ -209,15 +208,15 @@ def maximise_bound(
 ) -> Optimum:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, maximised.
 
-    P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. `near` is the result of
-    another problem of the same rows and as many functions, whose sites and mean are the start.
+    `columns` P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. `near` is the
+    result of another problem of the same rows and as many functions, whose sites and mean are the start.
 
     Where the sites depend on the latents, two updates alternate: the mean at a fixed covariance, by Newton's method
     with the inverse of that covariance as the Hessian, and the precisions lam, by natural-gradient steps, extrapolated
     from the last few while that raises L [THEORY 15]. A step costs N R^2; Sigma itself is formed at the end.
     """
     root = alpha**-0.5
-    ascent = _Ascent(P, root, t, c, likelihood, beta)
+    ascent = _Ascent(columns, root, t, c, likelihood, beta)
     found = ascent.begun() if near is None else ascent.at(near.sites.precision, (near.posterior.mean.T / root).T, 1e-6)
     steps: list[tuple[Array, Array]] = []
     for _ in range(0 if likelihood.is_conjugate else MAX_ITERATIONS):

@@ -56,8 +56,8 @@ class ArrayOf:
         if kinds == {int, float} or (kinds == {int} and not self.integers):
             numbers, kinds = _floats(numbers), {float}
         if kinds == {self._kind} and (self.integers or math.isfinite(sum(numbers))):  # NaN is not ordered
-            least, greatest = self._interval
-            if least <= min(numbers) and max(numbers) <= greatest:
+            minimum, maximum = self._interval
+            if minimum <= min(numbers) and max(numbers) <= maximum:
                 return numbers
         return [_at(place, self._number, number) for place, number in enumerate(_list(value))]
 

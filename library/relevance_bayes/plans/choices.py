@@ -163,8 +163,13 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
 
 def _has_magnitudes(target: ColumnSummary) -> bool:
     """Return whether all targets are above 0 and over so wide a range that their noise may grow with them."""
-    least, most = target.minimum, target.maximum
-    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= MAX_SCALED * least
+    minimum, maximum = target.minimum, target.maximum
+    return (
+        minimum is not None
+        and maximum is not None
+        and minimum > 0.0
+        and SPAN * minimum < maximum <= MAX_SCALED * minimum
+    )
 
 
 def _bases(

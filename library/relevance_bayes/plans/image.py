@@ -48,8 +48,8 @@ def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
 
 
 def _peak(intensity: ColumnSummary) -> float:
-    least, greatest = intensity.minimum or 0.0, intensity.maximum or 0.0
-    return 1.0 if least >= 0.0 and greatest <= 1.0 else greatest - least
+    minimum, maximum = intensity.minimum or 0.0, intensity.maximum or 0.0
+    return 1.0 if minimum >= 0.0 and maximum <= 1.0 else maximum - minimum
 
 
 def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fault]:
@@ -72,10 +72,9 @@ def _number_faults(request: ImageRequest, pixels: int, sd: float) -> list[Fault]
         faults.append(Fault(f"Expected from one function to one a pixel, got {request.max_functions:,}.", "/functions"))
     if request.psnr is not None and not 0.0 < request.psnr <= MAX_PSNR:
         faults.append(Fault(f"Expected a ratio above 0 and at most {MAX_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
-    least, most = sd / NOISE_SPAN, sd * NOISE_SPAN
-    if request.noise_sd is not None and sd > 0.0 and not least <= request.noise_sd <= most:
-        detail = (
-            f"The noise sd must be from {least:g} to {most:g}, {1 / NOISE_SPAN:g} to {NOISE_SPAN:g} of the image's,"
-        )
-        faults.append(Fault(f"{detail} got {request.noise_sd:g}.", "/noise_sd"))
+    minimum, maximum = sd / NOISE_SPAN, sd * NOISE_SPAN
+    if request.noise_sd is not None and sd > 0.0 and not minimum <= request.noise_sd <= maximum:
+        times = f"{1 / NOISE_SPAN:g} to {NOISE_SPAN:g} of the image's"
+        detail = f"The noise sd must be from {minimum:g} to {maximum:g}, {times}, got {request.noise_sd:g}."
+        faults.append(Fault(detail, "/noise_sd"))
     return faults

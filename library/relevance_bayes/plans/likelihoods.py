@@ -140,23 +140,23 @@ def _unfit(likelihood: TargetLikelihood, target: ColumnSummary) -> str | None:
 
 def _no_counts(target: ColumnSummary) -> str | None:
     """Return why a target is not a count, and an alternative; None if it is."""
-    least, most = _range(target)
-    if least < 0:
-        return f'`{target.name}` goes down to {least:g}, and counts begin at 0; use "gaussian" or "student_t".'
+    minimum, maximum = _range(target)
+    if minimum < 0:
+        return f'`{target.name}` goes down to {minimum:g}, and counts begin at 0; use "gaussian" or "student_t".'
     if not target.integral:
-        others = '"log_gaussian" or "gaussian"' if least > 0 else '"gaussian" or "student_t"'
-        return f"`{target.name}` has fractions, from {least:g} to {most:g}, and counts are integers; use {others}."
+        others = '"log_gaussian" or "gaussian"' if minimum > 0 else '"gaussian" or "student_t"'
+        return f"`{target.name}` has fractions, from {minimum:g} to {maximum:g}, and counts are integers; use {others}."
     return None
 
 
 def _no_logarithms(target: ColumnSummary) -> str | None:
     """Return why a target has no logarithms, or too large ones, and an alternative; None if it has."""
-    least, most = _range(target)
-    if least <= 0:
-        others = '"poisson" or "gaussian"' if target.integral and least == 0 else '"gaussian" or "student_t"'
-        return f"`{target.name}` goes down to {least:g}, and only numbers above 0 have a logarithm; use {others}."
-    if most / least > MAX_SCALED:
-        return f"`{target.name}` goes from {least:g} to {most:g}, too wide a range for float64."
+    minimum, maximum = _range(target)
+    if minimum <= 0:
+        others = '"poisson" or "gaussian"' if target.integral and minimum == 0 else '"gaussian" or "student_t"'
+        return f"`{target.name}` goes down to {minimum:g}, and only numbers above 0 have a logarithm; use {others}."
+    if maximum / minimum > MAX_SCALED:
+        return f"`{target.name}` goes from {minimum:g} to {maximum:g}, too wide a range for float64."
     return None
 
 

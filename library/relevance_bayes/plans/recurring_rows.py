@@ -55,18 +55,18 @@ class RecurringRows:
     counts: Counter[int] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, contents: Ranks, places: Ranks, *, few_levels: bool, most: int) -> "RecurringRows":
-        """Return the recurring rows from the hashes (N,) of all rows' contents and inputs; at most `most` rows are held
-        out together."""
+    def of(cls, contents: Ranks, places: Ranks, *, few_levels: bool, maximum: int) -> "RecurringRows":
+        """Return the recurring rows from the hashes (N,) of all rows' contents and inputs; `maximum` is that of rows
+        which are held out together."""
         found, sizes = np.unique(places, return_counts=True)
         if len(found) == len(places):
             none = np.zeros(0, np.uint64)
             return cls(none, none, np.zeros(0, np.bool_))
         order = np.argsort(places, kind="stable")
-        least = np.minimum.reduceat(contents[order], np.cumsum(sizes) - sizes)
+        minimum = np.minimum.reduceat(contents[order], np.cumsum(sizes) - sizes)
         cells = few_levels and len(places) >= ROWS_PER_CELL * len(found)
         recur = sizes > 1
-        return cls(found[recur], least[recur], (sizes[recur] > most) | cells)
+        return cls(found[recur], minimum[recur], (sizes[recur] > maximum) | cells)
 
     def begun(self) -> "RecurringRows":
         """Return the same with the counts of the beginning of a pass."""

@@ -115,12 +115,12 @@ def bounded(decode: Decoder, bounds: Bounds) -> Decoder:
     checks = list(_checks(bounds))
     if not checks:
         return decode
-    least, greatest = interval(bounds)
+    minimum, maximum = interval(bounds)
     kind = float if decode is _number else int
     is_fast = decode in {_number, _integer} and bounds.updated(NUMERIC.stated) == NUMERIC
 
     def within(value: object) -> object:
-        if is_fast and type(value) is kind and least <= value <= greatest:
+        if is_fast and type(value) is kind and minimum <= value <= maximum:
             return value
         found = decode(value)
         for expected, holds in checks:
@@ -136,16 +136,16 @@ NUMERIC = Bounds(gt=0.0, ge=0.0, lt=0.0, le=0.0, allow_inf_nan=False)
 
 def interval(bounds: Bounds) -> tuple[float, float]:
     """Return the least and the greatest finite float within these bounds."""
-    least, greatest = -sys.float_info.max, sys.float_info.max
+    minimum, maximum = -sys.float_info.max, sys.float_info.max
     if bounds.gt is not None:
-        least = max(least, math.nextafter(bounds.gt, math.inf))
+        minimum = max(minimum, math.nextafter(bounds.gt, math.inf))
     if bounds.ge is not None:
-        least = max(least, bounds.ge)
+        minimum = max(minimum, bounds.ge)
     if bounds.lt is not None:
-        greatest = min(greatest, math.nextafter(bounds.lt, -math.inf))
+        maximum = min(maximum, math.nextafter(bounds.lt, -math.inf))
     if bounds.le is not None:
-        greatest = min(greatest, bounds.le)
-    return least, greatest
+        maximum = min(maximum, bounds.le)
+    return minimum, maximum
 
 
 def _checks(bounds: Bounds) -> Iterator[tuple[str, Callable[[object], bool]]]:
@@ -164,11 +164,11 @@ def _checks(bounds: Bounds) -> Iterator[tuple[str, Callable[[object], bool]]]:
     if bounds.pattern is not None:
         pattern = re.compile(bounds.pattern)
         yield f"a text that matches {bounds.pattern}", lambda value: pattern.search(_text(value)) is not None
-    least, most = bounds.min_length, bounds.max_length
-    if least is not None:
-        yield f"of length {least} at least", lambda value: _length(value) >= least
-    if most is not None:
-        yield f"of length {most} at most", lambda value: _length(value) <= most
+    minimum, maximum = bounds.min_length, bounds.max_length
+    if minimum is not None:
+        yield f"of length {minimum} at least", lambda value: _length(value) >= minimum
+    if maximum is not None:
+        yield f"of length {maximum} at most", lambda value: _length(value) <= maximum
 
 
 def _length(value: object) -> int:

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.identity import uuid7
-from app.jobs.ports import QueueEnding
+from app.jobs.ports import QueueOutcome
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, reconcile_jobs, recover_orphans
@@ -110,7 +110,7 @@ def test_who_has_only_begun_to_watch_takes_nobody_for_silent(reaper: Reaper) -> 
 
 
 OWNER = "ada"
-REASONS: list[tuple[QueueEnding, str]] = [
+REASONS: list[tuple[QueueOutcome, str]] = [
     ("lost", "worker-died"),
     ("cancelled", "timed-out"),
     ("failed", "internal-error"),
@@ -152,7 +152,7 @@ def test_a_job_whose_entry_goes_on_is_left_alone(transaction: OpenTransaction, j
 @pytest.mark.parametrize("claimed", [False, True], ids=["queued", "running"])
 @pytest.mark.parametrize(("ending", "kind"), REASONS, ids=[ending for ending, _ in REASONS])
 def test_an_unfinished_job_fails_with_the_reason_of_its_entrys_end(
-    transaction: OpenTransaction, job_id: UUID, *, ending: QueueEnding, kind: str, claimed: bool
+    transaction: OpenTransaction, job_id: UUID, *, ending: QueueOutcome, kind: str, claimed: bool
 ) -> None:
     if claimed:
         with transaction() as tx:
@@ -177,7 +177,7 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(
     class Late(ToldRecovery):
         """Answers after somebody else has claimed."""
 
-        def endings(self, job_ids: object) -> dict[UUID, QueueEnding]:
+        def endings(self, job_ids: object) -> dict[UUID, QueueOutcome]:
             with transaction() as tx:
                 JobRepository(tx).claim(job_id)
             return {job_id: "lost"}

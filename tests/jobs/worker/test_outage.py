@@ -5,7 +5,7 @@ import pytest
 from app.jobs.worker.outage import LATE_SECONDS, SUMMARY_SECONDS, DatabaseOutage
 
 REFUSED = "connection refused"
-AWAY, BACK = "the database is unreachable", "the database is reachable again"
+UNREACHABLE, BACK = "the database is unreachable", "the database is reachable again"
 FAILING = "connections to the database fail, though it is reachable"
 
 
@@ -36,7 +36,7 @@ def test_an_outage_is_a_line_when_it_begins_and_one_when_it_ends(
         clock.seconds += 0.3
     outage.end()
     outage.end()
-    assert caplog.messages == [AWAY, BACK]
+    assert caplog.messages == [UNREACHABLE, BACK]
     first, last = (vars(record) for record in caplog.records)
     assert (first["levelname"], first["reason"]) == ("WARNING", REFUSED)
     assert (last["levelname"], last["seconds"], last["failures"]) == ("INFO", 30.0, 200)
@@ -47,7 +47,7 @@ def test_each_outage_has_its_lines(clock: Clock, caplog: pytest.LogCaptureFixtur
     for _ in range(2):
         outage.begin(REFUSED)
         outage.end()
-    assert caplog.messages == [AWAY, BACK] * 2
+    assert caplog.messages == [UNREACHABLE, BACK] * 2
 
 
 def test_failures_of_connections_to_a_database_that_can_be_reached_are_a_line_a_minute(
@@ -71,8 +71,8 @@ def test_failures_soon_after_an_outage_are_no_news(clock: Clock, caplog: pytest.
     clock.seconds += LATE_SECONDS
     outage.report(REFUSED)
     outage.end()
-    assert caplog.messages == [AWAY, BACK]
+    assert caplog.messages == [UNREACHABLE, BACK]
     clock.seconds += 0.1
     outage.report(REFUSED)
     outage.end()
-    assert caplog.messages == [AWAY, BACK, FAILING]
+    assert caplog.messages == [UNREACHABLE, BACK, FAILING]

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from app.jobs.fit import MEBIBYTE, FitCheckpoint, Fitted, Limits, Trainer
+from app.jobs.worker import pool
 from app.jobs.worker.child.process import Failure, Message
 from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from app.tasks.supervised.fit import SupervisedFit
@@ -58,6 +59,14 @@ def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int |
     taken = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
     try:
         yield taken
+    finally:
+        taken.kill()
+
+
+def test_children_write_standard_error_into_the_directory_of_the_pool(tmp_path: Path) -> None:
+    taken = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN, directory=tmp_path)._spawn()
+    try:
+        assert Path(f"/proc/{taken.pid}/fd/2").readlink().is_relative_to(tmp_path)
     finally:
         taken.kill()
 
@@ -388,3 +397,24 @@ def test_without_a_fatal_error_the_last_line_is_the_last_words() -> None:
     assert ChildDied(1, "first\nsecond\n\n").words == "second"
     assert ChildDied(1, "").words == ""
     assert ChildDied(1, "x" * 10_000).words == "x" * MAX_WORDS
+
+
+def test_a_child_is_started_once_the_system_permits_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    start, refused = subprocess.Popen, [OSError("Resource temporarily unavailable"), OSError("Too many open files")]
+
+    def popen(*arguments: object, **options: object) -> object:
+        if refused:
+            raise refused.pop()
+        return start(*arguments, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(pool, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    descriptors = len([*Path("/proc/self/fd").iterdir()])
+    with another_pool() as it:
+        child = it.take()
+        assert child.is_alive
+        assert caplog.messages.count("a process for fits can't be started") == 2
+        child.kill()
+    assert len([*Path("/proc/self/fd").iterdir()]) == descriptors

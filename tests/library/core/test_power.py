@@ -57,7 +57,7 @@ def found_at(rho: float, *, by_row: bool) -> Bound:
 def explained(found: Bound, h: Hyperparameters) -> tuple[Array, Array]:
     """Q (N, N), the covariance that the columns have, and c (N,)."""
     alpha = np.append(h.alpha, np.full(M, 1.0 / h.signal_variance))
-    return (found.P / alpha) @ found.P.T, h.signal_variance * found.left
+    return (found.columns.array() / alpha) @ found.columns.array().T, h.signal_variance * found.left
 
 
 @pytest.mark.parametrize("by_row", [False, True])

@@ -213,9 +213,11 @@ def test_the_posterior_of_classes_rests() -> None:
     """At rest m = A^-1 P'g, whatever way led there."""
     rows, h = drawn(Bernoulli(), rows=40), guessed()
     found = bound(rows, on_rows(rows, [3, 17, 8, 30]), Gaussian(), Bernoulli(), h)
-    rest = found.P.T @ found.optimum.sites.gradient / found.optimum.posterior.alpha
+    rest = found.columns.array().T @ found.optimum.sites.gradient / found.optimum.posterior.alpha
     np.testing.assert_allclose(found.optimum.posterior.mean, rest, atol=1e-3)
-    np.testing.assert_allclose(found.optimum.f, found.P @ found.optimum.posterior.mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        found.optimum.f, found.columns.array() @ found.optimum.posterior.mean, rtol=1e-9, atol=1e-12
+    )
 
 
 @each_likelihood
@@ -364,7 +366,7 @@ def test_the_bound_of_classes_and_its_gradient_hold_the_columns_at_all_rows_once
     bound_gradient(rows, vectors, Gaussian(), h, found)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 2.2 * found.P.nbytes
+    assert peak < 2.2 * found.columns.array().nbytes
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), GaussianNoise()], ids=lambda one: one.type)

@@ -168,7 +168,7 @@ def test_the_bound_has_each_rows_noise_and_its_gradient() -> None:
     vectors = Vectors(places, rows.X[places], rows.X[places] + 0.3)
     found = bound(rows, vectors, Gaussian(), BY_ROW, h)
     alpha = np.append(h.alpha, np.full(3, 1.0 / h.signal_variance))
-    C = marginal_covariance(found.P, alpha, rows.precisions)
+    C = marginal_covariance(found.columns.array(), alpha, rows.precisions)
     left = 0.5 * h.signal_variance * float(rows.precisions @ found.left)
     expected = float(multivariate_normal.logpdf(rows.t, np.zeros(25), C)) - left
     assert found.value == pytest.approx(expected, rel=1e-10)
@@ -276,13 +276,13 @@ def test_leave_one_out_is_what_a_fit_without_the_row_says_at_the_same_hyperparam
     found = leave_one_out(model, SelectionRows(X, t, sd), 0.0)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
     precision = np.linalg.inv(model.covariance)
-    beyond = latent(model, X).residual
+    residual = latent(model, X).residual
     missed, densities = [], []
     for n in range(30):
         others = np.arange(30) != n
         Sigma = np.linalg.inv(precision - np.outer(P[n], P[n]) / sd[n] ** 2)
         mean = float(P[n] @ Sigma @ (P[others].T @ (t[others] / sd[others] ** 2)))
-        variance = sd[n] ** 2 + float(P[n] @ Sigma @ P[n]) + beyond[n]
+        variance = sd[n] ** 2 + float(P[n] @ Sigma @ P[n]) + residual[n]
         missed.append((t[n] - mean) ** 2)
         densities.append(0.5 * (np.log(2.0 * np.pi * variance) + missed[-1] / variance))
     assert found["rmse"] == pytest.approx(np.mean(missed) ** 0.5, rel=1e-5)

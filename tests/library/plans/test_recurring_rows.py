@@ -21,7 +21,7 @@ def held_out(rows: list[Row], share: float, *, ends: tuple[int, ...] = ()) -> Ma
     levels = InputLevels(["x"])
     levels.add(block)
     contents, places = content_hash(block, ("x", "y"), 0), content_hash(block, ("x",), 0)
-    recurring = RecurringRows.of(contents, places, few_levels=levels.is_few, most=held_out_rows(len(rows), share))
+    recurring = RecurringRows.of(contents, places, few_levels=levels.is_few, maximum=held_out_rows(len(rows), share))
     where: Cut = cut(RandomSplit(), recurring.begun()(contents, places), share)
     masks, again = [], recurring.begun()
     for _, piece in cut_up(block, *ends):

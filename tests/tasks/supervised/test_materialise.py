@@ -14,7 +14,7 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
-from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
+from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
     EncodedTarget,
@@ -22,6 +22,7 @@ from relevance_bayes.tables.encoding import (
     column_names,
     encode_inputs,
     encode_target,
+    raw_cells,
 )
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
@@ -55,6 +56,24 @@ def rows_in(found: Materialised) -> tuple[Array, Array]:
 
 def row_numbers(rows: Array) -> list[int]:
     return [int(number) for number in rows[:, -1]]
+
+
+@pytest.mark.parametrize("holdout", [0.0, 0.3])
+def test_the_sample_has_the_training_rows_as_they_are_in_the_dataset(holdout: float, tmp_path: Path) -> None:
+    block: Block = table() | {"colour": texts(*["red", None, "blue", "red"] * 10), "other": numbers(*range(40))}
+    request = replace(ASKING, inputs=("x", "colour"), missing="indicator", holdout=holdout)
+    planned = plan_for(block, request)
+    found = materialise(planned, reader(block, 7, 20), tmp_path, max_cells=MANY)
+    rows, _ = rows_in(found)
+    expected = rows_of(block, row_numbers(rows))
+    assert list(found.sample) == ["x", "colour", "y"]
+    assert block_rows(found.sample) == found.training == (40 if not holdout else 28)
+    for name, column in found.sample.items():
+        assert cells(column) == cells(expected[name])
+
+
+def cells(column: Column) -> list[object]:
+    return [raw_cells({"x": column}, row, ["x"])["x"] for row in range(block_rows({"x": column}))]
 
 
 def test_all_rows_are_written_encoded_with_their_numbers(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.row_source import RowBlock
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.core.variational import Optimum
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Greedy:
         return ProcessIterate(state)
 
     def rebuild(self, problem: Problem, state: State) -> "ProcessIterate":
-        """The iterate of the state alone: `sums` are the same to the bit when they are recomputed."""
+        """The iterate of the state alone: its `end` is the same to the bit when it is recomputed."""
         return ProcessIterate(state)
 
     def step(self, problem: Problem, now: Iterate) -> "ProcessIterate":
@@ -55,8 +56,8 @@ class Greedy:
         process = process_of(state)
         try:
             if process.phase == "rows":
-                ended, sums = on_all_rows(task, state, process)
-                return ProcessIterate(replace(ended, iteration=state.iteration + 1), sums)
+                ended, end = on_all_rows(task, state, process)
+                return ProcessIterate(replace(ended, iteration=state.iteration + 1), end)
             there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
         except NotPositiveDefiniteError as error:
             return ProcessIterate(with_more_jitter(state, error))
@@ -138,9 +139,9 @@ class FindNearest:
 
 @dataclass(frozen=True, eq=False)
 class ProcessIterate(Iterate):
-    """The iterate of a Gaussian process; `sums` over all rows are kept where a step has computed them."""
+    """The iterate of a Gaussian process; the last has the sums over all rows, or the optimum there, as its `end`."""
 
-    sums: RowSums | None = None
+    end: RowSums | Optimum | None = None
 
     def kept(self, problem: Problem) -> Kept:
         """The posterior on all rows, in the weights of the functions themselves.
@@ -150,7 +151,7 @@ class ProcessIterate(Iterate):
         """
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
-        posterior, likelihood = task.posterior(self.state, self.sums)
+        posterior, likelihood = task.posterior(self.state, self.end)
         F, R = len(h.alpha), len(posterior.mean)
         V = vectors.mapped(h)
         unwhitened = np.eye(R)

@@ -39,6 +39,7 @@ from relevance_bayes.core.process_growth import choose_more
 from relevance_bayes.core.process_sums import RowSums
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
+from relevance_bayes.core.variational import Optimum
 
 MAX_ROUNDS = 8
 """The most rounds in which functions are added to those in the model."""
@@ -246,11 +247,12 @@ def _growth(task: Task, state: State, process: Process) -> State:
     return replace(state, active=(*state.active, *numbers), objective=-inf, process=found)
 
 
-def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowSums | None]:
-    """The end of a fit, and the sums over all rows of the model's columns where it is computed from them."""
-    h, sums = process.hyperparameters, None
+def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowSums | Optimum]:
+    """The end of a fit, and the sums over all rows or the optimum there, of which its posterior is computed."""
+    h = process.hyperparameters
+    end: RowSums | Optimum
     if task.problem.likelihood.is_conjugate and task.is_in_parts(state):
-        sums = task.sums(replace(state, process=replace(process, origin=None)))
+        end = sums = task.sums(replace(state, process=replace(process, origin=None)))
         start, n = h.packed(), 2 + len(h.alpha)
         state = replace(state, process=replace(process, origin=sums.origin))
         if task.prior.rho:  # sums are of the precisions that rows have here
@@ -263,10 +265,11 @@ def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowS
             head, value = maximise(of_sums(sums, h), start[:n], free, box, SHORT, origin=origin, ties=ties)
             h = with_head(h, head)
     else:
-        value = task.bound(task.rows(state), task.vectors(state), h).value
+        end = task.bound(task.rows(state), task.vectors(state), h).optimum
+        value = end.value
     floor = task.space.max_log_beta(MAX_SIGNAL_TO_NOISE)
     why = Termination.NOISE_FLOOR if task.space.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
-    return with_hyperparameters(replace(state, objective=value, termination=why), h), sums
+    return with_hyperparameters(replace(state, objective=value, termination=why), h), end
 
 
 STEPS: dict[str, Callable[[Task, State, Process], State]] = {

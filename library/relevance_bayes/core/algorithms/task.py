@@ -224,15 +224,17 @@ class Task:
         h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
         return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 
-    def posterior(self, state: State, sums: RowSums | None) -> tuple[Posterior, Likelihood]:
+    def posterior(self, state: State, end: RowSums | Optimum | None) -> tuple[Posterior, Likelihood]:
         """The posterior of the whitened weights on all rows, and the likelihood with its learned parameters.
 
-        `sums` are those of the state, where they are known.
+        `end` are the sums or the optimum of the state, where they are known.
         """
         h, likelihood = process_of(state).hyperparameters, self.problem.likelihood
-        if likelihood.is_conjugate and self.is_in_parts(state):
-            return (self.sums(state) if sums is None else sums).at(h).posterior, likelihood
-        optimum = self.bound(self.rows(state), self.vectors(state), h).optimum
+        if end is None and likelihood.is_conjugate and self.is_in_parts(state):
+            end = self.sums(state)
+        if isinstance(end, RowSums):
+            return end.at(h).posterior, likelihood
+        optimum = self.bound(self.rows(state), self.vectors(state), h).optimum if end is None else end
         return optimum.posterior, optimum.likelihood
 
     def origin(self, rows: Rows | Problem) -> float:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from relevance_bayes.core.columns import Columns
 from relevance_bayes.core.coupled import maximised
 from relevance_bayes.core.factors.base import CandidateStatistics, is_in_span, with_uncertainty
 from relevance_bayes.core.likelihoods import Likelihood
@@ -147,8 +148,8 @@ class BoundFactors(MovingFactors):
 
     def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         problem = self.problem
-        certain, likelihood = np.zeros(problem.rows), problem.likelihood
-        found = maximised(self.P, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=BOUND_TOLERANCE)
+        certain, likelihood, columns = np.zeros(problem.rows), problem.likelihood, Columns.stored(self.P)
+        found = maximised(columns, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=BOUND_TOLERANCE)
         half = 0.5 * found.posterior.latents * float(found.posterior.determined.sum())
         sites = found.sites
         value = found.value + found.posterior.divergence

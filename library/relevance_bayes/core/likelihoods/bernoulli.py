@@ -83,6 +83,9 @@ Y_WEIGHTS: Array = _slopes / _slopes.sum()
 CELLS = 2**15
 """Rows that are integrated at once."""
 
+MIXED_ROWS = 2**12
+"""Rows whose expectations under the mixture are computed at once."""
+
 BOTH_SIGNS: Array = np.array([-1.0, 1.0])
 OF_FIRST: Array = np.array([1.0, 0.0])
 """The columns of both classes from that of the second."""
@@ -121,11 +124,17 @@ def expected_softplus(mean: Array, variance: Array) -> tuple[Array, Array, Array
     a mixture of normal variables f - y is one too, and all three are closed, each the exact derivative of the one
     before it; they are within 1e-8, 3e-9 and 2e-8 of the expectations for every variance.
     """
-    sd = np.sqrt(variance[:, None] + 1.0 / MIXTURE_PRECISIONS)
-    off = mean[:, None] / sd
-    below, density = scipy.special.ndtr(off), np.exp(-0.5 * np.square(off)) / np.sqrt(2.0 * np.pi)
-    sigma, slope = below @ MIXTURE_SHARES, (density / sd) @ MIXTURE_SHARES
-    return mean * sigma + (sd * density) @ MIXTURE_SHARES, sigma, slope
+    softplus, sigma, slope = np.empty_like(mean), np.empty_like(mean), np.empty_like(mean)
+    for first in range(0, len(mean), MIXED_ROWS):
+        some = slice(first, first + MIXED_ROWS)
+        m = mean[some]
+        sd = np.sqrt(variance[some, None] + 1.0 / MIXTURE_PRECISIONS)
+        off = m[:, None] / sd
+        density = np.exp(-0.5 * np.square(off)) / np.sqrt(2.0 * np.pi)
+        sigma[some] = scipy.special.ndtr(off) @ MIXTURE_SHARES
+        slope[some] = (density / sd) @ MIXTURE_SHARES
+        softplus[some] = m * sigma[some] + (sd * density) @ MIXTURE_SHARES
+    return softplus, sigma, slope
 
 
 def integrated_sigmoid(mean: Array, variance: Array) -> Array:

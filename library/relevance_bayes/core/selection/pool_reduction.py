@@ -68,10 +68,10 @@ def reduced_pool(
         sequences, evaluation.densities, evaluation.t, max_score_loss=max_score_loss, max_cost=MAX_PREDICTION_COST
     )
     kept = [sequences[place] for place in reduction.places]
-    most = affordable_functions(MAX_PREDICTION_COST / len(kept), rows.X.shape[1])
+    maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), rows.X.shape[1])
     models = []
     for one, size in zip(kept, reduction.sizes, strict=True):
-        models.append((yield from learned_through(one, size, fit_log, max_functions=most)))
+        models.append((yield from learned_through(one, size, fit_log, max_functions=maximum)))
     whole = evaluation.measured
     estimated = ReducedPool(reduction.places, tuple(models), reduction.weights, whole, reduction.loss)
     if reduction.loss <= max_score_loss and not any(one.is_cut for one in kept):

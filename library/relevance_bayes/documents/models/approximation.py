@@ -36,6 +36,10 @@ class ApproximationReport:
     task: Literal["approximation"] = "approximation"
     imported: ImportedFrom | None = None
 
+    @property
+    def baseline(self) -> None:
+        """None: the rows are terms, and no sample of what is predicted for."""
+
 
 @dataclass(frozen=True, eq=False)
 class ApproximationPredictor:

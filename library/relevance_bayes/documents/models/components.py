@@ -8,6 +8,7 @@ from relevance_bayes.core.components import Components
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.baselines import Baseline
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import InputWidth
 
@@ -23,7 +24,8 @@ class ComponentsReport:
     of rows that carry the components. `reached` is the share of all rows' images explained by the components,
     `variances` are theirs in feature space, descending, and `noise_variance` is the residual variance.
     `log_marginal_likelihood` is relative to that of noise only. `widths` are those in encoded inputs. `imported` is
-    None for a version trained here; else all other members are those of the original.
+    None for a version trained here; else all other members are those of the original. `baseline` has the histograms of
+    the training rows and of their novelty, None in versions without it.
     """
 
     plan: ComponentsPlan
@@ -42,6 +44,7 @@ class ComponentsReport:
     software_version: str
     task: Literal["components"] = "components"
     imported: ImportedFrom | None = None
+    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, eq=False)

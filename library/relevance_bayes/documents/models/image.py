@@ -34,6 +34,10 @@ class ImageReport:
     software_version: str
     task: Literal["image"] = "image"
 
+    @property
+    def baseline(self) -> None:
+        """None: the rows are pixels, and no sample of what is predicted for."""
+
 
 @dataclass(frozen=True, eq=False)
 class ImagePredictor:

@@ -13,6 +13,7 @@ from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior
 from relevance_bayes.plans.requests import SupervisedPlan, Task
 from relevance_bayes.tables.encoding import Encoding
+from relevance_bayes.types.baselines import Baseline
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import (
     ClassRows,
@@ -108,7 +109,8 @@ class SupervisedReport:
     numbers, and in versions without it. `imported` is None for a version trained here; else all other members are those
     of the original. `temperature` is that of the class probabilities, None for numbers, and in versions without it.
     `warnings` describe what was left out, and what differs from the plan. `local` is the comparison with
-    nearest-neighbour processes, None without one.
+    nearest-neighbour processes, None without one. `baseline` has the histograms of the training rows and of predictions
+    for them, None in versions without it.
     """
 
     task: Task
@@ -137,6 +139,7 @@ class SupervisedReport:
     unreduced_functions: int | None = None
     warnings: tuple[TrainingWarning, ...] = ()
     local: LocalReport | None = None
+    baseline: Baseline | None = None
 
     @property
     def hyperparameters(self) -> Hyperparameters:

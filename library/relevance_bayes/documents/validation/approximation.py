@@ -42,8 +42,8 @@ def _of_terms(predictor: ApproximationPredictor, report: ApproximationReport) ->
     """Yield faults of the terms: the magnitude of a value is at most the sum of those of the coefficients."""
     terms = predictor.expansion
     with np.errstate(over="ignore"):
-        greatest = abs(terms.constant) + np.abs(terms.coefficients).sum()
-    if not np.isfinite(greatest):
+        maximum = abs(terms.constant) + np.abs(terms.coefficients).sum()
+    if not np.isfinite(maximum):
         yield Fault("Expected a finite sum of the coefficients' magnitudes.", "/model/coefficients")
     if report.plan.density and (terms.coefficients < 0.0).any():
         yield Fault("Expected no negative coefficients of a density.", "/model/coefficients")
@@ -57,9 +57,9 @@ def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
         yield from column_name_faults(plan.coefficients, f"{where}/coefficients")
     if len(plan.widths) != len(plan.inputs) or not all(width in WIDTH for width in plan.widths):
         yield Fault(f"Expected {len(plan.inputs)} widths, each of them {WIDTH}, one for each input.", f"{where}/widths")
-    tolerance, most = plan.tolerance, plan.max_functions
+    tolerance, maximum = plan.tolerance, plan.max_functions
     yield from figure_faults(
-        [(f"{where}/tolerance", tolerance, OPEN_SHARE), (f"{where}/max_functions", most, POSITIVE_COUNT)]
+        [(f"{where}/tolerance", tolerance, OPEN_SHARE), (f"{where}/max_functions", maximum, POSITIVE_COUNT)]
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
+from relevance_bayes.documents.validation.baselines import baseline_faults
 from relevance_bayes.documents.validation.columns import input_faults
 from relevance_bayes.documents.validation.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
 from relevance_bayes.documents.validation.reports import WIDTH, common_faults, row_count_faults, width_faults
@@ -77,6 +78,7 @@ def _of_plan(report: ComponentsReport) -> Iterator[Fault]:
 def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iterator[Fault]:
     yield from common_faults(report)
     yield from row_count_faults(report.rows_dropped)
+    yield from baseline_faults(report.baseline, report.plan.inputs, None)
     yield from width_faults(report.widths, column_names(predictor.encoding))
     yield from figure_faults(
         [

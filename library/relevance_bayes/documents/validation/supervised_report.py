@@ -14,6 +14,7 @@ from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions, representative
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.documents.scales import map_warps, model_terms, model_warps, model_widths, named_widths
+from relevance_bayes.documents.validation.baselines import baseline_faults
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import (
     COUNT,
@@ -65,6 +66,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     encoding = predictor.encoding
     yield from common_faults(report)
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
+    yield from baseline_faults(report.baseline, report.plan.inputs, report.plan.target)
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
     yield from _of_score(report)

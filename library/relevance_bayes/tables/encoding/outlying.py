@@ -34,12 +34,12 @@ MAX_VALUES = 1_000
 class Limits:
     """The least and the greatest ordinary value of a column, with a margin for later ones."""
 
-    least: float
-    greatest: float
+    minimum: float
+    maximum: float
 
     def outside(self, values: Array) -> Mask:
         """Return a mask of the outlying values (N,); missing ones are not."""
-        return (values < self.least) | (values > self.greatest)
+        return (values < self.minimum) | (values > self.maximum)
 
 
 @dataclass
@@ -55,8 +55,8 @@ class ValueSample:
             values = values[content_keys(values[:, None], 0) <= max(self.keys.values())]
         found, counts = np.unique(values + 0.0, return_counts=True)
         keys = content_keys(found[:, None], 0)
-        least = np.argsort(keys)[:MAX_VALUES]
-        found, counts, keys = found[least], counts[least], keys[least]
+        minimum = np.argsort(keys)[:MAX_VALUES]
+        found, counts, keys = found[minimum], counts[minimum], keys[minimum]
         for value, count, key in zip(found.tolist(), counts.tolist(), keys.tolist(), strict=True):
             self.counts[value] += count
             self.keys[value] = key
@@ -64,9 +64,9 @@ class ValueSample:
             for value in sorted(self.keys, key=self.keys.__getitem__)[MAX_VALUES:]:
                 del self.keys[value], self.counts[value]
 
-    def limits(self, least: float, greatest: float) -> Limits | None:
-        """Return the limits of a column between `least` and `greatest`; None where no value is outlying."""
-        counts = Counter({least: 1, greatest: 1}) | self.counts
+    def limits(self, minimum: float, maximum: float) -> Limits | None:
+        """Return the limits of a column between `minimum` and `maximum`; None where no value is outlying."""
+        counts = Counter({minimum: 1, maximum: 1}) | self.counts
         values = np.array(sorted(counts))
         rows = np.array([counts[value] for value in values.tolist()])
         centre = float(values[np.searchsorted(np.cumsum(rows), rows.sum() / 2.0)])

@@ -64,9 +64,9 @@ def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None
     return None if noise_sd is None or target.classes else min(noise_sd * target.latent_unit, _MAX_FLOAT)
 
 
-def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | None:
-    """Return the sd of a process of variance `amplitude` in the units of the noise, None without a process."""
-    return None if amplitude is None else min(math.sqrt(amplitude) * target.latent_unit, _MAX_FLOAT)
+def user_process_sd(target: EncodedTarget, signal_variance: float | None) -> float | None:
+    """Return the sd of a process of variance `signal_variance` in the units of the noise, None without a process."""
+    return None if signal_variance is None else min(math.sqrt(signal_variance) * target.latent_unit, _MAX_FLOAT)
 
 
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:

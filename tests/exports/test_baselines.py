@@ -1,0 +1,115 @@
+"""The histograms of a version are stored and exported with it; versions without them are read as before."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from pydantic import JsonValue
+
+from app.exports import npz_file
+from app.exports.formats import DOCUMENT, RENDERINGS
+from app.registry.records import NewVersion
+from app.registry.version_codec import REPORT
+from app.tasks.union import task_of
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.models import VersionReport
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.validation.baselines import baseline_faults
+from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
+from relevance_bayes.types.datasets import CategoryCount
+from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
+from tests.small_components import version_of_components
+from tests.small_models import small_version, version_of_three_classes
+from tests.small_tables import numbers
+
+MEBIBYTE = 2**20
+POINTS = {"x": numbers(*range(40)), "z": numbers(*range(40))}
+MADE: Mapping[str, NewVersion] = {
+    "regression": small_version(),
+    "classification": version_of_three_classes(),
+    "components": version_of_components(),
+}
+
+
+def exported(task: str) -> ExportedVersion:
+    made = MADE[task]
+    loaded = with_baseline(made, POINTS if task == "components" else None)
+    return task_of(loaded.version.report).exported(loaded.version, made.predictor)
+
+
+def document(made: ExportedVersion) -> dict[str, JsonValue]:
+    found = json.loads(RENDERINGS["json"].render(made))
+    assert isinstance(found, dict)
+    return found
+
+
+def reread(content: JsonValue) -> VersionReport:
+    return version_of(DOCUMENT.validate_json(json.dumps(content), strict=True)).report
+
+
+@pytest.mark.parametrize("task", MADE)
+def test_histograms_come_back_from_a_document_as_they_were(task: str) -> None:
+    made = exported(task)
+    assert made.report.baseline is not None
+    assert reread(document(made)).baseline == made.report.baseline
+    text, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
+    back = reread(npz_file.with_arrays(json.loads(text), arrays))
+    assert back.baseline == made.report.baseline
+
+
+@pytest.mark.parametrize("task", MADE)
+def test_histograms_come_back_from_the_database_as_they_were(task: str) -> None:
+    report = exported(task).report
+    assert REPORT.read(REPORT.write(report)) == report
+
+
+@pytest.mark.parametrize("task", MADE)
+def test_documents_and_stored_reports_without_histograms_are_read(task: str) -> None:
+    made = exported(task)
+    older = document(made)
+    assert isinstance(older["report"], dict)
+    del older["report"]["baseline"]
+    assert reread(older) == with_histograms(made.report, None)
+    stored = json.loads(REPORT.write(made.report))
+    del stored["baseline"]
+    assert REPORT.read(json.dumps(stored)) == with_histograms(made.report, None)
+
+
+SMALL = baseline_in(with_baseline())
+OF_X, OF_COLOUR = SMALL.inputs
+assert isinstance(OF_X, NumberHistogram)
+assert isinstance(OF_COLOUR, CategoryHistogram)
+MANY = tuple(float(edge) for edge in range(200))
+TWICE = (CategoryCount("red", 500), CategoryCount("red", 500))
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "where"),
+    [
+        (replace(SMALL, rows=0), "/rows"),
+        (replace(SMALL, inputs=(OF_COLOUR, OF_X)), "/inputs"),
+        (replace(SMALL, inputs=(replace(OF_X, kind="timestamp"), OF_COLOUR)), "/inputs"),
+        (replace(SMALL, target=replace(OF_X, name="z")), "/target"),
+        (replace(SMALL, inputs=(replace(OF_X, edges=OF_X.edges[::-1]), OF_COLOUR)), "/inputs/0/edges"),
+        (replace(SMALL, inputs=(replace(OF_X, edges=OF_X.edges[1:]), OF_COLOUR)), "/inputs/0/counts"),
+        (replace(SMALL, inputs=(replace(OF_X, missing=1), OF_COLOUR)), "/inputs/0"),
+        (replace(SMALL, inputs=(replace(OF_X, missing=-1), OF_COLOUR)), "/inputs/0"),
+        (replace(SMALL, inputs=(OF_X, replace(OF_COLOUR, categories=TWICE))), "/inputs/1/categories"),
+        (replace(SMALL, inputs=(OF_X, replace(OF_COLOUR, kind="boolean"))), "/inputs/1/categories"),
+        (replace(SMALL, predictions=replace(OF_X, missing=1)), "/predictions"),
+        (replace(SMALL, predictions=replace(OF_X, edges=MANY, counts=(1,) * 201)), "/predictions"),
+        (replace(SMALL, inputs=(OF_X,) * 101), "/inputs"),
+    ],
+)
+def test_histograms_that_no_training_makes_are_refused(spoilt: Baseline, where: str) -> None:
+    plan = small_version().report.plan
+    assert list(baseline_faults(SMALL, plan.inputs, None)) == []
+    assert f"/report/baseline{where}" in [fault.pointer for fault in baseline_faults(spoilt, plan.inputs, None)]
+
+
+def test_histograms_are_of_the_first_inputs_alone_where_there_are_many() -> None:
+    plan = small_version().report.plan
+    fewer = replace(SMALL, inputs=(OF_X,))
+    assert list(baseline_faults(fewer, plan.inputs, None)) == []
+    assert list(baseline_faults(None, plan.inputs, "y")) == []
