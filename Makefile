@@ -19,7 +19,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring chaos wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring upgrades chaos wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -70,7 +70,7 @@ run: install ## the API with a worker inside, on 127.0.0.1:8000
 test check thorough: export OMP_NUM_THREADS = 1
 test check thorough: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
-test check thorough faults hostile monitoring: export PYTHONDONTWRITEBYTECODE =
+test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
 test: install clients ## the tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
@@ -98,6 +98,12 @@ hostile: install ## hostile clients: what they send costs time in proportion to 
 
 monitoring: install ## Prometheus, kubectl and nginx (Debian's packages) check rules, dashboard, manifests, and the guide for operators
 	$(BIN)/pytest -m monitoring tests/deploy
+
+upgrades: export OMP_NUM_THREADS = 1
+upgrades: export OPENBLAS_NUM_THREADS = 1
+# FROM: the commit to upgrade from; by default the one before the last migration, so the clone needs its history.
+upgrades: install ## the release before the last migration serves while this one migrates, and beside it; on both databases
+	RELEVANCE_REQUIRE_POSTGRES=1 UPGRADE_FROM=$(FROM) $(BIN)/pytest -m upgrades -o faulthandler_timeout=1800 tests/upgrades
 
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos

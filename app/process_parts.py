@@ -33,7 +33,7 @@ class Base:
     monitor: DatabaseMonitor | None = None
 
     def is_migrated(self) -> bool:
-        """Return whether the tables, those of the queue included, are at this release's revision."""
+        """Return whether the tables, those of the queue included, are such that this release can serve on them."""
         return revision.is_migrated(self.engine) and queue_migrations.is_migrated(self.client)
 
     def workers_alive(self, silence_seconds: float) -> tuple[str, ...]:

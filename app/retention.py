@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 from app.accounts.session_repository import SessionRepository
 from app.audit.repository import AuditRepository
@@ -10,9 +11,10 @@ from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import Entries
-from app.jobs.retention import forget_progress
+from app.jobs.retention import expired_jobs, forget_jobs, forget_progress
 from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction.result_repository import ResultRepository
+from app.registry.repository import ModelRepository
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.repository import WebhookRepository
 
@@ -23,7 +25,8 @@ ENTRIES_AT_ONCE = 200
 class Retention:
     """Deletes the progress of ended jobs, deliveries of webhooks, and the queue's entries of both after `seconds`, and
     files of predictions after `seconds_of_results`, entries of the audit after `seconds_of_audit`, recorded predictions
-    after `seconds_of_recorded_predictions`; idempotent responses and sessions have an expiry of their own."""
+    after `seconds_of_recorded_predictions`, ended jobs that trained no version after `seconds_of_jobs` (None: never);
+    idempotent responses and sessions have an expiry of their own."""
 
     transaction: OpenTransaction
     entries: Entries
@@ -32,6 +35,7 @@ class Retention:
     seconds_of_results: float
     seconds_of_audit: float
     seconds_of_recorded_predictions: float
+    seconds_of_jobs: float | None = None
 
     def remove_expired(self) -> None:
         """Delete what has expired, in short transactions."""
@@ -46,6 +50,19 @@ class Retention:
             lambda tx: RecordedPredictionRepository(tx).remove_expired(older_than=self.seconds_of_recorded_predictions)
         )
         self._forget_entries()
+        if self.seconds_of_jobs is not None:
+            self._forget_jobs(self.seconds_of_jobs)
+
+    def _forget_jobs(self, seconds: float) -> None:
+        """Delete jobs, except those whose version is there: its lineage names them."""
+        last: UUID | None = None
+        while True:
+            with self.transaction() as tx:
+                found = expired_jobs(tx, ended_before=seconds, after=last)
+                forget_jobs(tx, set(found) - ModelRepository(tx).trained_by(found))
+            if not found:
+                return
+            last = found[-1]
 
     def _forget_entries(self) -> None:
         """Delete ended entries, except those that are needed to find out how a job or an attempt ended."""

@@ -30,7 +30,9 @@ class Settings(BaseSettings):
     database_url: str = Field(
         "sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg)."
     )
-    database_password_file: Path | None = Field(None, description="A file whose content is the database password.")
+    database_password_file: Path | None = Field(
+        None, description="A file with the database password; one a line while it changes."
+    )
     api_key: SecretStr | None = Field(
         None, description="The key that clients send. Requests to a service that finds it need a key of its database."
     )
@@ -158,6 +160,11 @@ class Settings(BaseSettings):
     result_retention_days: float = Field(
         7.0, gt=0, description="How long the files of batch predictions are kept after these have ended."
     )
+    job_retention_days: float | None = Field(
+        None,
+        ge=7,
+        description="How long ended jobs are kept that have trained no version that is there; by default for ever.",
+    )
     audit_retention_days: float = Field(365.0, gt=0, description="How long entries of the audit are kept.")
     recorded_prediction_retention_days: float = Field(
         30.0, gt=0, description="How long recorded predictions wait for their outcomes, and are kept with them."
@@ -212,6 +219,16 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _jobs_are_kept_as_long_as_their_parts(self) -> Self:
+        parts = max(self.event_retention_days, self.result_retention_days)
+        if self.job_retention_days is not None and self.job_retention_days < parts:
+            raise ValueError(
+                f"job_retention_days must be at least event_retention_days and result_retention_days ({parts:g}), got "
+                f"{self.job_retention_days:g}"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _timeout_is_longer_than_the_interval(self) -> Self:
         if self.heartbeat_timeout_seconds < 2 * self.heartbeat_interval_seconds:
             raise ValueError(
@@ -227,12 +244,12 @@ class Settings(BaseSettings):
 
     @property
     def url(self) -> URL:
-        """Return the database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
+        """Return the database's URL, with the first password from its file and psycopg as PostgreSQL's driver."""
         url = make_url(self.database_url)
         if url.drivername in {"postgres", "postgresql"}:
             url = url.set(drivername="postgresql+psycopg")
         if self.database_password_file is not None:
-            url = url.set(password=self.database_password_file.read_text().strip())
+            url = url.set(password=self.database_password_file.read_text().strip().partition("\n")[0].strip())
         return url
 
     @property

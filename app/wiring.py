@@ -229,6 +229,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             settings.result_retention_days * DAY,
             settings.audit_retention_days * DAY,
             settings.recorded_prediction_retention_days * DAY,
+            None if settings.job_retention_days is None else settings.job_retention_days * DAY,
         ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )
@@ -246,18 +247,18 @@ def migrate(settings: Settings) -> None:
 
     Raises UnavailableError, InvalidRequestError for a short key.
     """
-    migrate_tables(settings.url)
+    migrate_tables(settings.url, settings.database_password_file)
     if settings.initial_api_key is not None:
         with api_keys(settings) as keys:
             keys.add_initial(settings.initial_api_key.get_secret_value())
 
 
-def migrate_tables(url: sqlalchemy.URL) -> None:
+def migrate_tables(url: sqlalchemy.URL, password_file: Path | None = None) -> None:
     """Create the tables of a database, the queue's included, or upgrade them; raises UnavailableError."""
     # Imported here: Alembic takes memory that a serving process does not need.
     from app.database import migrations as storage_migrations
 
-    engine = make_engine(url, creates=True)
+    engine = make_engine(url, password_file=password_file, creates=True)
     try:
         storage_migrations.migrate(engine)
         queue_migrations.migrate(engine)
@@ -299,9 +300,10 @@ def _command_transactions(settings: Settings) -> Iterator[OpenTransaction]:
 
 def _base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
     """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
-    engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
+    busy, passwords = None if reachability is None else REQUEST_BUSY_MILLISECONDS, settings.database_password_file
+    engine = make_engine(settings.url, password_file=passwords, busy_milliseconds=busy)
     client = make_client(engine)
-    monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
+    monitor = None if reachability is None else DatabaseMonitor(engine, reachability, passwords)
     kept = settings.idempotency_retention_seconds
     transaction = open_transactions(
         engine,

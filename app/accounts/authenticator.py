@@ -30,8 +30,11 @@ MAX_WAIT_SECONDS = 0.5
 MAX_COMMIT_SECONDS = 60.0
 """The maximum time from the change of a session to its commit: changes before the last read are read for so long."""
 
+MAX_CLOCK_SECONDS = 3_600.0
+"""The maximum difference between the clocks of two hosts, by which the times of API keys are read."""
+
 FULL_READ_SECONDS = 300.0
-"""The time after which all sessions are read again, rather than those that changed."""
+"""The time after which all keys and sessions are read again, rather than those that changed."""
 
 MIN_REFRESH_SECONDS = 0.1
 """The minimum time between two copies, however many requests send unknown keys."""
@@ -44,9 +47,9 @@ MAX_ACTING = 10_000
 class _Keys:
     """All valid keys and sessions by digest, and the scopes of members by project and subject, as read at a time.
 
-    A session is valid while its key and its membership are. All sessions were read at `fully_read_at`, their changes
-    thereafter. With them are the keys that requests sent, by their headers, and the principals that acted in projects,
-    by the identity of their credentials and the header: they refer to these, so that no other object has the identity.
+    A session is valid while its key and its membership are. All were read at `fully_read_at`, changes thereafter. With
+    them are the keys that requests sent, by their headers, and the principals that acted in projects, by the identity
+    of their credentials and the header: they refer to these, so that no other object has the identity.
     """
 
     read_at: float
@@ -66,18 +69,21 @@ class _Keys:
     def of_session(self, secret: bytes) -> Principal | None:
         """Return the principal of a session, which expires with its key at the latest; None where it is not valid."""
         found = self.sessions.get(digest(secret))
-        if found is None:
-            return None
-        own = found.credential
-        if own.key_id is not None:
-            key = self.by_id.get(own.key_id)
-            if key is None:
-                return None
-            own = replace(own, expires_at=min(end for end in (own.expires_at, key.expires_at) if end is not None))
-        if found.own is None:
+        own = None if found is None else self.own_of(found)
+        if found is None or own is None or found.own is None:
             return own
         permitted = self.members.get((found.owner, own.owner))
         return None if permitted is None else own.acting_in(found.owner, permitted)
+
+    def own_of(self, session: Principal) -> Principal | None:
+        """Return the own principal of a session; None where its key is not valid."""
+        own = session.credential
+        if own.key_id is None:
+            return own
+        key = self.by_id.get(own.key_id)
+        if key is None:
+            return None
+        return replace(own, expires_at=min(end for end in (own.expires_at, key.expires_at) if end is not None))
 
     def principal(self, authorizations: Collection[bytes], session: bytes | None) -> Principal | None:
         """Return the principal of exactly one `Authorization` header, or, without any, of a session; None where key or
@@ -158,6 +164,13 @@ class KeyAuthenticator:
         # A page uses its session at once, often before the next copy may be read.
         return await self._found(lambda keys: keys.principal(authorizations, session), may_be_new=session is not None)
 
+    def known_session(self, session: bytes) -> Principal | None:
+        """Return the own principal of a session in the copy in memory, though its membership may have ended."""
+        keys = self._keys
+        found = None if keys is None else keys.sessions.get(digest(session))
+        own = None if keys is None or found is None else keys.own_of(found)
+        return None if own is None or (own.expires_at is not None and own.expires_at <= time.time()) else own
+
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in a project by the copy in memory; None where it has no such member, or is too old."""
         keys = self._attempted_within(REFRESH_SECONDS)
@@ -226,25 +239,33 @@ class KeyAuthenticator:
         return self._keys if self._now() - self._attempted_at <= seconds else None
 
     def _read(self, now: float) -> _Keys:
+        before = self._keys
         with self._transaction() as tx:
-            keys = ApiKeyRepository(tx)
-            principals = keys.principals()
+            keys, members = ApiKeyRepository(tx), MemberRepository(tx).permissions()
+            is_full = before is None or now - before.fully_read_at > FULL_READ_SECONDS
+            if before is None or is_full:
+                principals = keys.principals()
+            else:
+                changes = keys.changes(within=MAX_CLOCK_SECONDS, ahead=FULL_READ_SECONDS + MAX_COMMIT_SECONDS)
+                principals = _changed(before.by_digest, changes)
             is_required = self.needs_keys or bool(principals) or keys.has_any()
-            members = MemberRepository(tx).permissions()
+            fully_read_at = now if before is None or is_full else before.fully_read_at
             if not is_required:
-                return _Keys(now, False, principals, {}, members, now)
-            before, sessions = self._keys, SessionRepository(tx)
-            if before is None or not before.is_required or now - before.fully_read_at > FULL_READ_SECONDS:
-                return _Keys(now, True, principals, sessions.principals(), members, now)
-            changes = sessions.changes(within=now - before.read_at + MAX_COMMIT_SECONDS)
-            return _Keys(now, True, principals, _changed(before.sessions, changes), members, before.fully_read_at)
+                return _Keys(now, False, principals, {}, members, fully_read_at)
+            sessions = SessionRepository(tx)
+            if before is None or is_full or not before.is_required:
+                return _Keys(now, True, principals, sessions.principals(), members, fully_read_at)
+            recent = sessions.changes(within=now - before.read_at + MAX_COMMIT_SECONDS)
+            return _Keys(now, True, principals, _changed(before.sessions, recent), members, fully_read_at)
 
 
-def _changed(
-    sessions: Mapping[bytes, Principal], changes: Mapping[bytes, Principal | None]
-) -> Mapping[bytes, Principal]:
-    """Return sessions with changes, most of which were made before."""
-    if all(sessions.get(secret) == change for secret, change in changes.items()):
-        return sessions
-    changed = {**sessions, **changes}
+def _changed(known: Mapping[bytes, Principal], changes: Mapping[bytes, Principal | None]) -> Mapping[bytes, Principal]:
+    """Return keys or sessions with changes, most of which were made before."""
+    if all(_is_same(known.get(secret), change) for secret, change in changes.items()):
+        return known
+    changed = {**known, **changes}
     return {secret: principal for secret, principal in changed.items() if principal is not None}
+
+
+def _is_same(known: Principal | None, change: Principal | None) -> bool:
+    return known == change and (known is None or change is None or known.expires_at == change.expires_at)

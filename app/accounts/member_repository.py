@@ -18,18 +18,25 @@ from app.errors import ConflictError
 from relevance_bayes.types.audit import AuditAction
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.keys import KeyScope
-from relevance_bayes.types.members import Role
+from relevance_bayes.types.members import ROLES, Role
+
+KNOWN = MemberRow.role.in_(ROLES)
+"""The condition of members whose role this release knows."""
 
 
 @dataclass(frozen=True)
 class MemberRepository:
-    """The members of all owners' projects."""
+    """The members of all owners' projects.
+
+    A role that only a later release knows permits nothing in this one: who has it is not shown as a member, and may be
+    given another role, or removed.
+    """
 
     tx: Transaction
 
     def get(self, owner: str, subject: str) -> Member:
         """Return a member; raises NotFoundError."""
-        mine = select(MemberRow).where(MemberRow.owner == owner, MemberRow.subject == subject)
+        mine = select(MemberRow).where(MemberRow.owner == owner, MemberRow.subject == subject, KNOWN)
         row = self.tx.session.scalar(mine.execution_options(populate_existing=True))
         if row is None:
             raise _no_such_member(subject)
@@ -37,7 +44,7 @@ class MemberRepository:
 
     def page(self, owner: str, *, limit: int, after: str | None) -> Page[Member]:
         """Return a page of members by subject; raises InvalidRequestError for an invalid cursor."""
-        query = select(MemberRow).where(MemberRow.owner == owner).order_by(MemberRow.subject).limit(limit + 1)
+        query = select(MemberRow).where(MemberRow.owner == owner, KNOWN).order_by(MemberRow.subject).limit(limit + 1)
         if after is not None:
             query = query.where(MemberRow.subject > keyset.read_name(after))
         return keyset.page(self.tx.session.scalars(query).all(), limit, _member, lambda row: row.subject)
@@ -74,7 +81,7 @@ class MemberRepository:
         Raises InvalidRequestError for an invalid cursor.
         """
         own = select(literal(subject).label("name"), literal("owner").label("role"))
-        shared = select(MemberRow.owner, MemberRow.role).where(MemberRow.subject == subject)
+        shared = select(MemberRow.owner, MemberRow.role).where(MemberRow.subject == subject, KNOWN)
         project = union_all(own, shared).subquery()
         query = select(project.c.name, project.c.role).order_by(project.c.name).limit(limit + 1)
         if after is not None:

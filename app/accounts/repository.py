@@ -1,11 +1,11 @@
 """The repository of API keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import ColumnElement, func, or_, select, union, update
 
 from app.accounts.documents import SCOPES, scopes_of
 from app.accounts.records import MAX_KEYS, ApiKey
@@ -88,12 +88,34 @@ class ApiKeyRepository:
 
     def principals(self) -> Mapping[bytes, Principal]:
         """Return the principals of all valid keys by digest."""
-        columns = ApiKeyRow.digest, ApiKeyRow.owner, ApiKeyRow.scopes, ApiKeyRow.expires_at, ApiKeyRow.id
-        valid = select(*columns).where(*valid_keys(self.tx.clock()))
-        return {
-            digest: Principal(owner, scopes_of(scopes), None if expiry is None else expiry.timestamp(), key_id)
-            for digest, owner, scopes, expiry, key_id in self.tx.session.execute(valid)
-        }
+        now = self.tx.clock()
+        found = self._read(now, *valid_keys(now))
+        return {digest: principal for digest, principal in found if principal is not None}
+
+    def changes(self, *, within: float, ahead: float) -> Mapping[bytes, Principal | None]:
+        """Return the keys that were created or revoked within so many seconds, by digest, and None for invalid ones.
+
+        With them are those that expire within, or in, `ahead` seconds: the expiry of a rotated key is brought forward.
+        All three times are those that earlier releases store too, which may run beside this one.
+        """
+        now, row = self.tx.clock(), ApiKeyRow
+        since, until = now - timedelta(seconds=within), now + timedelta(seconds=ahead)
+        # A union, so that each part uses its index: for OR, SQLite would read the whole table.
+        recent = union(
+            select(row.id).where(row.created_at > since),
+            select(row.id).where(row.revoked_at > since),
+            select(row.id).where(row.expires_at.between(since, until)),
+        )
+        return dict(self._read(now, row.id.in_(recent)))
+
+    def _read(self, at: datetime, *conditions: ColumnElement[bool]) -> Iterator[tuple[bytes, Principal | None]]:
+        row = ApiKeyRow
+        columns = row.digest, row.owner, row.scopes, row.expires_at, row.id, row.revoked_at
+        found = self.tx.session.execute(select(*columns).where(*conditions))
+        for digest, owner, scopes, expiry, key_id, revoked_at in found:
+            is_valid = revoked_at is None and (expiry is None or expiry > at)
+            expires_at = None if expiry is None else expiry.timestamp()
+            yield digest, Principal(owner, scopes_of(scopes), expires_at, key_id) if is_valid else None
 
 
 def record_change(tx: Transaction, action: AuditAction, key: ApiKey, **details: AuditDetail) -> None:

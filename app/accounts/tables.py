@@ -13,7 +13,13 @@ class ApiKeyRow(Base):
     """An API key; `digest` is the SHA-256 digest of the key, `scopes` is JSON. Revoked keys are kept."""
 
     __tablename__ = "api_keys"
-    __table_args__ = (Index(None, "owner", "id"), Index(None, "digest", unique=True))
+    __table_args__ = (
+        Index(None, "owner", "id"),
+        Index(None, "digest", unique=True),
+        Index(None, "created_at"),
+        Index(None, "revoked_at"),
+        Index(None, "expires_at"),
+    )
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
     owner: Mapped[str]

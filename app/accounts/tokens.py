@@ -102,6 +102,10 @@ class TokenAuthenticator:
         self._keep(authorizations, found)
         return found
 
+    def known_session(self, session: bytes) -> Principal | None:
+        """Return the own principal of a session that has not ended, though its membership may have."""
+        return self._keys.known_session(session)
+
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in a project without I/O, None where that needs I/O, or it is no member."""
         return self._keys.known_acting(principal, project)

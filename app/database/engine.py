@@ -3,12 +3,14 @@
 import sqlite3
 import time
 from functools import partial
+from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.database.file_connections import watch_file
+from app.database.passwords import PasswordFile
 
 BUSY_MILLISECONDS = 30_000
 """Milliseconds that a transaction waits for SQLite's locks by default."""
@@ -26,11 +28,18 @@ STAYING_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_co
 """TCP keepalive: a server that vanished is detected after 35 seconds, also by a connection that only listens."""
 
 
-def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates: bool = False) -> Engine:
+def make_engine(
+    url: URL | str,
+    *,
+    password_file: Path | None = None,
+    busy_milliseconds: int | None = None,
+    creates: bool = False,
+) -> Engine:
     """Return an engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`).
 
-    It connects at first use. SQLite's file is created only where `creates`. A transaction waits `busy_milliseconds` for
-    SQLite's locks, BUSY_MILLISECONDS where that is None.
+    It connects at first use, to PostgreSQL with the password in a file, where one is given. SQLite's file is created
+    only where `creates`. A transaction waits `busy_milliseconds` for SQLite's locks, BUSY_MILLISECONDS where that is
+    None.
 
     On SQLite a transaction begins with the first write, as IMMEDIATE; reads before it take no lock, and each sees the
     newest commit, as under PostgreSQL's READ COMMITTED. So the same rule holds for both databases: a value that a write
@@ -55,6 +64,8 @@ def make_engine(url: URL | str, *, busy_milliseconds: int | None = None, creates
         connect_args={"connect_timeout": CONNECT_SECONDS, **STAYING_ALIVE},
     )
     event.listen(engine, "connect", _set_up_postgresql)
+    if password_file is not None:
+        event.listen(engine, "do_connect", PasswordFile(password_file))
     return engine
 
 

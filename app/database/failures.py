@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psycopg.errors import InsufficientPrivilege, UndefinedTable
+from psycopg.errors import InsufficientPrivilege, LockNotAvailable, UndefinedTable
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -57,6 +57,12 @@ def own_reason(error: UnavailableError) -> str | None:
     """Return the database's own message, on one line; None where the error has another cause."""
     cause = error.__cause__
     return " ".join(str(cause.orig).split()) if isinstance(cause, DBAPIError) else None
+
+
+def is_lock_timeout(error: UnavailableError) -> bool:
+    """Return whether the cause is a lock of PostgreSQL that was not free within `lock_timeout`."""
+    cause = error.__cause__
+    return isinstance(cause, DBAPIError) and isinstance(cause.orig, LockNotAvailable)
 
 
 def _is_missing_table(error: DBAPIError) -> bool:

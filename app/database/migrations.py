@@ -3,6 +3,7 @@
 Alembic takes 8 MB of memory, so processes that only check the revision import `revision` instead.
 """
 
+import time
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Literal
 
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from app.database.base import Base
 from app.database.engine import lock_for_writing
-from app.database.failures import translated
+from app.database.failures import is_lock_timeout, translated
+from app.database.revision import COMPATIBLE, EXPECTED, compatible_revisions, revision_of
+from app.errors import UnavailableError
 
 Kind = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]
 Parent = Literal["schema_name", "table_name", "schema_qualified_table_name"]
@@ -23,20 +26,92 @@ Parent = Literal["schema_name", "table_name", "schema_qualified_table_name"]
 ADVISORY_LOCK = 0x52_4C_56_4D
 """The key of PostgreSQL's advisory lock that a migration holds; an arbitrary constant."""
 
+LOCK_MILLISECONDS = 500
+"""Milliseconds that a migration waits for the lock of a table of PostgreSQL, for which requests queue behind it; less
+than `deadlock_timeout` (1 s), so that of two transactions that wait for each other no request is ended."""
+
+PAUSE_SECONDS = 1.0
+"""Seconds between two attempts of a migration, in which the requests that queued are processed."""
+
+MAX_WAIT_SECONDS = 120.0
+"""The maximum time until the last attempt of a migration that waits for locks."""
+
 
 def migrate(engine: Engine, revision: str = "head") -> None:
     """Run every missing migration in one transaction; of two concurrent calls the second finds nothing to do.
 
-    Migrates up to a revision, by default the last. Raises UnavailableError where the database can't be reached.
+    Migrates up to a revision, by default the last. Tables of a newer release stay as they are. Raises UnavailableError
+    where this release can't use those, where the database can't be reached, and where its locks are not free for long.
     """
-    with translated(), exclusive(engine) as connection:
-        command.upgrade(_config(connection), revision)
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
+    while True:
+        try:
+            with translated(), exclusive(engine) as connection:
+                if not _is_newer(connection):
+                    command.upgrade(_config(connection), revision)
+                    _record_compatible(connection)
+            return
+        except UnavailableError as error:
+            if not is_lock_timeout(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE_SECONDS)
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:
     """Downgrade to a revision, by default to an empty database; data of later revisions is lost."""
     with translated(), exclusive(engine) as connection:
         command.downgrade(_config(connection), revision)
+        _record_compatible(connection)
+
+
+def compatible_with(revision: str | None) -> frozenset[str]:
+    """Return the earlier revisions whose releases can serve on the tables of a revision.
+
+    A migration declares them by `oldest_compatible`: None is an expanding one, on which all releases serve that could
+    before; of a contract step it is the oldest that still can. Without it, none can.
+    """
+    found: set[str] = set()
+    oldest: set[str] = set()
+    for script in _scripts_to(revision):
+        found.add(script.revision)
+        declared = _oldest_compatible(script)
+        if declared is not None:
+            oldest.add(declared)
+        if script.revision in oldest:
+            break
+    return frozenset(found - {revision})
+
+
+def _scripts_to(revision: str | None) -> Iterator[Script]:
+    """Yield the migrations up to a revision, the last first."""
+    return ScriptDirectory.from_config(_config()).iterate_revisions(revision, "base") if revision else iter(())
+
+
+def _oldest_compatible(script: Script) -> str | None:
+    declared: str | None = getattr(script.module, "oldest_compatible", script.revision)
+    return declared
+
+
+def _is_newer(connection: Connection) -> bool:
+    """Return whether the tables are of a newer release; raises UnavailableError where this one can't use them."""
+    revision = revision_of(connection)
+    if revision is None or has_migration(revision):
+        return False
+    if EXPECTED not in compatible_revisions(connection):
+        raise UnavailableError(f"The database is of a newer release, at {revision}, and this one can't use its tables.")
+    return True
+
+
+def _record_compatible(connection: Connection) -> None:
+    """Store the revisions whose releases can serve on the tables."""
+    compatible = compatible_with(revision_of(connection))
+    if compatible == compatible_revisions(connection):
+        return
+    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {COMPATIBLE} (revision TEXT PRIMARY KEY)"))
+    connection.execute(text(f"DELETE FROM {COMPATIBLE}"))
+    rows = [{"revision": one} for one in sorted(compatible)]
+    if rows:
+        connection.execute(text(f"INSERT INTO {COMPATIBLE} (revision) VALUES (:revision)"), rows)
 
 
 def has_migration(revision: str) -> bool:
@@ -59,6 +134,7 @@ def exclusive(engine: Engine) -> Iterator[Connection]:
             lock_for_writing(connection)
         else:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+            connection.execute(text(f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}"))
         try:
             yield connection
             if sqlite and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()):

@@ -4,10 +4,12 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread
 
 from sqlalchemy import Engine
 
+from app.database.passwords import PasswordFile
 from app.database.probes import probe_of
 from app.database.reachability import Reachability
 from app.database.watched_connections import watch_connections
@@ -33,9 +35,10 @@ class DatabaseMonitor:
     the server are ended.
     """
 
-    def __init__(self, engine: Engine, reachability: Reachability) -> None:
+    def __init__(self, engine: Engine, reachability: Reachability, password_file: Path | None = None) -> None:
+        passwords = None if password_file is None else PasswordFile(password_file)
         self.reachability = reachability
-        self._probe = probe_of(engine)
+        self._probe = probe_of(engine, passwords)
         self._changed = reachability.changed
         self._units: dict[object, float] = {}
         self._thread: Thread | None = None
@@ -43,7 +46,7 @@ class DatabaseMonitor:
         self._is_idle = False
         self._away_since: float | None = None
         if engine.dialect.name == "postgresql":
-            watch_connections(engine, reachability)
+            watch_connections(engine, reachability, passwords)
 
     @contextmanager
     def unit(self) -> Iterator[None]:

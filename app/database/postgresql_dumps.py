@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import Connection, Engine, text
 
 from app.database.failures import translated
-from app.database.watched_connections import Parameters
+from app.database.passwords import Parameters, url_in_use
 from app.errors import NotInstalledError, UnavailableError
 
 PACKAGE = "Debian's package `postgresql-client` has it"
@@ -136,7 +136,7 @@ def _feed(process: subprocess.Popen[bytes], content: Iterable[bytes]) -> None:
 
 def _parameters(engine: Engine) -> tuple[str, dict[str, str]]:
     """Return libpq's connection string without a password, and the environment with it."""
-    _, arguments = engine.dialect.create_connect_args(engine.url)
+    _, arguments = engine.dialect.create_connect_args(url_in_use(engine))
     given: Parameters = dict(arguments)
     settings = {name: str(one) for name, one in given.items() if isinstance(one, str | int)}
     password = settings.pop("password", None)

@@ -11,7 +11,8 @@ from sqlalchemy import Engine
 
 from app.database.engine import file_of
 from app.database.file_connections import uri_of
-from app.database.watched_connections import WAKE_SECONDS, Parameters, Result, connection_string
+from app.database.passwords import Parameters, PasswordFile
+from app.database.watched_connections import WAKE_SECONDS, Result, connection_string
 from app.errors import UnavailableError
 
 PROBE_SECONDS = 2
@@ -28,9 +29,9 @@ class Probe(Protocol):
         """Release the resources of the probe."""
 
 
-def probe_of(engine: Engine) -> Probe:
+def probe_of(engine: Engine, passwords: PasswordFile | None = None) -> Probe:
     """Return the probe for an engine's database."""
-    return FileProbe(engine) if engine.dialect.name == "sqlite" else ServerProbe(engine)
+    return FileProbe(engine) if engine.dialect.name == "sqlite" else ServerProbe(engine, passwords)
 
 
 class ServerProbe:
@@ -39,9 +40,10 @@ class ServerProbe:
     The connection is kept open: a server that refuses new connections because it has too many is reachable.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, passwords: PasswordFile | None) -> None:
         _, parameters = engine.dialect.create_connect_args(engine.url)
         self._parameters: Parameters = dict(parameters)
+        self._passwords = passwords
         self._connection: _BoundedConnection | None = None
 
     def check(self) -> None:
@@ -52,9 +54,8 @@ class ServerProbe:
                 return
             self.close()
         try:
-            self._connection = _BoundedConnection.connect(
-                connection_string(self._parameters, connect_timeout=PROBE_SECONDS), autocommit=True
-            )
+            own, passwords = self._parameters, self._passwords
+            self._connection = _connected(own) if passwords is None else passwords.connect(own, _connected)
             self._connection.execute("SELECT 1")
         except psycopg.Error as error:
             self.close()
@@ -72,6 +73,10 @@ class _BoundedConnection(psycopg.Connection[TupleRow]):
 
     def wait(self, gen: PQGen[Result], interval: float = WAKE_SECONDS, timeout: float | None = None) -> Result:
         return super().wait(gen, interval, PROBE_SECONDS if timeout is None else timeout)
+
+
+def _connected(parameters: Parameters) -> _BoundedConnection:
+    return _BoundedConnection.connect(connection_string(parameters, connect_timeout=PROBE_SECONDS), autocommit=True)
 
 
 class FileProbe:

@@ -1,18 +1,40 @@
-"""The revision of the tables: that of the database and the expected one."""
+"""The revision of the tables: that of the database, the expected one, and those of the releases that may serve."""
 
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from app.database.failures import translated
 
-EXPECTED = "2026_12_16_outcomes"
+EXPECTED = "2026_12_18_key_changes"
 """The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"
 
+COMPATIBLE = "compatible_revisions"
+"""The table of the earlier revisions whose releases can serve on the tables as they are now."""
+
 
 def is_migrated(engine: Engine) -> bool:
-    """Return whether the database is at exactly the expected revision; raises UnavailableError."""
+    """Return whether this release can serve: the tables are at the expected revision, or at a later one that is
+    compatible with it. Raises UnavailableError."""
     with translated(), engine.connect() as connection:
-        if not inspect(connection).has_table(TABLE):
-            return False
-        return connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalars().all() == [EXPECTED]
+        return revision_of(connection) == EXPECTED or EXPECTED in compatible_revisions(connection)
+
+
+def is_current(engine: Engine) -> bool:
+    """Return whether the tables are at exactly the expected revision; raises UnavailableError."""
+    with translated(), engine.connect() as connection:
+        return revision_of(connection) == EXPECTED
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision of a database's tables; None where it has none."""
+    if not inspect(connection).has_table(TABLE):
+        return None
+    return connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar_one_or_none()
+
+
+def compatible_revisions(connection: Connection) -> frozenset[str]:
+    """Return the earlier revisions whose releases can serve on a database's tables."""
+    if not inspect(connection).has_table(COMPATIBLE):
+        return frozenset()
+    return frozenset(connection.execute(text(f"SELECT revision FROM {COMPATIBLE}")).scalars())

@@ -1,6 +1,6 @@
 """Connections of psycopg that stop waiting for an unreachable server."""
 
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
@@ -11,10 +11,10 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine import Dialect
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from app.database.passwords import Parameters, PasswordFile
 from app.database.reachability import Reachability
 
 Result = TypeVar("Result")
-Parameters: TypeAlias = dict[str, str | int | AdaptersMap]
 
 WAKE_SECONDS = 0.1
 """Seconds between checks, on a waiting connection, of whether the server is unreachable."""
@@ -49,14 +49,10 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
             return result
 
 
-def watch_connections(engine: Engine, reachability: Reachability) -> None:
+def watch_connections(engine: Engine, reachability: Reachability, passwords: PasswordFile | None = None) -> None:
     """Let an engine for PostgreSQL make watched connections, and refuse to connect during an outage."""
 
-    def connect(
-        _dialect: Dialect, _entry: ConnectionPoolEntry, _arguments: list[str], parameters: Parameters
-    ) -> WatchedConnection:
-        if reachability.is_away:
-            raise psycopg.OperationalError("the server can't be reached")
+    def watched(parameters: Parameters) -> WatchedConnection:
         context = parameters.get("context")
         connection = WatchedConnection.connect(
             connection_string(parameters), context=context if isinstance(context, AdaptersMap) else None
@@ -64,7 +60,14 @@ def watch_connections(engine: Engine, reachability: Reachability) -> None:
         connection.reachability = reachability
         return connection
 
-    event.listen(engine, "do_connect", connect)
+    def connect(
+        _dialect: Dialect, _entry: ConnectionPoolEntry, _arguments: list[str], parameters: Parameters
+    ) -> WatchedConnection:
+        if reachability.is_away:
+            raise psycopg.OperationalError("the server can't be reached")
+        return watched(parameters) if passwords is None else passwords.connect(parameters, watched)
+
+    event.listen(engine, "do_connect", connect, insert=True)  # before that of the engine's own password file
 
 
 def connection_string(parameters: Parameters, **more: int) -> str:

@@ -17,6 +17,7 @@ MEMBERS = f"{OWN}/members"
 PROJECTS = f"{OWN}/projects"
 SESSION = f"{OWN}/session"
 AUDIT = f"{OWN}/audit"
+LOGOUT = ("DELETE", SESSION)
 REFUSED = frozenset({403, 404, 409, 412})
 """The statuses of requests that are well-formed and not permitted or not possible."""
 
@@ -48,6 +49,12 @@ class Authenticator(Protocol):
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal, None where the request is not authenticated; raises UnavailableError."""
 
+    def known_session(self, session: bytes) -> Principal | None:
+        """Return the own principal of a session that has not ended, though its membership may have.
+
+        Without I/O: after `authenticate` of the same session.
+        """
+
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in the project that a header names, without I/O.
 
@@ -72,6 +79,10 @@ class AllowAny:
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal:
         """Return the local principal."""
         return LOCAL
+
+    def known_session(self, session: bytes) -> Principal | None:
+        """Return None: requests have no sessions."""
+        return None
 
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         """Return the principal in its own project; it has no other."""

@@ -23,7 +23,7 @@ class ReadyOut(BaseModel):
 
     status: Literal["ready", "not_ready", "stopping"]
     database: bool = Field(description="The database responds.")
-    migrated: bool = Field(description="The database has the tables of this release.")
+    migrated: bool = Field(description="The database has tables that this release can use.")
     worker: bool = Field(description="A worker sent a recent heartbeat; without a worker, trainings wait.")
     has_loaded_versions: bool = Field(description="Versions are cached and predict without the database.")
 

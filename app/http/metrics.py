@@ -12,7 +12,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get(METRICS)
 async def metrics(request: Request, owner: Owner, services: ServicesDependency) -> Response:
-    """Return all metrics, of models those of the owner, in the text format of Prometheus or OpenMetrics."""
+    """Return the metrics that an owner may read, in the text format of Prometheus or OpenMetrics."""
     reported, accept = services[Metrics], request.headers.get("accept", "")
     text, media_type = await to_thread.run_sync(reported.exposition, owner, accept, limiter=reported.limiter)
     return Response(text, headers={"Content-Type": media_type, "Cache-Control": "no-store"})

@@ -13,6 +13,7 @@ from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
 from app.http.timed_calls import TimedCalls
+from app.identity import BUILT_IN_OWNER
 from app.metrics.families import Sample, gauge
 from app.metrics.numbers import NumberSource
 
@@ -81,8 +82,8 @@ class DatabaseMetrics:
 
 
 class Metrics:
-    """All metrics: the numbers of a source, to which the parts of this process add, those of the database, and those
-    of an owner's models, which no other owner may read."""
+    """All metrics: the numbers of a source, to which the parts of this process add, and those of the database, which
+    the owner `local` alone may read; and those of an owner's models, which no other owner may read."""
 
     def __init__(self, source: NumberSource, database: DatabaseMetrics, of_owner: OwnerMetrics | None = None) -> None:
         self._source = source
@@ -100,7 +101,8 @@ class Metrics:
 
         counted, pids = self._source.read()
         owned = [] if self._of_owner is None else self._of_owner(owner)
-        return exposition([self._build, *self._database.samples(), *counted, *owned], pids, accept)
+        of_all = [*self._database.samples(), *counted] if owner == BUILT_IN_OWNER else []
+        return exposition([self._build, *of_all, *owned], pids, accept)
 
     def close(self) -> None:
         """Close the source."""

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import CrossSiteError, RateLimitError, TooLargeError, UnavailableError
 from app.http.authentication import (
     HOW_TO_SEND,
+    LOGOUT,
     READING,
     REFUSED,
     Authenticator,
@@ -231,11 +232,14 @@ class Entrance:
     async def _principal(self, scope: Scope, keys: Collection[bytes]) -> Principal | None:
         """Return the principal by the request's session, where it has no key, or by what the database has now.
 
+        A session in a project whose membership has ended can still be ended itself.
         Raises CrossSiteError where a page of another origin sends a request with a session that may change something.
         """
         session = None if keys else session_of(scope)
         known = None if session is None else self._authenticator.known(keys, session)
         principal = known or await self._authenticator.authenticate(keys, session)
+        if principal is None and session is not None and (scope["method"], path_of(scope)) == LOGOUT:
+            principal = self._authenticator.known_session(session)
         if principal is not None and principal.is_session:
             scope["state"][_HAS_SESSION] = True
             if scope["method"] not in READING:

@@ -22,11 +22,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class JobTraces:
-    """The trace contexts of a job's submission, of its newest attempt, and of the newest attempt of the job that it
-    repeats, or of that job's submission; None where it was not traced.
+    """The trace contexts of a job's submission, with its `tracestate`, of its newest attempt, and of the newest attempt
+    of the job that it repeats, or of that job's submission; None where it was not traced.
     """
 
     submission: str | None = None
+    state: str | None = None
     attempt: str | None = None
     retried: str | None = None
 

@@ -10,7 +10,7 @@ from app.database.json_documents import Document
 from app.identity import uuid7
 from app.jobs.records import Job, wrong_kind
 from app.origin import current_origin
-from app.tracing.spans import current_traceparent
+from app.tracing.spans import current_traceparent, current_tracestate
 from relevance_bayes.types.jobs import NOUNS, JobKind, Transition
 
 
@@ -66,6 +66,7 @@ class JobForm(Generic[R, P]):
             retry_of=retry_of,
             submitted_by=current_origin().owner,
             traceparent=current_traceparent(),
+            tracestate=current_tracestate(),
         )
 
     def read(self, job: Job) -> tuple[R, P]:

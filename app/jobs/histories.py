@@ -122,5 +122,6 @@ def row_of(job: Job) -> TrainingJobRow:
         retry_of=job.retry_of,
         submitted_by=job.submitted_by,
         traceparent=job.traceparent,
+        tracestate=job.tracestate,
         events=1,
     )

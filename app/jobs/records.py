@@ -25,7 +25,7 @@ class Problem:
 class JobEnded:
     """An event: a job has ended; `started_at` is its first start, None where there was none.
 
-    `traceparent` is the trace context of its submission.
+    `traceparent` and `tracestate` are the trace context of its submission.
     """
 
     job_id: UUID
@@ -35,6 +35,7 @@ class JobEnded:
     at: datetime
     started_at: datetime | None = None
     traceparent: str | None = None
+    tracestate: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Job:
     end of the output of an attempt that died. Queued jobs of one owner with a greater `priority` start first.
     `retry_of` is the job whose request this one repeats. `submitted_by` is the owner of the key, token or session that
     submitted it, such as a member of the project; None where no request did, or an earlier release.
-    `traceparent` is the trace context of the request that submits it; of a job that was read, it is None.
+    `traceparent` and `tracestate` are the trace context of the request that submits it; of a job that was read, they
+    are None.
     """
 
     id: UUID
@@ -85,6 +87,7 @@ class Job:
     submitted_by: str | None = None
     result: str | None = None
     traceparent: str | None = None
+    tracestate: str | None = None
 
     @property
     def path(self) -> str:

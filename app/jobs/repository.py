@@ -127,13 +127,13 @@ class JobRepository:
         job, retried = TrainingJobRow, aliased(TrainingJobRow)
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
         retried_trace = func.coalesce(retried.attempt_traceparent, retried.traceparent).label("retried_trace")
-        query = select(*columns, job.traceparent, job.attempt_traceparent, retried_trace)
+        query = select(*columns, job.traceparent, job.tracestate, job.attempt_traceparent, retried_trace)
         with_retried = query.outerjoin(retried, retried.id == job.retry_of).where(job.id == job_id)
         row = self.tx.session.execute(with_retried).one_or_none()
         if row is None:
             return None
         has_died = row.state == "running" and not row.handed_back
-        traces = JobTraces(row.traceparent, row.attempt_traceparent, row.retried_trace)
+        traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, row.retried_trace)
         kind = histories.KIND.validate_python(row.kind)
         return EarlierAttempts(kind, row.attempt, row.running_seconds, has_died, traces)
 
@@ -271,6 +271,7 @@ class JobRepository:
                 TrainingJobRow.events,
                 TrainingJobRow.started_at,
                 TrainingJobRow.traceparent,
+                TrainingJobRow.tracestate,
             ),
             execution_options={"synchronize_session": False},
         ).one_or_none()
@@ -296,7 +297,8 @@ class JobRepository:
         notify(self.tx.session, job_id)
         if ends:
             kind = histories.KIND.validate_python(row.kind)
-            self.tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, row.traceparent))
+            trace = row.traceparent, row.tracestate
+            self.tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, *trace))
         return moved
 
 

@@ -1,14 +1,20 @@
-"""Retention of progress: deletion of expired rows in short transactions."""
+"""Retention of ended jobs and of their progress: deletion of expired rows in short transactions."""
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
 
 from sqlalchemy import delete, func, select, text, update
 
 from app.database.changes import changed
 from app.database.column_types import SecondsSince
 from app.database.transaction import Transaction
+from app.jobs import histories
 from app.jobs.tables import PROGRESS_KEPT, JobProgressRow, TrainingJobRow
+from relevance_bayes.types.jobs import JOB_PATHS
 
 PROGRESS_AT_ONCE = 500
 JOBS_AT_ONCE = 100
+UNSYNCHRONIZED = {"synchronize_session": False}
 
 
 def forget_progress(tx: Transaction, *, ended_before: float) -> bool:
@@ -40,3 +46,21 @@ def forget_progress(tx: Transaction, *, ended_before: float) -> bool:
             return True
         changed(session, update(TrainingJobRow).where(TrainingJobRow.id == job_id).values(progress_kept=False))
     return len(ended) == JOBS_AT_ONCE
+
+
+def expired_jobs(tx: Transaction, *, ended_before: float, after: UUID | None) -> Sequence[UUID]:
+    """Return some jobs that ended so many seconds ago, of all owners, in the order of their ids, after one of them."""
+    job = TrainingJobRow
+    query = select(job.id).where(job.finished_at.is_not(None), SecondsSince(job.finished_at) > ended_before)
+    if after is not None:
+        query = query.where(job.id > after)
+    return tx.session.scalars(query.order_by(job.id).limit(JOBS_AT_ONCE)).all()
+
+
+def forget_jobs(tx: Transaction, job_ids: Collection[UUID]) -> None:
+    """Delete ended jobs that trained no version, with all that belongs to them."""
+    job = TrainingJobRow
+    mine = delete(job).where(job.id.in_(job_ids), job.finished_at.is_not(None))
+    gone = tx.session.execute(mine.returning(job.id, job.owner, job.kind), execution_options=UNSYNCHRONIZED).all()
+    for job_id, owner, kind in gone:
+        tx.record("job.deleted", owner, f"{JOB_PATHS[histories.KIND.validate_python(kind)]}/{job_id}")

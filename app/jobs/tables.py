@@ -21,7 +21,8 @@ class TrainingJobRow(Base):
     twice. `result` is its result (JSON).
     `deaths` counts attempts that died; where `handed_back` is set, the newest attempt is counted or did not die.
     `last_words` is the end of the output of a child that died. `running_seconds` is the running time of all attempts.
-    `traceparent` is the trace context of its submission, `attempt_traceparent` that of its newest attempt.
+    `traceparent` and `tracestate` are the trace context of its submission, `attempt_traceparent` is that of its newest
+    attempt.
     `progress_kept` is false once its progress has expired and was deleted.
     """
 
@@ -93,6 +94,7 @@ class TrainingJobRow(Base):
     running_seconds: Mapped[float] = mapped_column(default=0.0, server_default="0")
     last_words: Mapped[str | None] = mapped_column(default=None)
     traceparent: Mapped[str | None] = mapped_column(default=None)
+    tracestate: Mapped[str | None] = mapped_column(default=None)
     attempt_traceparent: Mapped[str | None] = mapped_column(default=None)
     progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
 

@@ -29,7 +29,7 @@ def backup(settings: Settings, path: Path) -> tuple[Path, Manifest]:
         path /= f"relevance-{now:%Y%m%dT%H%M%SZ}.tar"
     if path.exists():
         raise BackupError(f"{path} exists: choose another name.")
-    engine = make_engine(settings.url)
+    engine = make_engine(settings.url, password_file=settings.database_password_file)
     try:
         with staging(path) as folder:
             database, archive = folder / "database", folder / "archive"

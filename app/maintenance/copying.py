@@ -22,16 +22,17 @@ def copy_database(settings: Settings, target: Settings) -> tuple[CopiedTable, ..
     """
     check_url(settings)
     check_url(target)
-    source_engine, target_engine = make_engine(settings.url), make_engine(target.url, creates=True)
+    source_engine = make_engine(settings.url, password_file=settings.database_password_file)
+    target_engine = make_engine(target.url, password_file=target.database_password_file, creates=True)
     try:
         check_unused(source_engine)
-        if not revision.is_migrated(source_engine):
+        if not revision.is_current(source_engine):
             raise UnavailableError(
                 "The database is not at the revision of this release: run `relevance migrate` first."
             )
         refuse_content(contents_of(target_engine), "copy into an empty database.")
         check_unused(target_engine)
-        wiring.migrate_tables(target.url)
+        wiring.migrate_tables(target.url, target.database_password_file)
         return copy_rows(source_engine, target_engine, (*shapes(Base.metadata), *queue_migrations.tables()))
     finally:
         source_engine.dispose()

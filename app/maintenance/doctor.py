@@ -9,7 +9,9 @@ from pathlib import Path
 from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
 from app.database import health, postgresql_dumps, revision
+from app.database.contents import contents_of
 from app.database.failures import own_reason
+from app.database.migrations import has_migration
 from app.database.snapshots import path_of
 from app.errors import NotInstalledError, UnavailableError
 from app.jobs.backlog_repository import BacklogRepository
@@ -53,9 +55,10 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
     is_migrated = parts.base.is_migrated()
     yield ok("database", f"{settings.url.render_as_string(hide_password=True)} responds")
     if not is_migrated:
-        yield error("migrations", f"the tables are not at {revision.EXPECTED}", "Run `relevance migrate`.")
+        yield _not_migrated(contents_of(engine).revision)
         return
-    yield ok("migrations", f"the tables are at {revision.EXPECTED}")
+    later = "" if revision.is_current(engine) else "a later revision, compatible with "
+    yield ok("migrations", f"the tables are at {later}{revision.EXPECTED}")
     found = health.examine(engine)
     yield _writes(found.write_error)
     yield _clock(found.ahead_seconds)
@@ -78,6 +81,13 @@ def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
             yield warning("backup", missing.detail.rstrip("."), "Install it on the host that writes backups.")
         else:
             yield ok("backup", "pg_dump and pg_restore are installed")
+
+
+def _not_migrated(found: str | None) -> Finding:
+    if found is None or has_migration(found):
+        return error("migrations", f"the tables are not at {revision.EXPECTED}", "Run `relevance migrate`.")
+    detail = f"the tables are of a newer release, at {found}, which this one can't use"
+    return error("migrations", detail, "Run that release, or restore a backup of this one.")
 
 
 def _unavailable(settings: Settings, unavailable: UnavailableError) -> Finding:

@@ -84,7 +84,7 @@ def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replac
 
 
 def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, replaces: bool) -> None:
-    engine = make_engine(settings.url)
+    engine = make_engine(settings.url, password_file=settings.database_password_file)
     try:
         there = contents_of(engine)
         if not replaces:
@@ -96,6 +96,6 @@ def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, re
         if there.rows:
             check_unused(engine)
         postgresql_dumps.restore(engine, database_blocks(backup, manifest), replaces=bool(there.rows))
-        wiring.migrate_tables(settings.url)
+        wiring.migrate_tables(settings.url, settings.database_password_file)
     finally:
         engine.dispose()

@@ -43,6 +43,12 @@ class ModelRepository:
 
     tx: Transaction
 
+    def trained_by(self, job_ids: Collection[UUID]) -> frozenset[UUID]:
+        """Return those of some jobs, of any owner, that trained a version that there is."""
+        row = ModelVersionRow
+        found = self.tx.session.scalars(select(row.job_id).where(row.job_id.in_(job_ids)))
+        return frozenset(job_id for job_id in found if job_id is not None)
+
     def get(self, owner: str, name: str) -> Model:
         """Return a model; raises NotFoundError."""
         model = self.find(owner, name)

@@ -175,6 +175,7 @@ class Start:
             "internal",
             {"process.pid": child.pid, "relevance.fit.resumed": bool(self.fit_log)},
             parent=self.attempt.span.traceparent,
+            state=self.attempt.span.tracestate,
         )
 
     def _received(self, child: Child, training: Training, span: Span) -> Fitted | Failure:

@@ -77,6 +77,11 @@ class UnsampledSpan:
         context = self._context
         return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
 
+    @property
+    def tracestate(self) -> str | None:
+        """The entries of tracing systems in its trace context."""
+        return self._context.trace_state.to_header() or None
+
     def set(self, attributes: Attributes) -> None:
         """Do nothing."""
 

@@ -34,6 +34,10 @@ class Span(Protocol):
     def traceparent(self) -> str | None:
         """Return its trace context; None where nothing is traced."""
 
+    @property
+    def tracestate(self) -> str | None:
+        """Return the entries of tracing systems in its trace context; None without any."""
+
     def set(self, attributes: Attributes) -> None:
         """Set attributes."""
 
@@ -48,7 +52,7 @@ class NoSpan:
     """The span of what is not traced."""
 
     trace_id = span_id = ""
-    traceparent = None
+    traceparent = tracestate = None
 
     def set(self, attributes: Attributes) -> None:
         """Do nothing."""
@@ -117,6 +121,11 @@ CURRENT_REQUEST: ContextVar[str | None] = ContextVar("request_id", default=None)
 def current_traceparent() -> str | None:
     """Return the trace context of the current span; None where nothing is traced."""
     return CURRENT.get().traceparent
+
+
+def current_tracestate() -> str | None:
+    """Return the entries of tracing systems in the trace context of the current span; None without any."""
+    return CURRENT.get().tracestate
 
 
 @contextmanager

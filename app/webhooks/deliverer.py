@@ -20,7 +20,7 @@ from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.records import Alarm
-from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, Span, Tracer
+from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, TRACESTATE, Span, Tracer
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
@@ -156,6 +156,7 @@ class Deliverer:
                 "relevance.webhook.delivery_id": str(delivery_attempt.delivery_id),
             },
             parent=delivery_attempt.traceparent,
+            state=delivery_attempt.tracestate,
         )
         CURRENT.set(span)
         attempt = self._attempt(delivery_attempt, body, span)
@@ -177,6 +178,8 @@ class Deliverer:
         }
         if span.traceparent is not None:
             headers[TRACEPARENT] = span.traceparent
+            if span.tracestate is not None:
+                headers[TRACESTATE] = span.tracestate
         try:
             target = read_target(delivery_attempt.url)
             span.set({"server.address": target.host, "server.port": target.port})

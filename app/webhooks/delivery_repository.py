@@ -18,7 +18,7 @@ from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.records import JobEnded
 from app.outcomes.records import AlarmCleared, AlarmRaised
-from app.tracing.spans import current_traceparent
+from app.tracing.spans import current_traceparent, current_tracestate
 from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, DeliveryAttempt, webhook_path
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
@@ -52,7 +52,9 @@ class DeliveryRepository:
         """Queue the message of a job's end for every webhook of its owner that subscribes to the event."""
         event, event_id = OF_KIND[ended.kind][ended.state], uuid7()
         for webhook_id in self._subscribed(ended.owner, event):
-            self._begin(webhook_id, event, event_id, job_id=ended.job_id, submission=ended.traceparent)
+            self._begin(
+                webhook_id, event, event_id, job_id=ended.job_id, submission=(ended.traceparent, ended.tracestate)
+            )
 
     def begin_alarm(self, owner: str, event: EventType, alarm_id: UUID) -> None:
         """Queue the message that an alarm was raised or cleared for every webhook that subscribes to the event."""
@@ -80,13 +82,15 @@ class DeliveryRepository:
         *,
         job_id: UUID | None = None,
         alarm_id: UUID | None = None,
-        submission: str | None = None,
+        submission: tuple[str | None, str | None] = (None, None),
     ) -> UUID:
         """Insert a delivery in the current trace, else in that of the job's submission; queue its first attempt.
 
         Return its id.
         """
         delivery_id, entry = uuid7(), uuid7()
+        current = current_traceparent(), current_tracestate()
+        traceparent, tracestate = submission if current[0] is None else current
         made = insert(WebhookDeliveryRow).values(
             id=delivery_id,
             webhook_id=webhook_id,
@@ -101,7 +105,8 @@ class DeliveryRepository:
             delay=0.0,
             tries=0,
             attempts=0,
-            traceparent=current_traceparent() or submission,
+            traceparent=traceparent,
+            tracestate=tracestate,
         )
         self.tx.session.execute(made)
         self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
@@ -147,6 +152,7 @@ class DeliveryRepository:
             "delay": 0.0,
             "tries": 0,
             "traceparent": current_traceparent(),
+            "tracestate": current_tracestate(),
         }
         mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
         if not changed(self.tx.session, mine.values(**anew)):
@@ -180,6 +186,7 @@ class DeliveryRepository:
             webhook.secret,
             delivery.traceparent,
             delivery.alarm_id,
+            delivery.tracestate,
         )
 
     def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:

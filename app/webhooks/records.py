@@ -63,7 +63,7 @@ class Delivery:
 class DeliveryAttempt:
     """The data of one delivery attempt; `tries` is the number of attempts before it since the (re)delivery began.
 
-    `traceparent` is the trace context of what began the delivery.
+    `traceparent` and `tracestate` are the trace context of what began the delivery.
     """
 
     delivery_id: UUID
@@ -78,6 +78,7 @@ class DeliveryAttempt:
     secret: str = field(repr=False)
     traceparent: str | None = None
     alarm_id: UUID | None = None
+    tracestate: str | None = None
 
 
 def new_secret() -> str:

@@ -36,8 +36,8 @@ class WebhookDeliveryRow(Base):
     """The delivery of one event to one webhook.
 
     `entry` is its newest queue entry, queued at `queued_at` by the database's clock to begin `delay` seconds later;
-    `tries` counts the attempts since the (re)delivery began, `attempts` all of them. `traceparent` is the trace context
-    of what began it: an attempt of the job, or a request.
+    `tries` counts the attempts since the (re)delivery began, `attempts` all of them. `traceparent` and `tracestate` are
+    the trace context of what began it: an attempt of the job, or a request.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -70,6 +70,7 @@ class WebhookDeliveryRow(Base):
     attempts: Mapped[int]
     traceparent: Mapped[str | None] = mapped_column(default=None)
     alarm_id: Mapped[UUID | None] = mapped_column(ForeignKey("model_alarms.id", ondelete="CASCADE"), default=None)
+    tracestate: Mapped[str | None] = mapped_column(default=None)
 
 
 class WebhookAttemptRow(Base):

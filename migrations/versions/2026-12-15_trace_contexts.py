@@ -7,6 +7,7 @@ revision: str = "2026_12_15_trace_contexts"
 down_revision: str | None = "2026_12_14_submitters"
 branch_labels: str | None = None
 depends_on: str | None = None
+oldest_compatible: str | None = None
 
 
 def upgrade() -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import anyio
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from app.accounts.authenticator import (
     FULL_READ_SECONDS,
@@ -17,8 +17,10 @@ from app.accounts.authenticator import (
     REFRESH_SECONDS,
     KeyAuthenticator,
 )
+from app.accounts.repository import ApiKeyRepository
 from app.accounts.session_repository import SessionRepository
 from app.accounts.session_service import Sessions
+from app.accounts.tables import ApiKeyRow
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal
 from tests.applications import SESSION_SECONDS, SmallParts
@@ -260,6 +262,38 @@ def test_sessions_are_read_once_and_then_those_alone_that_changed(
         connection.execute(text("DELETE FROM sessions"))
     time.now += FULL_READ_SECONDS
     assert with_session(authenticator, secret) is None
+    assert len(full) == 2
+
+
+def test_keys_are_read_once_and_then_those_alone_that_changed(
+    parts: SmallParts, authenticator: KeyAuthenticator, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full: list[float] = []
+    principals = ApiKeyRepository.principals
+
+    def counted(repository: ApiKeyRepository) -> Mapping[bytes, Principal]:
+        full.append(time.now)
+        return principals(repository)
+
+    monkeypatch.setattr(ApiKeyRepository, "principals", counted)
+    made = [parts.keys.create("local", "of a test", scopes=("read",)) for _ in range(3)]
+    secrets = [secret for _, secret in made]
+    assert all(found(authenticator, header(secret)) for secret in secrets)
+    parts.keys.revoke("local", made[0][0].id)
+    with parts.stored.engine.begin() as connection:  # as an earlier release does it
+        revoked = update(ApiKeyRow).where(ApiKeyRow.id == made[1][0].id)
+        connection.execute(revoked.values(revoked_at=NOW - timedelta(minutes=5)))
+    _, new = parts.keys.create("local", "new", scopes=("read",))
+    time.now += REFRESH_SECONDS + 0.01
+    assert [found(authenticator, header(secret)) is not None for secret in (*secrets, new)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert len(full) == 1
+    time.now += FULL_READ_SECONDS
+    assert found(authenticator, header(new)) is not None
     assert len(full) == 2
 
 

@@ -138,3 +138,23 @@ def test_a_session_in_a_project_has_the_role_of_now_and_none_without_membership(
     with transaction() as tx:
         MemberRepository(tx).remove(OWNER, "vision")
     assert found() == [None, of_own]
+
+
+def test_a_member_with_a_role_of_a_later_release_is_not_shown_and_can_get_another_role_or_be_removed(
+    transaction: OpenTransaction,
+) -> None:
+    for name in ("alice", "bob", "carol"):
+        put(transaction, name)
+    with transaction() as tx:
+        tx.session.execute(text("UPDATE members SET role = 'auditor' WHERE subject <> 'bob'"))
+    with transaction() as tx:
+        members = MemberRepository(tx)
+        assert [one.subject for one in members.page(OWNER, limit=1, after=None).items] == ["bob"]
+        assert members.page(OWNER, limit=1, after=None).next is None
+        assert members.projects("alice", limit=9, after=None).items == (("alice", "owner"),)
+        with pytest.raises(NotFoundError):
+            members.get(OWNER, "alice")
+        members.remove(OWNER, "alice")
+    assert put(transaction, "carol", "editor") is False
+    with transaction() as tx:
+        assert [one.subject for one in MemberRepository(tx).page(OWNER, limit=9, after=None).items] == ["bob", "carol"]

@@ -99,3 +99,28 @@ def test_the_same_key_twice_and_one_too_many_are_refused(
     with transaction() as tx:
         ApiKeyRepository(tx).revoke(samples.OWNER, key.id)
     added(transaction, "four")
+
+
+def test_changes_are_the_keys_that_were_created_or_revoked_of_late_or_expire_soon(
+    transaction: OpenTransaction, clock: HandClock
+) -> None:
+    added(transaction, "old")
+    added(transaction, "lasting", lifetime=timedelta(days=1))
+    soon = added(transaction, "soon", lifetime=timedelta(hours=3))
+    revoked, moved = added(transaction, "revoked"), added(transaction, "moved", lifetime=timedelta(days=1))
+    clock.now += timedelta(hours=2, minutes=59)
+    added(transaction, "new")
+    with transaction() as tx:
+        keys = ApiKeyRepository(tx)
+        keys.revoke(samples.OWNER, revoked.id)
+        keys.expire(samples.OWNER, moved.id, tx.clock())
+    with transaction() as tx:
+        found = ApiKeyRepository(tx).changes(within=3_600.0, ahead=300.0)
+        assert set(found) == {digest(secret) for secret in (b"new", b"revoked", b"moved", b"soon")}
+        assert found[digest(b"revoked")] is None
+        assert found[digest(b"moved")] is None
+        expiring = found[digest(b"soon")]
+        assert expiring is not None
+        assert soon.expires_at is not None
+        assert expiring.expires_at == soon.expires_at.timestamp()
+        assert ApiKeyRepository(tx).changes(within=0.0, ahead=0.0) == {}

@@ -263,6 +263,21 @@ def test_a_session_keeps_the_project_and_the_scopes_of_its_key(
     assert locked.get("/v1/models", headers=headers | {"Relevance-Project": "vision"}).status_code == 401
 
 
+def test_a_session_can_be_ended_after_its_membership(
+    parts: SmallParts, locked: TestClient, editor: dict[str, str]
+) -> None:
+    cookie = session(locked, editor)
+    headers = cookie | OWN_PAGE
+    parts.members.remove("local", "vision")
+    assert locked.get("/v1/session", headers=headers).status_code == 401
+    assert locked.delete("/v1/session", headers=cookie | {"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    ended = locked.delete("/v1/session", headers=headers)
+    assert (ended.status_code, len(ended.headers.get_list("set-cookie"))) == (204, 2)
+    assert locked.delete("/v1/session", headers=headers).status_code == 401  # it has ended
+    parts.members.put("local", "vision", "editor")
+    assert locked.get("/v1/session", headers=headers).status_code == 401
+
+
 def test_a_session_that_was_made_in_the_own_project_may_act_in_others(
     parts: SmallParts, locked: TestClient, editor: dict[str, str]
 ) -> None:

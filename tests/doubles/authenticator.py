@@ -20,6 +20,9 @@ class OneKey:
     async def authenticate(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         return self.known(authorizations)
 
+    def known_session(self, session: bytes) -> Principal | None:
+        return None
+
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         return principal if project.decode() == principal.owner else None
 

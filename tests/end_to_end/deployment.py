@@ -37,17 +37,23 @@ class Api:
 
 @dataclass
 class Deployment:
-    """Processes over one database; what they say on standard error is kept in `directory`."""
+    """Processes over one database; what they say on standard error is kept in `directory`.
+
+    Their code is that of this working tree, or of another `checkout`.
+    """
 
     database_url: str
     directory: Path
+    checkout: Path | None = None
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
     apis: list[Api] = field(default_factory=list)
 
     def environment(self, **settings: str) -> dict[str, str]:
         """Theirs: nothing of the settings that this process has."""
         ours = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
+        packages = {} if self.checkout is None else {"PYTHONPATH": f"{self.checkout}:{self.checkout / 'library'}"}
         return ours | {
+            **packages,
             "RELEVANCE_DATABASE_URL": self.database_url,
             "RELEVANCE_PORT": "0",
             "RELEVANCE_POLL_SECONDS": "0.1",
@@ -62,6 +68,7 @@ class Deployment:
         with (self.directory / f"{command}-{len(self.processes)}.log").open("w") as log:
             process = subprocess.Popen(
                 [*limited, sys.executable, "-m", "app.cli", command, "--until-eof"],
+                cwd=self.checkout,
                 env=self.environment(**settings),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -87,6 +94,16 @@ class Deployment:
         finally:
             late.cancel()
         raise AssertionError(f"the API did not start: {self.given()}")
+
+    def run(self, *arguments: str) -> str:
+        """Run a command to its end, and return what it prints."""
+        command = [sys.executable, "-m", "app.cli", *arguments]
+        environment = self.environment()
+        done = subprocess.run(
+            command, cwd=self.checkout, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def given(self) -> str:
         """What all processes have said on standard error."""
@@ -116,9 +133,9 @@ class Deployment:
 
 
 @contextmanager
-def deployed(database_url: str, directory: Path) -> Iterator[Deployment]:
+def deployed(database_url: str, directory: Path, checkout: Path | None = None) -> Iterator[Deployment]:
     """A deployment without any process yet, all of which are gone at the end."""
-    deployment = Deployment(database_url, directory)
+    deployment = Deployment(database_url, directory, checkout)
     try:
         yield deployment
     finally:

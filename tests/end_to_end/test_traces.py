@@ -13,6 +13,7 @@ from tests.waiting import until
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 SAMPLED = f"00-{TRACE}-{PARENT}-01"
+HEADERS = {"traceparent": SAMPLED, "tracestate": "vendor=1", "X-Request-ID": "mine-1"}
 
 
 def settings_for(collector: Collector) -> dict[str, str]:
@@ -26,7 +27,7 @@ def settings_for(collector: Collector) -> dict[str, str]:
 
 
 def submit(api: Api, path: str, **request: Json) -> httpx2.Response:
-    response = api.http.post(path, json=request, headers={"traceparent": SAMPLED, "X-Request-ID": "mine-1"})
+    response = api.http.post(path, json=request, headers=HEADERS)
     assert response.status_code == 202, response.text
     return response
 
@@ -59,6 +60,7 @@ def test_a_trace_goes_from_the_client_to_the_webhook(deployment: Deployment) -> 
     assert len(pids) == 3
     assert next(name for name, _ in fit.events) == "phase"
     assert receiver.received[0].headers["traceparent"] == f"00-{TRACE}-{delivery.span_id}-01"
+    assert receiver.received[0].headers["tracestate"] == delivery.state == attempt.state == "vendor=1"
     (line,) = [line for line in logged(deployment, "request") if line["request_id"] == "mine-1"]
     assert (line["trace_id"], line["span_id"]) == (TRACE, request.span_id)
     lines = [*logged(deployment, "job started"), *logged(deployment, "job ended")]

@@ -151,7 +151,7 @@ def test_the_database_is_queried_at_most_once_a_second_and_not_while_it_is_away(
 
 def test_metrics_need_a_key_that_may_read_where_requests_need_keys(parts: SmallParts) -> None:
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
-    secrets = {scope: parts.keys.create("acme", "of a test", scopes=(scope,))[1] for scope in KEY_SCOPES}
+    secrets = {scope: parts.keys.create("local", "of a test", scopes=(scope,))[1] for scope in KEY_SCOPES}
     with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
         assert client.get("/metrics").status_code == 401
         assert client.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 401
@@ -173,6 +173,17 @@ def test_the_metrics_of_models_are_those_of_the_owner_of_the_key(parts: SmallPar
             text = client.get("/metrics", headers={"Authorization": f"Bearer {secret}"}).text
             assert scrape(text).value(MONITORED.name, model=f"model-of-{owner}", version="1") == 7
             assert text.count("model-of-") == 1
+
+
+def test_metrics_of_all_owners_are_shown_in_the_project_of_the_operator_alone(parts: SmallParts) -> None:
+    headers = {"Authorization": f"Bearer {parts.keys.create('acme', 'of a test', scopes=('admin',))[1]}"}
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    parts.members.put("local", "acme", "viewer")
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+        client.get("/v1/models", headers=headers)
+        own = client.get("/metrics", headers=headers).text
+        shared = client.get("/metrics", headers=headers | {"Relevance-Project": "local"}).text
+    assert (REQUESTS.name in own, REQUESTS.name in shared) == (False, True)
 
 
 def test_openapi_leaves_metrics_out(client: TestClient) -> None:

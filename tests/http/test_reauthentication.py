@@ -132,6 +132,9 @@ class Authentication:
             raise UnavailableError("The database can't be reached.")
         return self._found
 
+    def known_session(self, session: bytes) -> Principal | None:
+        return None
+
     def known_acting(self, principal: Principal, project: bytes) -> Principal | None:
         return None
 

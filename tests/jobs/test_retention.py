@@ -1,13 +1,21 @@
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
+from pydantic import ValidationError
 from sqlalchemy import Engine, text
 
+from app.audit.repository import store_changes
 from app.database.transaction import OpenTransaction, open_transactions
 from app.jobs.repository import JobRepository
 from app.jobs.retention import forget_progress
+from app.registry.repository import ModelRepository
+from app.retention import Retention
+from app.settings import Settings
 from app.webhooks.delivery_repository import SUBSCRIBERS
+from relevance_bayes.types.errors import NotFoundError
 from tests import samples
+from tests.accounts.test_session_repository import NoEntries
 from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_delivery_repository import age
 
@@ -77,3 +85,42 @@ def test_what_is_done_is_not_looked_at_again(engine: Engine) -> None:
     remove_expired(transaction)
     with engine.connect() as connection:
         assert not connection.execute(text("SELECT progress_kept FROM training_jobs")).scalar_one()
+
+
+@pytest.mark.parametrize(("days", "is_kept"), [(None, True), (11.0, True), (9.0, False)])
+def test_ended_jobs_expire_unless_their_version_is_there(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, days: float | None, is_kept: bool
+) -> None:
+    monkeypatch.setattr("app.jobs.retention.JOBS_AT_ONCE", 2)
+    transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS, store_changes=store_changes)
+    failed = [job_with_progress(transaction, times=1) for _ in range(5)]
+    samples.stored_version(transaction)
+    age("training_jobs", "finished_at", engine)
+    young, running = job_with_progress(transaction, times=1), job_with_progress(transaction, times=1, ended=False)
+    age("training_jobs", "started_at", engine)
+    seconds = None if days is None else days * DAY
+    Retention(transaction, NoEntries(), lambda: datetime.now(UTC), DAY, DAY, 365 * DAY, DAY, seconds).remove_expired()
+    with transaction() as tx:
+        jobs = JobRepository(tx)
+        for job_id in (young, running):
+            assert jobs.get(samples.OWNER, job_id).id == job_id
+        for job_id in failed:
+            if is_kept:
+                assert jobs.get(samples.OWNER, job_id).id == job_id
+            else:
+                with pytest.raises(NotFoundError):
+                    jobs.get(samples.OWNER, job_id)
+        for table in ("job_transitions", "job_progress"):
+            owned = text(f"SELECT count(*) FROM {table} WHERE job_id = :id")
+            kept = tx.session.scalar(owned, {"id": failed[0].hex if engine.dialect.name == "sqlite" else failed[0]})
+            assert kept == 0 or is_kept
+        deleted = tx.session.execute(text("SELECT resource FROM audit_entries WHERE action = 'job.deleted'"))
+        assert set(deleted.scalars()) == (set() if is_kept else {f"/v1/training-jobs/{job_id}" for job_id in failed})
+        assert ModelRepository(tx).version(samples.OWNER, "prices").number == 1
+
+
+def test_jobs_are_kept_as_long_as_their_events_and_files() -> None:
+    for days, of_files in ((6.0, 1.0), (20.0, 1.0), (40.0, 41.0)):
+        with pytest.raises(ValidationError, match="job_retention_days"):
+            Settings(job_retention_days=days, result_retention_days=of_files)
+    assert Settings(job_retention_days=30.0).job_retention_days == 30.0

@@ -18,7 +18,7 @@ from tests.applications import closing_engine
 from tests.conftest import DATABASES, migrated_database
 from tests.stored_service import fill, responses
 
-OWN = {"alembic_version", "dbos_migrations", "dbos.dbos_migrations", "dbos.event_dispatch_kv"}
+OWN = {"alembic_version", "compatible_revisions", "dbos_migrations", "dbos.dbos_migrations", "dbos.event_dispatch_kv"}
 """Tables of migrations, which each database has from its own, and one that DBOS no longer uses."""
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Engine, text
 
 from app.accounts.service import ApiKeys
 from app.database import health
+from app.database.revision import EXPECTED
 from app.database.transaction import OpenTransaction, now
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker_repository import WorkerRepository
@@ -15,6 +16,7 @@ from app.maintenance import doctor, settings_checks
 from app.maintenance.findings import Finding
 from app.settings import Settings
 from app.wiring import build
+from tests.database.test_compatibility import LATER, as_of
 from tests.stored_service import fill
 
 
@@ -59,6 +61,18 @@ def test_queued_jobs_without_a_worker_are_an_error(database_url: str) -> None:
     assert found(Settings(database_url=database_url))["workers"].level == "error"
     heartbeat(database_url)
     assert found(Settings(database_url=database_url))["workers"].level == "ok"
+
+
+def test_tables_of_a_newer_release_are_in_order_where_they_are_compatible(engine: Engine, database_url: str) -> None:
+    as_of(engine, LATER, EXPECTED)
+    finding = found(Settings(database_url=database_url))["migrations"]
+    assert (finding.level, "a later revision, compatible with" in finding.detail) == ("ok", True)
+    as_of(engine, LATER)
+    finding = found(Settings(database_url=database_url))["migrations"]
+    assert (finding.level, finding.detail) == (
+        "error",
+        f"the tables are of a newer release, at {LATER}, which this one can't use",
+    )
 
 
 def test_a_database_without_tables_is_to_be_migrated(empty_database_url: str) -> None:

@@ -27,6 +27,9 @@ def tracer(collector: Collector) -> Iterator[OpenTelemetryTracer]:
     tracer.close()
 
 
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
 def test_each_attempt_is_a_span_in_the_trace_of_the_jobs_end_and_its_receiver_gets_it(
     place: Place, tracer: OpenTelemetryTracer, collector: Collector
 ) -> None:
@@ -36,7 +39,7 @@ def test_each_attempt_is_a_span_in_the_trace_of_the_jobs_end_and_its_receiver_ge
         engine.launch()
         try:
             with span_scope():
-                end = tracer.start("process training", "consumer", {})
+                end = tracer.start("process training", "consumer", {}, parent=PARENT, state="vendor=1")
                 CURRENT.set(end)
                 place.end()
             until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
@@ -44,8 +47,9 @@ def test_each_attempt_is_a_span_in_the_trace_of_the_jobs_end_and_its_receiver_ge
             engine.shutdown(5.0)
     first, second = collector.wait(2, http_request_method="POST")
     assert [request.headers["traceparent"] for request in receiver.received] == [
-        f"00-{end.trace_id}-{span.span_id}-03" for span in (first, second)
+        f"00-{end.trace_id}-{span.span_id}-01" for span in (first, second)
     ]
+    assert {request.headers["tracestate"] for request in receiver.received} == {"vendor=1"}
     (delivery,) = place.deliveries(webhook)
     for span, tries, status in ((first, 0, 500), (second, 1, 204)):
         assert (span.name, span.kind) == ("POST", "client")

@@ -5,6 +5,7 @@ from dbos import error as engine_errors
 from sqlalchemy import Engine
 
 from app.database.copying import TableShape, shapes
+from app.database.passwords import url_in_use
 from app.jobs.queue import dbos_internals
 from app.jobs.queue.failures import translated
 
@@ -15,7 +16,7 @@ def migrate(engine: Engine) -> None:
     Raises UnavailableError when the database can't be reached.
     """
     with translated():
-        DBOS.migrate(engine.url.render_as_string(hide_password=False))
+        DBOS.migrate(url_in_use(engine).render_as_string(hide_password=False))
 
 
 def is_migrated(client: DBOSClient) -> bool:

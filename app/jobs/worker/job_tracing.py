@@ -21,5 +21,6 @@ def start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Spa
             "relevance.job.attempt": earlier.attempt + 1,
         },
         parent=earlier.traces.submission,
+        state=earlier.traces.state,
         links=[link for link in links if link is not None],
     )

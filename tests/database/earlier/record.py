@@ -28,7 +28,17 @@ import httpx2
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Members: TypeAlias = dict[str, Json]
 
-OUTSIDE = ("alembic_version", "sqlite_", "dbos", "workflow", "operation_", "notifications", "streams", "scheduler")
+OUTSIDE = (
+    "alembic_version",
+    "compatible_revisions",
+    "sqlite_",
+    "dbos",
+    "workflow",
+    "operation_",
+    "notifications",
+    "streams",
+    "scheduler",
+)
 """Tables that are not the service's own begin so."""
 
 KERNELS = (

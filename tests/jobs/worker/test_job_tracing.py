@@ -16,6 +16,9 @@ from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, Bench, Running
 from tests.waiting import until
 
+PARENT, STATE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "vendor=1,other=2"
+"""The trace context of the client that submits jobs."""
+
 
 @dataclass
 class Traced:
@@ -28,7 +31,7 @@ class Traced:
     def submitted(self, trainer: Trainer) -> tuple[UUID, Span]:
         """A job that was queued within a span, and the span."""
         with span_scope():
-            span = self.tracer.start("POST", "server", {})
+            span = self.tracer.start("POST", "server", {}, parent=PARENT, state=STATE)
             CURRENT.set(span)
             return self.bench.queued(trainer), span
 
@@ -123,6 +126,14 @@ def test_the_trace_context_of_a_job_is_in_the_transaction_of_its_submission(trac
         earlier = JobRepository(tx).earlier_starts(job_id)
     assert earlier is not None
     assert (earlier.traces.submission, earlier.traces.attempt) == (submission.traceparent, None)
+    assert earlier.traces.state == STATE
+
+
+def test_the_spans_of_a_job_have_the_tracestate_of_its_submission(traced: Traced) -> None:
+    job_id, _ = traced.submitted(trainers.quick)
+    assert traced.bench.run(job_id)
+    (attempt,), (fit,) = traced.attempts(1), traced.fits(1)
+    assert attempt.state == fit.state == STATE
 
 
 def test_an_exception_ends_the_span_of_its_attempt(traced: Traced, monkeypatch: pytest.MonkeyPatch) -> None:
