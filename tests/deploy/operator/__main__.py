@@ -6,20 +6,20 @@ into an empty volume. Prints what it measured; ends with 1 where something is wr
 
 import sys
 
-from tests.deploy.operator.checks import certified, check, observed, scaled, started, without_failures
+from tests.deploy.operator.checks import alone, certified, check, observed, scaled, started, without_failures
 from tests.deploy.operator.deployment import deployed
 from tests.deploy.operator.page import section
 from tests.deploy.operator.recovery import recovered, restored
 from tests.faults.chaos.containers import engine_is_there
 
-PAGE = "With containers"
+PAGE, IMAGE = "With containers", "The image"
 
 
 def main() -> None:
     """Follow the page."""
     if not engine_is_there():
         sys.exit("There is no container engine here: this needs `docker`, running, and `docker compose`.")
-    page = section(PAGE)
+    page, image = section(PAGE), section(IMAGE)
     with deployed() as deployment:
         started(deployment, page)
         deployment.run("echo RELEVANCE_WEBHOOK_ALLOWED_HOSTS=collector >> .env")
@@ -31,7 +31,10 @@ def main() -> None:
         certified(deployment, page)
         recovered(deployment)
         restored(deployment, page)
-    check(not page.left, f"commands that were not run: {page.left}")
+        deployment.run("docker compose down --volumes --timeout 1 2>&1")
+        alone(deployment, image)
+    left = page.left | image.left
+    check(not left, f"commands that were not run: {left}")
     print("Everything was as the page has it.")
 
 

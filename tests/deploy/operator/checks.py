@@ -9,7 +9,7 @@ import grpc
 
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from relevance_bayes.client.responses import Json
-from tests.deploy.operator.deployment import Deployment, until
+from tests.deploy.operator.deployment import IMAGE, Deployment, until
 from tests.deploy.operator.load import Load, row
 from tests.deploy.operator.page import Page
 
@@ -47,6 +47,21 @@ def started(deployment: Deployment, page: Page) -> None:
     check(_grpc_is_ready(deployment), "gRPC is not ready")
     inspected = "docker inspect --format '{{json .Config.Labels}}' " + deployment.containers("api")[0]
     check('"org.opencontainers.image.version":"0.1.0"' in deployment.run(inspected), "the image has no labels")
+
+
+def alone(deployment: Deployment, page: Page) -> None:
+    """The image by itself, with a worker and a SQLite file."""
+    (block,) = page.take("The image")
+    name, port = "relevance-operator-alone", deployment.environment["PROXY_PORT"]
+    replaced = block.replace("docker run", f"docker run --detach --name {name}").replace("relevance:0.1.0", IMAGE)
+    replaced = replaced.replace("relevance:/srv/data", f"{name}:/srv/data").replace(":8000:8000", f":{port}:8000")
+    ready = f"command curl --silent 'http://127.0.0.1:{port}/health/ready?for=training' || true"
+    try:
+        deployment.run(replaced)
+        seconds = until(lambda: '"worker":true' in deployment.run(ready), "the worker")
+    finally:
+        deployment.run(f"docker rm --force --volumes {name}; docker volume rm {name}")
+    print(f"the image alone: ready after {seconds:.0f} s", flush=True)
 
 
 def load_of(deployment: Deployment, *, uploads: bool = True) -> Load:

@@ -16,7 +16,7 @@ from relevance_bayes.client import Relevance, connect
 from tests.deploy.operator.page import Page
 
 ROOT = Path(__file__).parents[3]
-TIMEOUT = 300.0
+TIMEOUT = 900.0
 IMAGE = "relevance:operator"
 PORTS = {"PROXY_PORT": "8443", "PROMETHEUS_PORT": "9090", "TRACES_PORT": "16686"}
 """The variables of docker-compose.yml for the ports that its page names."""

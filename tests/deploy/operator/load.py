@@ -10,7 +10,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 N_CLIENTS = 4
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.1
 MAX_REQUESTS = 50
 """Requests of a client on one connection."""
 
