@@ -14,6 +14,7 @@ from tests.deploy.operator.load import Load, row
 from tests.deploy.operator.page import Page
 
 MIN_REQUESTS = 1_000
+SOME_REQUESTS = 200
 MODEL = "kiosk"
 ROW = row({"temperature": 29, "weather": "sunny", "holiday": True})
 STATUS = "command curl --silent --output /dev/null --write-out '%{http_code}' --cacert secrets/tls.crt"
@@ -64,10 +65,10 @@ def alone(deployment: Deployment, page: Page) -> None:
     print(f"the image alone: ready after {seconds:.0f} s", flush=True)
 
 
-def load_of(deployment: Deployment, *, uploads: bool = True) -> Load:
+def load_of(deployment: Deployment, *, predicts_only: bool = False) -> Load:
     """Clients that predict by the page's model."""
     key = (deployment.folder / "secrets" / "api_key").read_text()
-    return Load(deployment.url("PROXY_PORT", "https"), key, f"/v1/models/{MODEL}/predict", ROW, uploads)
+    return Load(deployment.url("PROXY_PORT", "https"), key, f"/v1/models/{MODEL}/predict", ROW, predicts_only)
 
 
 def without_failures(deployment: Deployment, page: Page, heading: str) -> None:
@@ -93,7 +94,7 @@ def scaled(deployment: Deployment, page: Page) -> None:
             check(healthy == [True] * 3, f"{service}: {healthy}")
         until(lambda: _servers(deployment) == 3, "three servers of the proxy")
         deployment.run("docker compose up --detach --no-recreate --wait 2>&1")
-        until(lambda: _servers(deployment) == 2, "two servers of the proxy")
+        until(lambda: _servers(deployment) == 2 and load.sent > SOME_REQUESTS, "two servers of the proxy")
     print(f"scaled to 3 and back to 2: {len(load.failed)} of {load.sent:,} requests failed", flush=True)
     check(not load.failed, f"failed requests: {load.failed[:5]}")
 
@@ -106,8 +107,10 @@ def certified(deployment: Deployment, page: Page) -> None:
         "openssl x509 -in other/secrets/tls.pem > chain.pem; openssl pkey -in other/secrets/tls.pem > key.pem"
     )
     with load_of(deployment) as load:
+        until(lambda: load.sent > SOME_REQUESTS, "requests with the old certificate")
         deployment.follow(page, "The certificate")
         until(lambda: _certificate(deployment) != old, "the new certificate")
+        until(lambda: load.sent > 2 * SOME_REQUESTS, "requests with the new certificate")
     print(f"another certificate: {len(load.failed)} of {load.sent:,} requests failed", flush=True)
     check(not load.failed, f"failed requests: {load.failed[:5]}")
 

@@ -17,7 +17,7 @@ MAX_REQUESTS = 50
 
 @dataclass
 class Load:
-    """A context with clients, each of which predicts, lists and uploads; only uploads change something.
+    """A context with clients, each of which predicts; unless they predict only, they list and upload too.
 
     `failed` are the requests without a response, or with one of 500 and above; `outage` is the longest time in seconds
     in which a client got no other response.
@@ -27,7 +27,7 @@ class Load:
     key: str
     path: str
     body: bytes
-    uploads: bool = True
+    predicts_only: bool = False
     sent: int = 0
     failed: list[str] = field(default_factory=list)
     outage: float = 0.0
@@ -52,7 +52,7 @@ class Load:
     def _requests(self, place: int) -> tuple[tuple[str, str, bytes | None, str], ...]:
         predict = ("POST", self.path, self.body, "application/json")
         upload = ("POST", f"/v1/datasets?name=load-{place}", b"x,y\n1,2\n3,4\n", "text/csv")
-        return (*(predict,) * 8, ("GET", "/v1/models", None, ""), upload if self.uploads else predict)
+        return (predict,) if self.predicts_only else (*(predict,) * 8, ("GET", "/v1/models", None, ""), upload)
 
     def _run(self, place: int) -> None:
         last = time.monotonic()

@@ -32,7 +32,7 @@ def recovered(deployment: Deployment) -> None:
 def _end(deployment: Deployment, service: str, container: str) -> None:
     job = _submitted(deployment, f"{service}-{container[:6]}")
     restarts = deployment.restarts(container)
-    with load_of(deployment, uploads=False) as load:
+    with load_of(deployment, predicts_only=True) as load:
         until(lambda: load.sent > 100, "the first predictions")
         deployment.end(container)
         until(lambda: deployment.restarts(container) > restarts, f"the restart of {service}")
