@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from relevance_bayes.client import Relevance, connect
 from tests.deploy.operator.page import Page
 
 ROOT = Path(__file__).parents[3]
+LOG = Path(gettempdir(), "relevance-operator.log")
 TIMEOUT = 900.0
 IMAGE = "relevance:operator"
 PORTS = {"PROXY_PORT": "8443", "PROMETHEUS_PORT": "9090", "TRACES_PORT": "16686"}
@@ -111,7 +112,8 @@ def deployed() -> Iterator[Deployment]:
             yield deployment
         except BaseException:
             words = deployment.run("docker compose ps --all; docker compose logs --no-color 2>&1")
-            Path("/tmp/relevance-operator.log").write_text(words)
+            LOG.write_text(words)
+            print(f"What the containers wrote is in {LOG}.")
             raise
         finally:
             deployment.run("docker compose --profile observability down --volumes --timeout 1 2>&1")
