@@ -9,6 +9,7 @@ CLIENTS := .venv-clients
 CLIENT_STAMPS := $(patsubst %,$(CLIENTS)/%/.installed,kserve mlserver triton)
 PEER_SERVERS := .venv-peers
 TABLES := .venv-tables
+AUDIT := .venv-audit
 PEER_STAMPS := $(patsubst %,$(PEER_SERVERS)/%/.installed,bentoml kserve mlserver)
 
 export UV_SYSTEM_CERTS := true
@@ -19,7 +20,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring upgrades chaos wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +53,9 @@ $(CLIENTS)/%/.installed: tests/foreign/requirements-%.lock | $(BIN)/uv
 	$(environment)
 
 $(PEER_SERVERS)/%/.installed: benchmarks/serving/peers/requirements-%.lock | $(BIN)/uv
+	$(environment)
+
+$(AUDIT)/.installed: deploy/image/requirements-audit.lock | $(BIN)/uv
 	$(environment)
 
 $(TABLES)/.installed: benchmarks/tables/requirements-tables.lock | $(BIN)/uv
@@ -108,6 +112,34 @@ upgrades: install ## the release before the last migration serves while this one
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos
 
+deployment: install ## the commands of docs/how-to/deployment.md on real containers, each of which ends and recovers; needs docker
+	$(BIN)/python -m tests.deploy.operator
+
+IMAGE := relevance:0.1.0
+
+image: install ## the container image, and the sizes of its parts; needs docker
+	docker build --tag $(IMAGE) .
+	$(BIN)/python -m deploy.image sizes $(IMAGE)
+
+# The second build is of a copy whose files only their owner can read: modes are those that the Dockerfile gives.
+image-twice: image ## the image again, from nothing: both have equal files, modes and contents
+	@rm -rf build/copy && mkdir -p build/copy
+	(umask 077 && git ls-files -z --cached --others --exclude-standard | xargs -0 tar --create | \
+		tar --extract --no-same-permissions --directory build/copy)
+	docker build --no-cache --tag $(IMAGE)-twice build/copy
+	$(BIN)/python -m deploy.image compare $(IMAGE) $(IMAGE)-twice
+	docker rmi $(IMAGE)-twice
+
+sbom: install $(AUDIT)/.installed ## what the image is made of, as CycloneDX, into dist/; checked against the schema
+	@mkdir -p dist
+	$(BIN)/python deploy/image/sbom.py requirements-runtime.lock > dist/sbom.cdx.json
+	$(AUDIT)/bin/python -c 'import sys; from cyclonedx.schema import SchemaVersion; from cyclonedx.validation.json import \
+		JsonStrictValidator; sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read()))' < dist/sbom.cdx.json
+
+audit: $(AUDIT)/.installed ## known vulnerabilities of what the image is made of; asks a database of them over the network
+	$(AUDIT)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
+		$(if $(SERVICE),--vulnerability-service $(SERVICE)) --requirement requirements-runtime.lock
+
 format: install ## put the code in its one format, and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -129,7 +161,7 @@ lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients an
 	$(COMPILE) --constraints requirements.lock --extra grpc --extra jwt --extra onnx --extra tracing --output-file requirements-runtime.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --group docs --output-file requirements-docs.lock
 	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in \
-		benchmarks/tables/requirements-*.in; do \
+		benchmarks/tables/requirements-*.in deploy/image/requirements-*.in; do \
 		$(COMPILE) --upgrade --output-file "$${wanted%.in}.lock" "$$wanted" || exit 1; \
 	done
 	@$(MAKE) install
@@ -143,13 +175,18 @@ wheels: docs ## both distributions as wheels, into dist/
 	cd library && ../$(BIN)/python -P -m hatchling build --target wheel --directory ../dist
 	$(BIN)/python -P -m hatchling build --target wheel --directory dist
 
-secrets: ## random secrets for docker compose, where there are none yet
+secrets: ## random secrets and a certificate for docker compose, where there are none yet; needs openssl
 	@mkdir -p secrets && chmod 700 secrets
-	@for name in api_key database_password; do \
+	@for name in api_key database_password grafana_password; do \
 		test -s secrets/$$name || { \
 			od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > secrets/$$name && chmod 644 secrets/$$name && echo "made secrets/$$name"; }; \
 	done
+	@test -s secrets/tls.pem || { \
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=localhost \
+			-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout secrets/tls.key -out secrets/tls.crt 2>/dev/null \
+		&& cat secrets/tls.crt secrets/tls.key > secrets/tls.pem && rm secrets/tls.key \
+		&& chmod 644 secrets/tls.crt secrets/tls.pem && echo "made secrets/tls.crt and secrets/tls.pem"; }
 
 clean: ## remove every .venv and everything that was generated (never a database, never a secret)
-	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
-	find app library tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) $(AUDIT) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find app library tests examples benchmarks deploy migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -63,6 +63,10 @@ def test_the_rules_are_valid_and_fire_where_they_should() -> None:
     promtool("test", "rules", Path(__file__).with_name("alerts_test.yml"))
 
 
+def test_the_configuration_of_compose_is_valid() -> None:
+    promtool("check", "config", "--syntax-only", ROOT / "deploy" / "prometheus" / "prometheus.yml")
+
+
 def test_the_page_lists_the_alerts() -> None:
     assert re.findall(r"^\| `(Relevance\w+)` \|", PAGE.read_text(), re.M) == re.findall(
         r"alert: (\w+)", ALERTS.read_text()

@@ -1,0 +1,1 @@
+"""What deployments need beside the packages: the image, compose, monitoring."""
