@@ -47,7 +47,10 @@ def deployment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         deployment.start("worker", RELEVANCE_SPOOL_DIRECTORY=str(spool))
         dataset = api.calls.create_dataset(sinc(40), name="sinc")
         api.train(dataset_id=dataset.id, target="y")
-        api.calls.predict("sinc", {"columns": {"x": [0.01 * number for number in range(300)]}})
+        api.calls.outcomes.record("sinc", 1.0)
+        rows = {"columns": {"x": [0.01 * number for number in range(300)]}}
+        api.calls.predict("sinc", rows, row_ids=[str(number) for number in range(300)])
+        until(lambda: api.calls.outcomes.send("sinc", {"0": 0.5}).unknown == 0, seconds=TIMEOUT)
         until(lambda: any(spool.glob("relevance-worker-*.health")), seconds=TIMEOUT)
         migration = deployment.environment(RELEVANCE_INITIAL_API_KEY=KEY)
         subprocess.run([sys.executable, "-m", "app.cli", "migrate"], env=migration, check=True)
@@ -101,7 +104,7 @@ def test_each_command_succeeds(command: str, deployment: Deployment, shell: dict
 
 
 def test_all_pages_have_commands() -> None:
-    assert {name: len(commands(name)) for name in PAGES} == {"operations": 3, "runbook": 14}
+    assert {name: len(commands(name)) for name in PAGES} == {"operations": 3, "runbook": 15}
 
 
 def alerts() -> dict[str, str]:
