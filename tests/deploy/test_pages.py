@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.database.engine import MAX_OVERFLOW, POOL_SIZE
+from relevance_bayes.client.responses import Json
 from tests.conftest import migrated_database
 from tests.deploy.manifests import read
 from tests.deploy.prometheus_server import ALERTS
@@ -48,7 +49,7 @@ def deployment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
         dataset = api.calls.create_dataset(sinc(40), name="sinc")
         api.train(dataset_id=dataset.id, target="y")
         api.calls.outcomes.record("sinc", 1.0)
-        rows = {"columns": {"x": [0.01 * number for number in range(300)]}}
+        rows: dict[str, Json] = {"columns": {"x": [0.01 * number for number in range(300)]}}
         api.calls.predict("sinc", rows, row_ids=[str(number) for number in range(300)])
         until(lambda: api.calls.outcomes.send("sinc", {"0": 0.5}).unknown == 0, seconds=TIMEOUT)
         until(lambda: any(spool.glob("relevance-worker-*.health")), seconds=TIMEOUT)
