@@ -18,7 +18,7 @@ from app.retention import Retention
 from app.webhooks.delivery_repository import DeliveryRepository
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
-from tests import samples
+from tests import postgres, samples
 from tests.webhooks.test_repository import hook
 
 NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
@@ -130,12 +130,16 @@ def test_migrations_may_run_twice(empty_database_url: str) -> None:
     engine.dispose()
 
 
-def test_the_migration_connects_with_the_password_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_migration_connects_with_the_password_of_the_engine(
+    postgres_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     urls: list[str] = []
     monkeypatch.setattr(DBOS, "migrate", urls.append)
-    url = "postgresql+psycopg://ada:secret@127.0.0.1:1/relevance"
-    migrate(make_engine(url))
+    url = postgres_server.url("postgres").set(password="secret").render_as_string(hide_password=False)
+    engine = make_engine(url)
+    migrate(engine)
     assert urls == [url]
+    engine.dispose()
 
 
 def test_before_the_migration_submitting_says_that_the_service_is_not_ready(empty_database_url: str) -> None:

@@ -265,8 +265,8 @@ def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowS
             head, value = maximise(of_sums(sums, h), start[:n], free, box, SHORT, origin=origin, ties=ties)
             h = with_head(h, head)
     else:
-        end = task.bound(task.rows(state), task.vectors(state), h).optimum
-        value = end.value
+        found = task.bound(task.rows(state), task.vectors(state), h)
+        end, value = found.optimum, found.value
     floor = task.space.max_log_beta(MAX_SIGNAL_TO_NOISE)
     why = Termination.NOISE_FLOOR if task.space.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
     return with_hyperparameters(replace(state, objective=value, termination=why), h), end
