@@ -61,23 +61,21 @@ class Monitored:
         outside = [one.level == 100 for one in first.scored(X[-HELD_OUT:], t[-HELD_OUT:])]
         missed = sum(outside) / HELD_OUT
         fitted = cls._fitted(X, t)
-        return cls(fitted.ready, fitted.inputs, fitted.target, Promise(min(missed, 0.05) or 0.001, max(missed, 0.05)))
+        return cls(fitted.ready, fitted.inputs, fitted.target, Promise((missed,)))
 
     @classmethod
     def _fitted(cls, X: Array, t: Array) -> "Monitored":
         inputs, scale = Scaled.of(X), Scaled.of(t)
         found = trained(inputs(X), scale(t), Spec(GaussianNoise()))
         target = EncodedTarget("y", "number", float(scale.shift), float(scale.scale), ())
-        return cls(Ready.of(found.model), inputs, target, Promise(0.05, 0.05))
+        return cls(Ready.of(found.model), inputs, target, Promise())
 
     @classmethod
     def of_classes(cls, X: Array, t: Array) -> "Monitored":
         """Fit two classes by the defaults."""
         inputs = Scaled.of(X)
         found = trained(inputs(X), t, Spec(Bernoulli()))
-        return cls(
-            Ready.of(found.model), inputs, EncodedTarget("y", "boolean", 0.0, 1.0, (False, True)), Promise(0.05, 0.05)
-        )
+        return cls(Ready.of(found.model), inputs, EncodedTarget("y", "boolean", 0.0, 1.0, (False, True)), Promise())
 
     def scored(self, X: Array, t: Array) -> list[Scored]:
         """The scores of outcomes."""
@@ -85,15 +83,15 @@ class Monitored:
         if isinstance(prediction, ClassPrediction):
             figures = class_figures(prediction, t)
             return [
-                Scored(score, expected, lower, higher, None, bool(correct), confidence)
-                for score, expected, lower, higher, correct, confidence in figures.T.tolist()
+                Scored(score, expected, lower, higher, None, bool(correct), confidence, None)
+                for score, expected, lower, higher, correct, confidence, _ in figures.T.tolist()
             ]
         assert isinstance(prediction, NumberPrediction)
         figures = number_figures(self.target, prediction, (t - self.target.shift) / self.target.scale)
         levels = [*LEVELS, 100]
         return [
-            Scored(score, expected, lower, higher, levels[[*inside, 1.0].index(1.0)], None, None)
-            for score, expected, lower, higher, _, _, *inside in figures.T.tolist()
+            Scored(score, expected, lower, higher, levels[[*inside, 1.0].index(1.0)], None, None, miss)
+            for score, expected, lower, higher, _, _, miss, *inside in figures.T.tolist()
         ]
 
     def drawn(self, random: Generator, X: Array) -> Array:

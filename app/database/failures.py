@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psycopg.errors import InsufficientPrivilege, LockNotAvailable, UndefinedTable
+from psycopg.errors import InsufficientPrivilege, LockNotAvailable, ReadOnlySqlTransaction, UndefinedTable
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -31,6 +31,8 @@ def translated() -> Iterator[None]:
     except DBAPIError as error:
         if (refused := permission_error(error)) is not None:
             raise refused from error
+        if isinstance(error.orig, ReadOnlySqlTransaction):  # a standby, or a primary that has become one
+            raise UnavailableError("The database is read-only; try again later.") from error
         if _is_missing_table(error):
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
         if _code_of_sqlite(error) == sqlite3.SQLITE_CANTOPEN:

@@ -31,8 +31,8 @@ class PasswordFile:
     def passwords(self) -> tuple[str, ...]:
         """Return the passwords, the first one first; raises OSError where the file was never read."""
         try:
-            self._last = passwords_in(self._path)
-        except OSError:
+            self._last = passwords_in(self._path) or self._last  # it is empty while somebody writes it
+        except (OSError, UnicodeDecodeError):
             if not self._last:
                 raise
         return self._last

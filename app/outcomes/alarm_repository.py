@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import exists, func, select, text, update
 
 from app.database import keyset
 from app.database.changes import changed, insertion
@@ -13,7 +13,7 @@ from app.database.transaction import Transaction
 from app.outcomes.charts import Chart
 from app.outcomes.documents import DIRECTION, STATISTIC
 from app.outcomes.records import Alarm, AlarmCleared, AlarmRaised
-from app.outcomes.tables import OPEN, ModelAlarmRow, OutcomeChartRow
+from app.outcomes.tables import OPEN, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.types.outcomes import Statistic
 
@@ -99,10 +99,15 @@ class AlarmRepository:
         return _alarm(found, *VersionRepository(self.tx).names([found.version_id])[found.version_id])
 
     def raised(self, *, limit: int) -> Mapping[tuple[UUID, Statistic], int]:
-        """Return the numbers of raised alarms by version and statistic, of at most `limit` of these."""
+        """Return the numbers of raised alarms by version and statistic, of the `limit` newest of these.
+
+        Those of versions without recorded predictions, which can't be cleared any more, are left out.
+        """
         row = ModelAlarmRow
-        query = select(row.version_id, row.statistic, func.count()).where(text(OPEN))
-        found = self.tx.session.execute(query.group_by(row.version_id, row.statistic).limit(limit)).all()
+        has_rows = exists().where(RecordedPredictionRow.version_id == row.version_id)
+        query = select(row.version_id, row.statistic, func.count()).where(text(OPEN), has_rows)
+        query = query.group_by(row.version_id, row.statistic).order_by(func.max(row.raised_at).desc())
+        found = self.tx.session.execute(query.limit(limit)).all()
         return {(version_id, STATISTIC.validate_python(name)): n for version_id, name, n in found}
 
 

@@ -43,7 +43,9 @@ def outcome_metrics(tx: Transaction) -> Iterator[Sample]:
     chosen = {*[*dict.fromkeys(models.values())][:MAX_MODELS]}
     by_model: dict[Labels, OutcomeSums] = {}
     for version_id, one in recent.items():
-        labels = models[version_id]
+        labels = models.get(version_id)  # None for a version that was deleted between the queries
+        if labels is None:
+            continue
         by_model[labels] = by_model[labels] + one if labels in by_model else one
     for labels in chosen & by_model.keys():
         yield from _of_outcomes(labels, by_model[labels])
@@ -51,7 +53,7 @@ def outcome_metrics(tx: Transaction) -> Iterator[Sample]:
     alarms += [
         Sample(ALARMS, (*models[version_id], statistic), (number,))
         for (version_id, statistic), number in raised.items()
-        if models[version_id] in chosen
+        if models.get(version_id) in chosen
     ]
     yield from sums(alarms)
 

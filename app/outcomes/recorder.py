@@ -25,7 +25,8 @@ from app.prediction.row_ids import RowIds
 from app.registry.version_repository import VersionRepository
 from app.tasks.prediction import Prediction
 from relevance_bayes.core.types import Indices
-from relevance_bayes.tables.columns import Block, taken
+from relevance_bayes.tables.columns import Block, CategoryColumn, taken
+from relevance_bayes.types.errors import InvalidDataError
 
 FLUSH_SECONDS = 0.5
 """The time for which rows are collected before they are stored."""
@@ -108,14 +109,16 @@ class Recorder:
             self._numbers.add(self._places["not_sampled"], len(places) - len(chosen))
             row_ids = [row_ids[place] for place in chosen.tolist()]
             block, places = {name: taken(column, chosen) for name, column in block.items()}, np.arange(len(chosen))
-        cells = len(places) * (1 + len(served.columns))
+        if not len(places):
+            return
+        cells = _cells(block, row_ids)
         with self._lock:
             if self._cells + cells > MAX_CELLS or self._closing.is_set():
                 self._numbers.add(self._places["dropped"], len(places))
                 return
             self._kept.append(_Kept(served, block, row_ids, places, self._now(), cells))
             self._cells += cells
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = Thread(target=self._run, name="recorder", daemon=True)
                 self._thread.start()
         if not self._used.is_set():
@@ -127,7 +130,7 @@ class Recorder:
             while batch := self._batch():
                 try:
                     self._store(batch)
-                except ConflictError as error:
+                except (ConflictError, InvalidDataError) as error:
                     self._numbers.add(self._places["dropped"], sum(len(one.places) for one in batch))
                     logger.warning("predictions were not recorded", extra={"reason": error.detail})
                 with self._lock:
@@ -207,3 +210,10 @@ class Recorder:
 def is_sampled(row_id: str | None, share: float) -> bool:
     """Return whether a row is in a share of all rows: by its id alone, so in a larger share too."""
     return row_id is not None and zlib.crc32(row_id.encode()) < share * 2**32
+
+
+def _cells(block: Block, row_ids: RowIds) -> int:
+    """Return about the memory of rows, in units of 8 bytes."""
+    texts = sum(len(row_id) for row_id in row_ids if row_id is not None)
+    texts += sum(len(label) for one in block.values() if isinstance(one, CategoryColumn) for label in one.labels)
+    return len(row_ids) * (1 + len(block)) + texts // 8

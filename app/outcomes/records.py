@@ -43,8 +43,8 @@ class Pending:
 class Scored:
     """An outcome under the prediction for its row: see `app.tasks.scored.ScoredRows`.
 
-    `level` is the smallest level whose interval contains it, 100 for none; None for classes. `correct` and `confidence`
-    are None for numbers.
+    `level` is the smallest level whose interval contains it, 100 for none, and `miss` the probability outside that of
+    95 %; None for classes. `correct` and `confidence` are None for numbers.
     """
 
     log_score: float
@@ -54,6 +54,7 @@ class Scored:
     level: int | None
     correct: bool | None
     confidence: float | None
+    miss: float | None
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list
             level=None if of_classes else levels[smallest[place]],
             correct=bool(found.correct[place]) if of_classes else None,
             confidence=float(found.confidence[place]) if of_classes else None,
+            miss=None if of_classes else float(found.miss[place]),
         )
         if found.chosen[place]
         else None
@@ -66,19 +67,22 @@ def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list
 
 @dataclass(frozen=True)
 class Promise:
-    """The probabilities of a miss of the 95 % interval that training promised: the level's, and the measured one.
+    """The shares of misses of the 95 % interval that training measured on rows the model was not fitted to, if any."""
 
-    A share of misses between both is no departure.
-    """
-
-    min_misses: float
-    max_misses: float
+    measured: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, served: ServedVersion) -> "Promise":
         """Return the promise of a version."""
-        shares = [1.0 - ALARM_LEVEL / 100.0, *served.model.measured_misses]
-        return cls(max(min(shares), MIN_PROMISED), min(max(shares), 0.5))
+        return cls(tuple(served.model.measured_misses))
+
+    def of_row(self, miss: float, direction: Direction) -> float:
+        """Return the probability of a miss that a departure is tested against, where the prediction gives `miss`.
+
+        A share of misses between this and those that were measured is no departure.
+        """
+        shares = (miss, *self.measured)
+        return min(max(shares), 0.5) if direction == "lower" else max(min(shares), MIN_PROMISED)
 
 
 @dataclass(frozen=True)
@@ -117,9 +121,9 @@ def _evidence(statistic: Statistic, direction: Direction, one: Scored, promise: 
     if statistic == "log_score":
         ratio = one.lower if direction == "lower" else one.higher
         return ratio, max(one.log_score, MIN_LOG_SCORE), one.expected_log_score
-    if one.level is not None:
-        missed, expected = one.level > ALARM_LEVEL, ALARM_LEVEL / 100.0
-        promised = promise.max_misses if direction == "lower" else promise.min_misses
+    if one.level is not None and one.miss is not None:
+        missed, expected = one.level > ALARM_LEVEL, 1.0 - one.miss
+        promised = promise.of_row(one.miss, direction)
     else:
         missed, expected = not one.correct, one.confidence or 0.0
         promised = 1.0 - expected

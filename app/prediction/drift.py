@@ -40,6 +40,7 @@ class DriftMonitor:
         self._max_rows = min(MAX_ROWS, MAX_CELLS // max(len(self._inputs), 1))
         self._max_whole = min(MAX_ROWS, MAX_CELLS // max(len(version.report.plan.inputs), 1))
         self._random = np.random.default_rng()
+        self._max_waiting = MAX_WAITING
         self._waiting: deque[tuple[Block, Array, Array | None]] = deque()
         self.window = DriftWindow(
             version_id=str(version.id),
@@ -53,13 +54,18 @@ class DriftMonitor:
     def add(self, block: Block, prediction: Prediction, rows: int) -> None:
         """Keep the rows of a request for the count, unless there are many already."""
         waiting, support = self._waiting, prediction.support
-        if len(waiting) >= MAX_WAITING or (support is None and self._predictions is None):
+        if len(waiting) >= self._max_waiting or (support is None and self._predictions is None):
             return
         values = prediction.monitored[1]
         if rows <= self._max_whole:
             waiting.append((block, values, support))
         else:
             waiting.append(self._part(block, values, support))
+
+    def stop(self) -> None:
+        """Keep no rows any more, and forget those that were kept."""
+        self._max_waiting = 0
+        self._waiting.clear()
 
     def _part(self, block: Block, values: Array, support: Array | None) -> tuple[Block, Array, Array | None]:
         """Return the monitored inputs of random rows: one of each of equally many consecutive ones."""

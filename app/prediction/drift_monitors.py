@@ -85,7 +85,7 @@ class DriftMonitors:
             kept = self._monitors.pop(version.id, None) or DriftMonitor(version, classes)
             self._monitors[version.id] = kept
             while len(self._monitors) > MAX_VERSIONS:
-                del self._monitors[next(iter(self._monitors))]
+                self._monitors.pop(next(iter(self._monitors))).stop()
             if not self._closed.is_set() and (self._thread is None or not self._thread.is_alive()):
                 self._thread = Thread(target=self._run, name="drift", daemon=True)
                 self._thread.start()

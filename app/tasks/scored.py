@@ -29,7 +29,7 @@ class ScoredRows:
 
     For numbers, `inside` (3, N) is 1 where the interval of `LEVELS` contains the outcome. For classes it is empty,
     (0, N), `correct` is 1 where the most probable class is the outcome, and `confidence` is its probability; NaN for
-    numbers.
+    numbers. `miss` is the probability of a number outside its 95 % interval, less than 5 % for counts; NaN for classes.
     """
 
     chosen: Mask
@@ -40,6 +40,7 @@ class ScoredRows:
     inside: Array
     correct: Array
     confidence: Array
+    miss: Array
 
 
 def tempered_ratio(

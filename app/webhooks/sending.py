@@ -26,7 +26,7 @@ SECONDS = 10.0
 """Seconds for one attempt, from the DNS lookup to the status."""
 
 CONNECT_SECONDS = 4.0
-"""Seconds of these for one connection and its TLS handshake; less than a worker's grace period."""
+"""Seconds of these for one connection, and again for its TLS handshake; less than a worker's grace period."""
 
 LAST_SECONDS = 2.0
 """Seconds for a request in progress at shutdown; an unfinished one is handed back, and sent again by another worker."""

@@ -7,8 +7,8 @@ revision: str = "2026_12_16_outcomes"
 down_revision: str | None = "2026_12_15_trace_contexts"
 branch_labels: str | None = None
 depends_on: str | None = None
-# The checks are new or wider: releases before write no more than they did, and meet new values once a model records.
-oldest_compatible: str | None = "2026_12_14_submitters"
+# Earlier releases can't read webhooks that subscribe to the new events.
+oldest_compatible: str | None = "2026_12_16_outcomes"
 
 TYPES = (
     *(

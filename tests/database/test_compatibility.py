@@ -15,7 +15,7 @@ from app.database.migrations import compatible_with, downgrade, has_migration, m
 from app.database.revision import COMPATIBLE, EXPECTED, TABLE, compatible_revisions, is_current, is_migrated
 from app.errors import UnavailableError
 
-BEFORE, LONG_BEFORE = "2026_12_14_submitters", "2026_12_13_members"
+BEFORE, LONG_BEFORE = "2026_12_16_outcomes", "2026_12_15_trace_contexts"
 LATER = "2999_01_01_later"
 
 

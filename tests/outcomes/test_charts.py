@@ -21,7 +21,7 @@ from app.outcomes.scoring import MIN_LOG_SCORE, Promise, advance
 from relevance_bayes.types.outcomes import Direction
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-NOMINAL = Promise(0.05, 0.05)
+NOMINAL = Promise()
 
 
 def values(ratios: Sequence[float]) -> list[float]:
@@ -33,7 +33,7 @@ def values(ratios: Sequence[float]) -> list[float]:
 
 
 def outcome(level: int = 50, *, lower: float = -0.1, higher: float = -0.1, log_score: float = 0.0) -> Scored:
-    return Scored(log_score, 0.0, lower, higher, level, None, None)
+    return Scored(log_score, 0.0, lower, higher, level, None, None, 0.05)
 
 
 def test_a_chart_is_the_greatest_sum_of_the_last_ratios_below_its_threshold() -> None:
@@ -99,7 +99,7 @@ def test_outcomes_that_are_always_inside_raise_an_alarm_too() -> None:
 def test_misses_that_training_measured_are_no_departure() -> None:
     some = [outcome(100 if place % 10 == 0 else 50) for place in range(3_000)]
     assert [chart.direction for chart in advance((), some, NOMINAL, AT).raised] == ["lower"]
-    assert advance((), some, Promise(0.05, 0.10), AT).raised == ()
+    assert advance((), some, Promise((0.10,)), AT).raised == ()
 
 
 def test_an_outcome_that_was_excluded_counts_as_the_least_log_score() -> None:
@@ -110,7 +110,7 @@ def test_an_outcome_that_was_excluded_counts_as_the_least_log_score() -> None:
 
 def test_classes_have_charts_of_their_accuracy_at_the_risk_of_each_row() -> None:
     def of_class(correct: bool, confidence: float) -> Scored:
-        return Scored(-0.1, -0.1, -0.1, -0.1, None, correct, confidence)
+        return Scored(-0.1, -0.1, -0.1, -0.1, None, correct, confidence, None)
 
     unsure = [of_class(place % 2 == 0, 0.5) for place in range(2_000)]
     assert advance((), unsure, NOMINAL, AT).raised == ()

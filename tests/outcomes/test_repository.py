@@ -16,7 +16,7 @@ from tests import samples
 
 DAY = 86_400.0
 HOUR = datetime(2026, 3, 1, 12, tzinfo=UTC)
-INSIDE = Scored(-1.0, -0.5, 0.0, 0.0, 80, None, None)
+INSIDE = Scored(-1.0, -0.5, 0.0, 0.0, 80, None, None, 0.05)
 
 
 @pytest.fixture

@@ -41,12 +41,13 @@ def test_ratios_have_a_mean_of_at_most_1_while_the_predictions_hold(
 ) -> None:
     one, many = (predicted(kind, rows, variance=variance) for rows in (1, N))
     t = np.array([one.quantile(float(probability))[0] for probability in UNIFORM])
-    log_score, expected, lower, higher, *_, inside_50, _, inside_95 = number_figures(TARGET, many, t)
+    log_score, expected, lower, higher, *_, miss, inside_50, _, inside_95 = number_figures(TARGET, many, t)
     for ratio in (lower, higher):
         assert 0.94 < np.exp(ratio).mean() <= 1.0
         assert ratio.max() < MAX_LOG_RATIO + 1.0
     np.testing.assert_allclose(log_score, many.log_density(t) - np.log(2.0))
     assert expected[0] == pytest.approx(log_score.mean(), abs=0.03)
+    assert miss[0] == pytest.approx(1.0 - inside_95.mean(), abs=1.5 / N)
     below, upto = many.distribution(t)
     if (below < upto).any():  # counts
         assert inside_50.mean() >= 0.5
@@ -68,7 +69,7 @@ def test_a_ratio_is_evidence_for_wider_or_narrower_outcomes(direction: str, scal
 def test_ratios_of_classes_have_a_mean_of_at_most_1_under_their_probabilities() -> None:
     p = np.array([0.7, 0.25, 0.05, 0.0])
     prediction = ClassPrediction(np.tile(p, (4, 1)), np.zeros(4), np.ones(4))
-    log_score, expected, lower, higher, correct, confidence = class_figures(prediction, np.arange(4.0))
+    log_score, expected, lower, higher, correct, confidence, _ = class_figures(prediction, np.arange(4.0))
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(log_score, np.log(p))
     np.testing.assert_allclose(expected, (p[:3] * np.log(p[:3])).sum())
@@ -81,6 +82,6 @@ def test_ratios_of_classes_have_a_mean_of_at_most_1_under_their_probabilities() 
 
 def test_a_class_without_a_number_is_unknown_to_the_version() -> None:
     prediction = ClassPrediction(np.array([[0.7, 0.3]]), np.zeros(1), np.ones(1))
-    log_score, _, lower, higher, correct, _ = class_figures(prediction, np.array([np.nan]))
+    log_score, _, lower, higher, correct, *_ = class_figures(prediction, np.array([np.nan]))
     assert (log_score.item(), higher.item(), correct.item()) == (-np.inf, -np.inf, 0.0)
     assert 0.0 < lower.item() < MAX_LOG_RATIO + 1.0

@@ -23,19 +23,19 @@ QUANTILE_WEIGHTS = 3.0 * _WEIGHTS * _PLACES * (1.0 - _PLACES)
 def scored_rows(encoding: Encoding, ready: AnyReady, block: Block) -> ScoredRows:
     """Return the scores of a model's predictions for a block with the column of its target."""
     rows, n_levels = TargetRows.of(encoding, block), 0 if encoding.target.classes else len(LEVELS)
-    figures = np.full((6 + n_levels, len(rows.t)), np.nan)
+    figures = np.full((7 + n_levels, len(rows.t)), np.nan)
     for some, prediction in rows.predictions(ready):
         t = rows.t[some]
         if isinstance(prediction, ClassPrediction):
             figures[:, some] = class_figures(prediction, t)
         else:
             figures[:, some] = number_figures(encoding.target, prediction, t)
-    log_score, expected, lower, higher, correct, confidence = figures[:6]
-    return ScoredRows(rows.chosen, log_score, expected, lower, higher, figures[6:], correct, confidence)
+    log_score, expected, lower, higher, correct, confidence, miss = figures[:7]
+    return ScoredRows(rows.chosen, log_score, expected, lower, higher, figures[7:], correct, confidence, miss)
 
 
 def class_figures(prediction: ClassPrediction, t: Array) -> Array:
-    """Return log score, its expectation, both ratios, correctness and confidence, (6, N).
+    """Return log score, its expectation, both ratios, correctness, confidence and NaN, (7, N).
 
     A class that the model does not know has the probability 0.
     """
@@ -47,11 +47,12 @@ def class_figures(prediction: ClassPrediction, t: Array) -> Array:
     expected = (p.T * np.where(p.T > 0.0, each, 0.0)).sum(axis=0)
     ratios = [tempered_ratio(log_score, each, p.T, power=power) for power in TEMPERED.values()]
     chosen = p.argmax(axis=1)
-    return np.array([log_score, expected, *ratios, known & (truth == chosen), p.max(axis=1)])
+    unknown = np.full(len(t), np.nan)
+    return np.array([log_score, expected, *ratios, known & (truth == chosen), p.max(axis=1), unknown])
 
 
 def number_figures(target: EncodedTarget, prediction: NumberPrediction, t: Array) -> Array:
-    """Return log score, its expectation, both ratios, twice NaN, and membership in each interval, (9, N)."""
+    """Return log score, its expectation, both ratios, twice NaN, a miss of 95 %, membership in intervals, (10, N)."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         log_score = prediction.log_density(t)
         each = np.array([prediction.log_density(prediction.quantile(float(one))) for one in QUANTILES])
@@ -62,5 +63,7 @@ def number_figures(target: EncodedTarget, prediction: NumberPrediction, t: Array
     ratios = [tempered_ratio(log_score, each, weights, power=power, margin=margin) for power in TEMPERED.values()]
     ends = [prediction.interval(level / 100.0) for level in LEVELS]
     inside = [(lower <= t) & (t <= upper) for lower, upper in ends]
+    lowest, highest = ends[-1]
+    miss = 1.0 - (prediction.distribution(highest)[1] - prediction.distribution(lowest)[0])
     unit, unknown = np.log(target.scale), np.full(len(t), np.nan)
-    return np.array([log_score - unit, (weights * each).sum(axis=0) - unit, *ratios, unknown, unknown, *inside])
+    return np.array([log_score - unit, (weights * each).sum(axis=0) - unit, *ratios, unknown, unknown, miss, *inside])

@@ -58,6 +58,13 @@ class Columns:
             found += weighted_gram(P, weights[some])
         return found
 
+    def weighted_squares(self, weights: Array) -> Array:
+        """The sum over r of w_r p_nr^2, (N,), of w (R,)."""
+        found = np.empty(self.rows)
+        for some, P in self.pieces():
+            found[some] = np.square(P) @ weights
+        return found
+
     def squared_products(self, lower: Array) -> Array:
         """|L p_n|^2, (N,), of a lower triangular L (R, R)."""
         found = np.empty(self.rows)

@@ -10,7 +10,7 @@ from relevance_bayes.core.coupled import maximised
 from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant
+from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, pieces
 from relevance_bayes.core.posterior import as_columns
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors.gaussian_process import Whitening
@@ -108,7 +108,8 @@ def _columns_and_left(
         X = rows.X[some]
         P = np.empty((len(X), R))
         P[:, :F] = rows.F[some]
-        whitening.columns(kernel_values(X), out=P[:, F:])
+        for part in pieces(len(X), max(R, X.shape[1])):
+            whitening.columns(kernel_values(X[part]), out=P[part, F:])
         return P
 
     columns = Columns(N, R, max(R, rows.X.shape[1]), compute)

@@ -165,7 +165,7 @@ class _Ascent:
 
     def begun(self) -> _Iterate:
         """The first iterate, from the sites of the prior: exact where the likelihood is Gaussian."""
-        f, v = self.likelihood.first(self.t, self.c + self.columns.squared_products(np.diag(self.root)))
+        f, v = self.likelihood.first(self.t, self.c + self.columns.weighted_squares(np.square(self.root)))
         first = self.likelihood.expected(self.t, f, v, self.beta)
         lower, own = self.factorised(first.precision)
         shift = _by_row(first.precision, f) * f + first.gradient

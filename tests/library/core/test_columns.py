@@ -36,6 +36,7 @@ def test_products_in_pieces_are_those_of_the_whole(monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(columns.array(), P)
     np.testing.assert_allclose(columns.times(w), P @ w, rtol=1e-13)
     np.testing.assert_allclose(columns.transposed_times(g), P.T @ g, rtol=1e-12)
+    np.testing.assert_allclose(columns.weighted_squares(w), np.square(P) @ w, rtol=1e-12)
     np.testing.assert_allclose(columns.gram(lam), P.T @ (lam[:, None] * P), rtol=1e-12)
     np.testing.assert_allclose(columns.squared_products(lower), np.square(P @ lower.T).sum(axis=1), rtol=1e-12)
     np.testing.assert_array_equal(squared_products(P, lower), columns.squared_products(lower))
