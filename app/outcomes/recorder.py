@@ -47,7 +47,10 @@ ROWS_AT_ONCE = 1_000
 """The rows that one transaction stores."""
 
 MAX_SHARES = 10_000
-"""The versions whose share is remembered, to leave out rows before they wait."""
+"""The versions whose share is remembered, to leave out rows before they wait, ..."""
+
+SHARE_SECONDS = 5.0
+"""... and for how long: the model may record another share by then."""
 
 RECORDED = counter(
     "relevance_recorded_predictions_total",
@@ -91,7 +94,7 @@ class Recorder:
         self._places = {name: self._numbers.place(RECORDED, name) for name in ("recorded", "not_sampled", "dropped")}
         self._kept: deque[_Kept] = deque()
         self._cells = 0
-        self._shares: dict[UUID, float] = {}
+        self._shares: dict[UUID, tuple[float, float]] = {}
         self._lock, self._storing = Lock(), Lock()
         self._used, self._closing = Event(), Event()
         self._thread: Thread | None = None
@@ -164,7 +167,7 @@ class Recorder:
         self._numbers.add(self._places["not_sampled"], sum(len(one.places) for one in batch) - len(rows))
 
     def _remember(self, found: dict[UUID, float]) -> None:
-        self._shares |= found
+        self._shares |= {version_id: (share, self._now()) for version_id, share in found.items()}
         while len(self._shares) > MAX_SHARES:
             del self._shares[next(iter(self._shares))]
 
@@ -182,8 +185,8 @@ class Recorder:
 
     def _sampled(self, version_id: UUID, row_ids: RowIds, places: Indices) -> Indices:
         """Return those of the places whose row ids are in the share of a version, as last known."""
-        share = self._shares.get(version_id, 1.0)
-        if share >= 1.0:
+        share, known_at = self._shares.get(version_id, (1.0, 0.0))
+        if share >= 1.0 or self._now() - known_at > SHARE_SECONDS:
             return places
         return places[np.array([is_sampled(row_ids[place], share) for place in places.tolist()], np.bool_)]
 

@@ -88,7 +88,7 @@ class ModelAlarm:
     direction: Direction
     raised_at: datetime
     since: datetime
-    """The time of the first outcome that the alarm is about: about when the departure began."""
+    """The time at which the first outcome that the alarm is about was received."""
     outcomes: int
     """The number of outcomes since then."""
     observed: float
