@@ -39,9 +39,9 @@ class Outcomes:
     def receive(self, owner: str, model: str, values: Mapping[str, Label]) -> OutcomesReceived:
         """Record outcomes by row id, compare them with the predictions, and raise or clear alarms.
 
-        An outcome belongs to each version whose prediction for its row is recorded. The rows count for the owner's rate, since their
-        predictions are computed again. Raises NotFoundError, InvalidRequestError for a value that the
-        target can't have, and for a model without a target.
+        An outcome belongs to each version whose prediction for its row is recorded. The rows count for the owner's
+        rate, since their predictions are computed again. Raises NotFoundError, InvalidRequestError for a value that
+        the target can't have, and for a model without a target.
         """
         check_rows()
         with self.transaction() as tx:
