@@ -35,7 +35,6 @@ class Pending:
     number: int
     row_id: str
     at: datetime
-    inputs: str
     outcome: str | None
 
 

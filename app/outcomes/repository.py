@@ -46,10 +46,16 @@ class RecordedPredictionRepository:
         row = RecordedPredictionRow
         for first in range(0, len(row_ids), ROWS_AT_ONCE):
             some = row_ids[first : first + ROWS_AT_ONCE]
-            query = select(row).where(row.version_id.in_(numbers), row.row_id.in_(some))
-            for found in self.tx.session.scalars(query.execution_options(populate_existing=True)):
-                number = numbers[found.version_id]
-                yield Pending(found.id, found.version_id, number, found.row_id, found.at, found.inputs, found.outcome)
+            query = select(row.id, row.version_id, row.row_id, row.at, row.outcome)
+            query = query.where(row.version_id.in_(numbers), row.row_id.in_(some))
+            for row_key, version_id, row_id, at, outcome in self.tx.session.execute(query).all():
+                yield Pending(row_key, version_id, numbers[version_id], row_id, at, outcome)
+
+    def inputs(self, ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Return the inputs, in JSON, of at most `ROWS_AT_ONCE` recorded rows by their ids, of those that are there."""
+        row = RecordedPredictionRow
+        found = self.tx.session.execute(select(row.id, row.inputs).where(row.id.in_(ids))).all()
+        return {one.id: one.inputs for one in found}
 
     def set_outcomes(self, outcomes: Sequence[tuple[UUID, str]]) -> None:
         """Set the outcomes, in JSON, of recorded rows by their ids."""

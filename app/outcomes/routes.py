@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
+from app.http.disconnection import run_for_client
 from app.http.lists import ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
@@ -24,13 +25,16 @@ router = APIRouter(prefix="/v1/models/{name}", tags=["Outcomes"], dependencies=[
     openapi_extra=json_body("OutcomesIn"),
     responses=problems(400, 404, 406, 413, 415, 422, 429),
 )
-def receive(name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency) -> OutcomesReceived:
+async def receive(
+    name: ModelName, body: JsonBody, owner: Owner, services: ServicesDependency, request: Request
+) -> OutcomesReceived:
     """Record what happened, by the row ids of predictions, at most 10,000 outcomes a request.
 
     An outcome belongs to every version that predicted for its row. The same outcome again changes nothing. Where the
     outcomes depart from the predictions by more than chance, an alarm is raised.
     """
-    return services[Outcomes].receive(owner, name, read_strictly(OUTCOMES_IN, body).by_row_id())
+    values = read_strictly(OUTCOMES_IN, body).by_row_id()
+    return await run_for_client(request.receive, services[Outcomes].receive, owner, name, values)
 
 
 @router.get("/outcomes", summary="Compare predictions with outcomes over time", responses=problems(404, 406, 422))

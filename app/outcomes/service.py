@@ -1,18 +1,20 @@
 """Outcomes of predicted rows: receive them, compare them with the predictions, report."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from app.cancellation import check_cancelled
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.records import MAX_UNKNOWN_IDS, Alarm, Pending, Scored
-from app.outcomes.repository import RecordedPredictionRepository
+from app.outcomes.repository import ROWS_AT_ONCE, RecordedPredictionRepository
 from app.outcomes.scoring import Promise, advance, score
+from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository, model_path
 from app.registry.version_repository import VersionRepository
@@ -81,18 +83,40 @@ class Outcomes:
             return AlarmRepository(tx).page(VersionRepository(tx).numbers(owner, model), owner, model, part)
 
     def _scores(self, owner: str, model: str, rows: Sequence[Pending], values: Mapping[str, Label]) -> _Scores:
-        """Return the scores of recorded rows under the predictions of their versions, which are computed again."""
-        groups: dict[tuple[int, int], list[Pending]] = {}
-        for one in rows:  # rows with and without a noise sd of their own can't be in one block
-            groups.setdefault((one.number, len(json.loads(one.inputs))), []).append(one)
+        """Return the scores of recorded rows under the predictions of their versions, which are computed again.
+
+        Inputs are read some rows at a time. Raises WorkCancelledError where the client has disconnected.
+        """
         scores, places = _Scores(), {row_id: place for place, row_id in enumerate(values)}
-        for (number, _), some in groups.items():
+        for number, of_version in _grouped(rows, lambda one: one.number).items():
             with suppress(NotFoundError):  # the version, and its rows with it, may be gone by now
                 served = self.versions.version(owner, model, number)
-                found = score(served, [(places[one.row_id], one.inputs, values[one.row_id]) for one in some])
-                scores.of_rows |= {one.id: each for one, each in zip(some, found, strict=True)}
                 scores.promises[served.version.id] = Promise.of(served)
+                for first in range(0, len(of_version), ROWS_AT_ONCE):
+                    check_cancelled()
+                    scores.of_rows |= self._scored(served, of_version[first : first + ROWS_AT_ONCE], places, values)
         return scores
+
+    def _scored(
+        self, served: ServedVersion, rows: Sequence[Pending], places: Mapping[str, int], values: Mapping[str, Label]
+    ) -> dict[UUID, Scored | None]:
+        """Return the scores of some rows of a version, of those that are still there."""
+        with self.transaction() as tx:
+            inputs = RecordedPredictionRepository(tx).inputs([one.id for one in rows])
+        scored: dict[UUID, Scored | None] = {}
+        known = [one for one in rows if one.id in inputs]
+        # Rows with and without a noise sd of their own can't be in one block.
+        for some in _grouped(known, lambda one: len(json.loads(inputs[one.id]))).values():
+            found = score(served, [(places[one.row_id], inputs[one.id], values[one.row_id]) for one in some])
+            scored |= {one.id: each for one, each in zip(some, found, strict=True)}
+        return scored
+
+
+def _grouped(rows: Iterable[Pending], key: Callable[[Pending], int]) -> dict[int, list[Pending]]:
+    groups: dict[int, list[Pending]] = {}
+    for one in rows:
+        groups.setdefault(key(one), []).append(one)
+    return groups
 
 
 def _chosen(numbers: Mapping[UUID, int], model: str, version: int | None) -> Mapping[UUID, int]:

@@ -69,6 +69,18 @@ def test_a_row_that_is_predicted_twice_by_one_version_counts_once(service: Servi
     assert bucket["outcomes"] == 1
 
 
+def test_outcomes_of_many_rows_are_scored_some_at_a_time(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.outcomes.service.ROWS_AT_ONCE", 4)
+    ids = [f"row-{number}" for number in range(11)]
+    (one, *_) = service.predict("small", [ROW] * 11, ids)
+    outcomes = {row_id: one["mean"] + 0.1 * number for number, row_id in enumerate(ids)}
+    assert service.send("small", outcomes)["recorded"] == 11
+    (bucket,) = service.items("/v1/models/small/outcomes")
+    assert bucket["outcomes"] == 11
+    expected = stats.norm(one["mean"], one["sd"]).logpdf([*outcomes.values()])
+    assert bucket["log_score"] == pytest.approx(expected.mean())
+
+
 def test_fast_rows_of_numbers_and_rows_with_a_noise_of_their_own_are_recorded(service: Service) -> None:
     found = service.predict("numbers", [NUMBERS], ["a"])
     assert service.send("numbers", {"a": found[0]["mean"]})["recorded"] == 1
