@@ -11,6 +11,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.database.file_connections import watch_file
 from app.database.passwords import PasswordFile
+from app.database.pool import RETRY_SECONDS, RetryingPool
 
 BUSY_MILLISECONDS = 30_000
 """Milliseconds that a transaction waits for SQLite's locks by default."""
@@ -20,6 +21,8 @@ CONNECT_SECONDS = 5
 POOL_SIZE = 10
 MAX_OVERFLOW = {"sqlite": 30, "postgresql": 10}
 """The connections above POOL_SIZE, which are closed after use."""
+
+POOL = {"poolclass": RetryingPool, "pool_size": POOL_SIZE, "pool_timeout": RETRY_SECONDS}
 
 IDLE_MILLISECONDS = 10_000
 """Milliseconds after which PostgreSQL ends an idle transaction, so that a frozen process does not keep its locks."""
@@ -47,7 +50,7 @@ def make_engine(
     """
     url = make_url(url)
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, pool_size=POOL_SIZE, max_overflow=MAX_OVERFLOW["sqlite"])
+        engine = create_engine(url, max_overflow=MAX_OVERFLOW["sqlite"], **POOL)
         busy = BUSY_MILLISECONDS if busy_milliseconds is None else busy_milliseconds
         event.listen(engine, "connect", partial(_set_up_sqlite, busy))
         if (path := file_of(url)) is not None:
@@ -58,10 +61,10 @@ def make_engine(
     engine = create_engine(
         url,
         pool_pre_ping=True,
-        pool_size=POOL_SIZE,
         max_overflow=MAX_OVERFLOW["postgresql"],
         isolation_level="READ COMMITTED",
         connect_args={"connect_timeout": CONNECT_SECONDS, **STAYING_ALIVE},
+        **POOL,
     )
     event.listen(engine, "connect", _set_up_postgresql)
     if password_file is not None:

@@ -10,6 +10,7 @@ from threading import Thread
 from sqlalchemy import Engine
 
 from app.database.passwords import PasswordFile
+from app.database.pool import refuse_during_outage
 from app.database.probes import probe_of
 from app.database.reachability import Reachability
 from app.database.watched_connections import watch_connections
@@ -31,8 +32,8 @@ class DatabaseMonitor:
     """Updates `reachability` from failed transactions and from probes.
 
     A thread, started by the first transaction, probes the database after a failed transaction and while one is late.
-    During an outage it probes repeatedly, new transactions are refused at once, and those that wait for a response of
-    the server are ended.
+    During an outage it probes repeatedly, transactions that begin or wait for a connection are refused at once, and those
+    that wait for a response of the server are ended.
     """
 
     def __init__(self, engine: Engine, reachability: Reachability, password_file: Path | None = None) -> None:
@@ -47,6 +48,7 @@ class DatabaseMonitor:
         self._away_since: float | None = None
         if engine.dialect.name == "postgresql":
             watch_connections(engine, reachability, passwords)
+        refuse_during_outage(engine, reachability)
 
     @contextmanager
     def unit(self) -> Iterator[None]:

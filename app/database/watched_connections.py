@@ -50,7 +50,7 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
 
 
 def watch_connections(engine: Engine, reachability: Reachability, passwords: PasswordFile | None = None) -> None:
-    """Let an engine for PostgreSQL make watched connections, and refuse to connect during an outage."""
+    """Let an engine for PostgreSQL make watched connections."""
 
     def watched(parameters: Parameters) -> WatchedConnection:
         context = parameters.get("context")
@@ -63,8 +63,6 @@ def watch_connections(engine: Engine, reachability: Reachability, passwords: Pas
     def connect(
         _dialect: Dialect, _entry: ConnectionPoolEntry, _arguments: list[str], parameters: Parameters
     ) -> WatchedConnection:
-        if reachability.is_away:
-            raise psycopg.OperationalError("the server can't be reached")
         return watched(parameters) if passwords is None else passwords.connect(parameters, watched)
 
     event.listen(engine, "do_connect", connect, insert=True)  # before that of the engine's own password file
