@@ -301,7 +301,7 @@ def _command_transactions(settings: Settings) -> Iterator[OpenTransaction]:
 def _base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
     """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
     busy, passwords = None if reachability is None else REQUEST_BUSY_MILLISECONDS, settings.database_password_file
-    engine = make_engine(settings.url, password_file=passwords, busy_milliseconds=busy)
+    engine = make_engine(settings.url, password_file=passwords, reachability=reachability, busy_milliseconds=busy)
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability, passwords)
     kept = settings.idempotency_retention_seconds

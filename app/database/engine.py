@@ -11,7 +11,9 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.database.file_connections import watch_file
 from app.database.passwords import PasswordFile
-from app.database.pool import RETRY_SECONDS, RetryingPool
+from app.database.pool import RETRY_SECONDS, RetryingPool, refuse_during_outage
+from app.database.reachability import Reachability
+from app.database.watched_connections import watch_connections
 
 BUSY_MILLISECONDS = 30_000
 """Milliseconds that a transaction waits for SQLite's locks by default."""
@@ -35,6 +37,7 @@ def make_engine(
     url: URL | str,
     *,
     password_file: Path | None = None,
+    reachability: Reachability | None = None,
     busy_milliseconds: int | None = None,
     creates: bool = False,
 ) -> Engine:
@@ -42,7 +45,7 @@ def make_engine(
 
     It connects at first use, to PostgreSQL with the password in a file, where one is given. SQLite's file is created
     only where `creates`. A transaction waits `busy_milliseconds` for SQLite's locks, BUSY_MILLISECONDS where that is
-    None.
+    None. While `reachability` records an outage, connections and transactions are refused at once, those that wait too.
 
     On SQLite a transaction begins with the first write, as IMMEDIATE; reads before it take no lock, and each sees the
     newest commit, as under PostgreSQL's READ COMMITTED. So the same rule holds for both databases: a value that a write
@@ -53,6 +56,8 @@ def make_engine(
         engine = create_engine(url, max_overflow=MAX_OVERFLOW["sqlite"], **POOL)
         busy = BUSY_MILLISECONDS if busy_milliseconds is None else busy_milliseconds
         event.listen(engine, "connect", partial(_set_up_sqlite, busy))
+        if reachability is not None:
+            refuse_during_outage(engine, reachability)
         if (path := file_of(url)) is not None:
             watch_file(engine, path, creates=creates)
         return engine
@@ -67,8 +72,12 @@ def make_engine(
         **POOL,
     )
     event.listen(engine, "connect", _set_up_postgresql)
-    if password_file is not None:
-        event.listen(engine, "do_connect", PasswordFile(password_file))
+    passwords = None if password_file is None else PasswordFile(password_file)
+    if reachability is not None:
+        refuse_during_outage(engine, reachability)
+        watch_connections(engine, reachability, passwords)
+    elif passwords is not None:
+        event.listen(engine, "do_connect", passwords)
     return engine
 
 

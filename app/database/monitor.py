@@ -10,10 +10,8 @@ from threading import Thread
 from sqlalchemy import Engine
 
 from app.database.passwords import PasswordFile
-from app.database.pool import refuse_during_outage
 from app.database.probes import probe_of
 from app.database.reachability import Reachability
-from app.database.watched_connections import watch_connections
 from app.errors import OutOfReachError, UnavailableError
 
 logger = logging.getLogger(__name__)
@@ -32,8 +30,8 @@ class DatabaseMonitor:
     """Updates `reachability` from failed transactions and from probes.
 
     A thread, started by the first transaction, probes the database after a failed transaction and while one is late.
-    During an outage it probes repeatedly, transactions that begin or wait for a connection are refused at once, and those
-    that wait for a response of the server are ended.
+    During an outage it probes repeatedly and transactions are refused at once. The engine, made with the same
+    `reachability`, ends the waits for a connection and for a response of the server.
     """
 
     def __init__(self, engine: Engine, reachability: Reachability, password_file: Path | None = None) -> None:
@@ -46,9 +44,6 @@ class DatabaseMonitor:
         self._is_closed = False
         self._is_idle = False
         self._away_since: float | None = None
-        if engine.dialect.name == "postgresql":
-            watch_connections(engine, reachability, passwords)
-        refuse_during_outage(engine, reachability)
 
     @contextmanager
     def unit(self) -> Iterator[None]:

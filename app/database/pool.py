@@ -36,7 +36,10 @@ class RetryingPool(QueuePool):
 
 
 def refuse_during_outage(engine: Engine, reachability: Reachability) -> None:
-    """Let an engine's pool raise OperationalError at once, for threads that wait too, while the database is away."""
+    """Let an engine's pool raise OperationalError at once, for threads that wait too, while the database is away.
+
+    Call it before the engine gets another listener of "do_connect": none is called after the first that connects.
+    """
 
     def refuse() -> None:
         if reachability.is_away:
@@ -48,5 +51,5 @@ def refuse_during_outage(engine: Engine, reachability: Reachability) -> None:
     def check_out(_connection: DBAPIConnection, _entry: ConnectionPoolEntry, _proxy: object) -> None:
         refuse()
 
-    event.listen(engine, "do_connect", connect, insert=True)
-    event.listen(engine, "checkout", check_out, insert=True)
+    event.listen(engine, "do_connect", connect)
+    event.listen(engine, "checkout", check_out)

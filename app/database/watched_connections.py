@@ -65,7 +65,7 @@ def watch_connections(engine: Engine, reachability: Reachability, passwords: Pas
     ) -> WatchedConnection:
         return watched(parameters) if passwords is None else passwords.connect(parameters, watched)
 
-    event.listen(engine, "do_connect", connect, insert=True)  # before that of the engine's own password file
+    event.listen(engine, "do_connect", connect)
 
 
 def connection_string(parameters: Parameters, **more: int) -> str:

@@ -58,7 +58,8 @@ def monitored_of() -> Iterator[Callable[[str], Monitored]]:
     made: list[Monitored] = []
 
     def make(url: str) -> Monitored:
-        engine, reachability = make_engine(url), Reachability()
+        reachability = Reachability()
+        engine = make_engine(url, reachability=reachability)
         monitor = DatabaseMonitor(engine, reachability)
         made.append(Monitored(engine, reachability, monitor, open_transactions(engine, ListedQueue, monitor=monitor)))
         return made[-1]

@@ -15,6 +15,7 @@ from app.database.passwords import Parameters, PasswordFile, url_in_use
 from app.database.probes import probe_of
 from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, open_transactions
+from app.database.watched_connections import WatchedConnection
 from app.errors import UnavailableError
 from app.identity import uuid7
 from tests.doubles.queue import ListedQueue
@@ -162,11 +163,15 @@ def test_transactions_probes_and_listeners_go_on_with_the_next_password(
     guarded: Engine, administrator: Administrator, file: Path
 ) -> None:
     reachability = Reachability()
-    monitor = DatabaseMonitor(guarded, reachability, file)
+    watched = make_engine(guarded.url, password_file=file, reachability=reachability)
+    monitor = DatabaseMonitor(watched, reachability, file)
     probe = probe_of(guarded, PasswordFile(file))
-    transaction = open_transactions(guarded, ListedQueue, monitor=monitor)
+    transaction = open_transactions(watched, ListedQueue, monitor=monitor)
     try:
         assert reads(transaction)
+        with watched.connect() as connection:
+            driver: object = connection.connection.dbapi_connection
+        assert isinstance(driver, WatchedConnection)
         probe.check()
         file.write_text("second\nfirst")
         with SqlNotifier(guarded).open() as listener:  # on a connection from before the change
@@ -185,3 +190,4 @@ def test_transactions_probes_and_listeners_go_on_with_the_next_password(
     finally:
         probe.close()
         monitor.close()
+        watched.dispose()
