@@ -5,6 +5,8 @@ and the narrowest kernel scores best. Targets are not considered, since a class 
 all its training rows there. There are two exceptions, in which equal inputs are separate observations: all inputs are
 categories with many rows for each combination (`is_cells`), and more rows have equal inputs than a fold has rows."""
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,7 +52,7 @@ def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def subset(X: Array, t: Array, size: int, seed: int) -> Indices:
     """At most `size` rows of X (N, d) and t (N,), drawn by content, in their order."""
-    return np.arange(len(t)) if len(t) <= size else np.sort(by_content(X, t, seed)[:size])
+    return np.arange(len(t)) if len(t) <= size else np.sort(first_by_content(X, t, size, seed))
 
 
 def by_content(X: Array, t: Array, seed: int) -> Indices:
@@ -58,7 +60,18 @@ def by_content(X: Array, t: Array, seed: int) -> Indices:
     return np.argsort(content_keys(X, seed, t), kind="stable")
 
 
-def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool = False) -> list[Split]:
+def first_by_content(X: Array, t: Array, size: int, seed: int) -> Indices:
+    """The first `size` rows of `by_content`, all where there are fewer, without an order of the others."""
+    keys = content_keys(X, seed, t)
+    if size >= len(keys):
+        return np.argsort(keys, kind="stable")
+    if size == 0:
+        return np.empty(0, np.intp)
+    some = np.flatnonzero(keys <= np.partition(keys, size - 1)[size - 1])
+    return some[np.argsort(keys[some], kind="stable")[:size]]
+
+
+def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool = False) -> Iterator[Split]:
     """Random folds: each row is measured once, and rows with equal inputs are in one fold (see above).
 
     Where they are `stratified`, or targets t (N,) recur as classes do, every fold has its share of each value.
@@ -122,15 +135,15 @@ def distinct(X: Array, t: Array) -> Indices:
     return np.sort(order[np.append(0, np.flatnonzero(np.diff(codes[order])) + 1)])
 
 
-def without_copies(X: Array, splits: list[Split]) -> list[Split]:
+def without_copies(X: Array, splits: Iterable[Split]) -> Iterator[Split]:
     """The splits of X (N, d) without training rows whose inputs recur among the measured rows."""
     codes, sizes = _codes(X)
-    if len(sizes) == len(X) or is_cells(X, len(sizes)):
-        return splits
-    return [(others[~np.isin(codes[others], codes[fold])], fold) for others, fold in splits]
+    recur = len(sizes) < len(X) and not is_cells(X, len(sizes))
+    for others, fold in splits:
+        yield others[~np.isin(codes[others], codes[fold])] if recur else others, fold
 
 
-def group_folds(groups: Array, folds: int, seed: int) -> list[Split]:
+def group_folds(groups: Array, folds: int, seed: int) -> Iterator[Split]:
     """Folds of whole groups, by the codes groups (N,): the largest first, each to the smallest fold."""
     codes, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     keys = content_keys(codes[:, None], seed)
@@ -142,15 +155,16 @@ def group_folds(groups: Array, folds: int, seed: int) -> list[Split]:
     return _splits(assigned[places], folds)
 
 
-def ordered_folds(times: Array, folds: int) -> list[Split]:
+def ordered_folds(times: Array, folds: int) -> Iterator[Split]:
     """Folds in time: times (N,) are cut into folds + 1 stretches, each predicted from all before it.
 
     Rows of one time are in one stretch.
     """
     edges = np.quantile(times, np.arange(1, folds + 1) / (folds + 1))
     stretch = np.searchsorted(edges, times, side="right")
-    return [(np.flatnonzero(stretch < k), np.flatnonzero(stretch == k)) for k in range(1, folds + 1)]
+    return ((np.flatnonzero(stretch < k), np.flatnonzero(stretch == k)) for k in range(1, folds + 1))
 
 
-def _splits(fold: Indices, folds: int) -> list[Split]:
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
+def _splits(fold: Indices, folds: int) -> Iterator[Split]:
+    """One at a time: together they are `folds` numbers for each row."""
+    return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds))

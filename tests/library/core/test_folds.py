@@ -6,8 +6,10 @@ from hypothesis.extra.numpy import arrays
 
 from relevance_bayes.core.folds import (
     Split,
+    by_content,
     content_keys,
     distinct,
+    first_by_content,
     group_folds,
     is_cells,
     ordered_folds,
@@ -36,7 +38,7 @@ def assert_each_row_is_measured_once(splits: list[Split], rows: int) -> None:
 
 @given(TARGETS, FOLDS, SEEDS)
 def test_at_random_each_row_is_measured_once_and_folds_are_even(t: Array, folds: int, seed: int) -> None:
-    splits = random_folds(inputs(len(t)), t, folds, seed)
+    splits = list(random_folds(inputs(len(t)), t, folds, seed))
     assert_each_row_is_measured_once(splits, len(t))
     sizes = [len(measuring) for _, measuring in splits]
     assert max(sizes) - min(sizes) <= 1
@@ -46,8 +48,8 @@ def test_at_random_each_row_is_measured_once_and_folds_are_even(t: Array, folds:
 def test_the_order_of_the_rows_does_not_change_their_fold(t: Array, folds: int, seed: int) -> None:
     X = inputs(len(t))
     order = np.random.default_rng(seed).permutation(len(t))
-    before = random_folds(X, t, folds, seed)
-    after = random_folds(X[order], t[order], folds, seed)
+    before = list(random_folds(X, t, folds, seed))
+    after = list(random_folds(X[order], t[order], folds, seed))
     for (_, one), (_, other) in zip(before, after, strict=True):
         assert set(one.tolist()) == set(order[other].tolist())
 
@@ -61,13 +63,13 @@ def test_every_fold_gets_its_share_of_both_classes(rows: int, share: float, fold
 
 def test_another_seed_makes_other_folds() -> None:
     t = np.arange(30.0)
-    one, other = (random_folds(inputs(30), t, 5, seed)[0][1].tolist() for seed in (0, 1))
+    one, other = (next(random_folds(inputs(30), t, 5, seed))[1].tolist() for seed in (0, 1))
     assert one != other
 
 
 @given(GROUPS, FOLDS, SEEDS)
 def test_a_group_is_never_divided(groups: Array, folds: int, seed: int) -> None:
-    splits = group_folds(groups, folds, seed)
+    splits = list(group_folds(groups, folds, seed))
     assert_each_row_is_measured_once(splits, len(groups))
     for learning, measuring in splits:
         assert not set(groups[learning]) & set(groups[measuring])
@@ -98,7 +100,7 @@ def test_in_order_only_the_past_is_learned_from(times: Array, folds: int) -> Non
 
 
 def test_in_order_all_but_the_first_stretch_is_measured_on() -> None:
-    splits = ordered_folds(np.arange(12.0)[::-1], 3)
+    splits = list(ordered_folds(np.arange(12.0)[::-1], 3))
     assert [sorted(measuring.tolist()) for _, measuring in splits] == [[6, 7, 8], [3, 4, 5], [0, 1, 2]]
     assert [len(learning) for learning, _ in splits] == [3, 6, 9]
 
@@ -143,7 +145,7 @@ def test_rows_with_equal_inputs_are_in_one_fold_unless_they_are_more_than_a_fold
     table: tuple[Array, Array], folds: int, seed: int
 ) -> None:
     X, t = table
-    splits = random_folds(X, t, folds, seed)
+    splits = list(random_folds(X, t, folds, seed))
     assert_each_row_is_measured_once(splits, len(t))
     for learning, measuring in splits:
         both = {tuple(row) for row in X[learning]} & {tuple(row) for row in X[measuring]}
@@ -162,7 +164,7 @@ def test_the_order_of_rows_that_recur_does_not_change_their_fold(
 ) -> None:
     X, t = table
     order = np.random.default_rng(seed).permutation(len(t))
-    before, after = random_folds(X, t, folds, seed), random_folds(X[order], t[order], folds, seed)
+    before, after = list(random_folds(X, t, folds, seed)), list(random_folds(X[order], t[order], folds, seed))
     for (_, one), (_, other) in zip(before, after, strict=True):
         rows, moved = np.column_stack([X, t])[one], np.column_stack([X, t])[order[other]]
         assert sorted(map(tuple, rows)) == sorted(map(tuple, moved))
@@ -171,8 +173,8 @@ def test_the_order_of_rows_that_recur_does_not_change_their_fold(
 @given(TARGETS, FOLDS, SEEDS)
 def test_a_table_given_twice_has_its_own_folds_twice(t: Array, folds: int, seed: int) -> None:
     t = t + np.arange(len(t)) * 100.0
-    once = random_folds(inputs(len(t)), t, folds, seed)
-    twice = random_folds(np.tile(inputs(len(t)), (2, 1)), np.tile(t, 2), folds, seed)
+    once = list(random_folds(inputs(len(t)), t, folds, seed))
+    twice = list(random_folds(np.tile(inputs(len(t)), (2, 1)), np.tile(t, 2), folds, seed))
     if len(t) >= folds:
         for (_, one), (_, both) in zip(once, twice, strict=True):
             assert sorted([*one, *(one + len(t))]) == both.tolist()
@@ -210,8 +212,15 @@ def test_of_each_place_one_row_is_kept_whatever_their_order() -> None:
 def test_what_recurs_in_another_group_is_not_learned_from_where_that_is_measured() -> None:
     X, groups = np.arange(40.0)[:, None], np.repeat(np.arange(10.0), 4)
     X[7] = X[0]
-    splits = without_copies(X, group_folds(groups, 5, 0))
+    splits = list(without_copies(X, group_folds(groups, 5, 0)))
     assert sorted(np.concatenate([measuring for _, measuring in splits]).tolist()) == list(range(40))
     for learning, measuring in splits:
         assert not set(X[learning, 0]) & set(X[measuring, 0])
     assert sum(len(learning) for learning, _ in splits) in {158, 160}
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 29, 30, 40])
+def test_the_first_rows_by_content_are_those_of_the_whole_order(size: int) -> None:
+    X = np.repeat(inputs(15), 2, axis=0)  # equal rows are in their order
+    t = np.zeros(len(X))
+    assert first_by_content(X, t, size, 3).tolist() == by_content(X, t, 3)[:size].tolist()

@@ -10,7 +10,7 @@ from relevance_bayes.core.algorithms.hyperparameter_space import HyperparameterS
 from relevance_bayes.core.algorithms.state import Process, State
 from relevance_bayes.core.basis import Functions, KernelFunctions
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.folds import subset
+from relevance_bayes.core.folds import first_by_content, subset
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
@@ -160,11 +160,11 @@ class Task:
         """
         functions, problem, R = self.functions, self.problem, len(state.active)
         own = np.array(state.active[len(state.alpha) :], np.intp) - self.first
-        others = np.setdiff1d(np.arange(functions.size), own)
         affordable = int((R**2 + MAX_PRODUCTS / rows) ** 0.5) - R
         size = _between((MIN_CANDIDATES, MAX_CANDIDATES), max(affordable, R))
         seed = problem.seed + (process_of(state).round or 0) + 1
-        return others[subset(functions.centres[others], problem.t[functions.rows[others]], size, seed)]
+        first = first_by_content(functions.centres, problem.t[functions.rows], size + len(own), seed)
+        return np.sort(first[~np.isin(first, own)][:size])
 
     def together(self, state: State) -> Rows | Problem:
         """The rows of the phase `together`; a problem of their own where L is computed by sums over their blocks."""

@@ -1,5 +1,6 @@
 """The rows of a selection, their folds, and the steps of a training."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -48,8 +49,8 @@ class Folding:
     keys: Array | None = None
     stratified: bool = False
 
-    def splits(self, rows: Rows, folds: int, seed: int) -> list[Split]:
-        """Pairs of training rows and measured rows, equal inputs on one side.
+    def splits(self, rows: Rows, folds: int, seed: int) -> Iterator[Split]:
+        """Pairs of training rows and measured rows, equal inputs on one side, one at a time.
 
         By groups, training rows whose inputs recur in the measured group are left out. By order they are kept, since an
         earlier copy of a row is known when it is predicted.
@@ -65,7 +66,7 @@ class Folding:
         if self.by == "order" and self.keys is not None:
             late = self.keys >= np.quantile(self.keys, 0.9)
             return np.flatnonzero(~late), np.flatnonzero(late)
-        return self.splits(rows, 10, seed)[0]
+        return next(self.splits(rows, 10, seed))
 
     def take(self, chosen: Indices) -> "Folding":
         """The folding of some of the rows."""

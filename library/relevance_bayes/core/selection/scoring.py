@@ -1,6 +1,6 @@
 """The score of a training on held-out rows: the folds, their cost, and the figures reported."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -68,7 +68,7 @@ class Scoring:
         """Pairs of training rows, at least two, and measured rows, at least one."""
         return [(others, fold) for others, fold in self._splits(rows, folding, seed) if len(fold) and len(others) > 1]
 
-    def _splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
+    def _splits(self, rows: Rows, folding: Folding, seed: int) -> Iterable[Split]:
         if self.bounds is None or len(rows.t) <= self.bounds.max_rows:
             return folding.splits(rows, self.folds, seed)
         if len(rows.t) > self.bounds.max_rows_for_folds:

@@ -100,7 +100,7 @@ def with_width(rows: Rows, spec: Spec, folding: Folding, fit_log: FitLog) -> Gen
         return fixed(widths)
     fits, sections, score = 1, SECTIONS, _by_evidence(fewer, fit_log)
     if isinstance(basis.width, CrossValidationWidth):
-        splits = usable(fewer, spec, folding.take(some).splits(fewer, basis.width.folds, spec.seed))
+        splits = usable(fewer, spec, list(folding.take(some).splits(fewer, basis.width.folds, spec.seed)))
         fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits, fit_log)
     without = Spec(spec.likelihood, (*spec.basis[:place], *spec.basis[place + 1 :]) or (Bias(),), seed=spec.seed)
     width = yield from _search(

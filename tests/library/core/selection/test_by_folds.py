@@ -66,7 +66,7 @@ def by_hand(spec: Spec) -> tuple[Array, Array]:
     """Probabilities of all folds' rows by what was learned without them, and their classes, fold after fold."""
     X, t = rows().X, rows().t
     parts = []
-    splits = random_folds(X, t, 5, 3, stratified=True)
+    splits = list(random_folds(X, t, 5, 3, stratified=True))
     for others, fold in splits:
         prediction = predict(fit(X[others], t[others], spec), X[fold])
         assert isinstance(prediction, ClassPrediction)

@@ -73,7 +73,7 @@ def scales(X: Array, t: Array, spec: Spec, first: Whole | None = None) -> Whole:
 def test_the_score_is_that_of_rows_that_nothing_was_learned_from() -> None:
     """The same by hand: every process learned from the other folds, and weighted by them."""
     X, t = rows().X, rows().t
-    splits = random_folds(X, t, 5, 3)
+    splits = list(random_folds(X, t, 5, 3))
     densities = []
     for others, fold in splits:
         first = scales(X[others], t[others], SMOOTH)

@@ -38,7 +38,7 @@ def last(steps: Iterator[Step | Trained]) -> Trained:
 
 
 def splits_of(rows: Rows, folds: int, seed: int = 0) -> list[Split]:
-    return random_folds(rows.X, rows.t, folds, seed)
+    return list(random_folds(rows.X, rows.t, folds, seed))
 
 
 # --- Two roads ------------------------------------------------------------------------------------------------------
