@@ -25,6 +25,7 @@ from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
 from benchmarks.report import Table
 from benchmarks.serving.endurance import endurance
+from benchmarks.serving.limits import limits
 from benchmarks.serving.sizing import sizing
 from benchmarks.serving.tables import serving
 from benchmarks.signals.tables import signals
@@ -57,6 +58,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "serving": serving,
     "endurance": endurance,
     "sizing": sizing,
+    "limits": limits,
 }
 
 ACCURACY: dict[str, Callable[[Options], list[Table]]] = {

@@ -28,13 +28,13 @@ class Request:
     content: bytes
 
     @classmethod
-    def of(cls, url: str, path: str, body: bytes, headers: str) -> "Request":
+    def of(cls, url: str, path: str, body: bytes, headers: str, *, key: str = KEY) -> "Request":
         """A POST with a key, under these headers, each of which ends its line."""
         parts = urlsplit(url)
         assert parts.hostname is not None
         assert parts.port is not None
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\n"
             f"{headers}Content-Length: {len(body)}\r\n\r\n"
         )
         return cls(parts.hostname, parts.port, head.encode() + body)
@@ -46,6 +46,14 @@ class Timed:
 
     each: Sequence[float]
     together: float
+
+
+@dataclass
+class Flood:
+    """Numbers of requests that a client sent, and of those that were refused with 429."""
+
+    sent: int = 0
+    refused: int = 0
 
 
 def once(request: Request) -> bytes:
@@ -76,6 +84,38 @@ def busy(*request: Request) -> Iterator[list[float]]:
         process.kill()
         process.join()
         gathering.join()
+
+
+@contextmanager
+def flooded(request: Request, *, per_second: float) -> Iterator[Flood]:
+    """While it is open, a process of its own sends so many a second, whatever the response; counted at the end."""
+    flood, spawn = Flood(), get_context("spawn")
+    receiver, sender = spawn.Pipe()
+    process = spawn.Process(target=_flood, args=(request, per_second, sender), daemon=True)
+    process.start()
+    try:
+        receiver.recv()  # it has begun
+        yield flood
+        receiver.send(None)
+        flood.sent, flood.refused = receiver.recv()
+    finally:
+        process.kill()
+        process.join()
+
+
+def _flood(request: Request, per_second: float, parent: "Connection[object, object]") -> None:
+    sent = refused = 0
+    with socket.create_connection((request.host, request.port)) as open_socket:
+        parent.send(None)
+        began = perf_counter()
+        while not parent.poll(max(0.0, began + sent / per_second - perf_counter())):
+            open_socket.sendall(request.content)
+            answer = HTTPResponse(open_socket, method="POST")
+            answer.begin()
+            answer.read()
+            sent += 1
+            refused += answer.status == 429
+    parent.send((sent, refused))
 
 
 def _gather(receiver: "Connection[float, float]", taken: list[float]) -> None:

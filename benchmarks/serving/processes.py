@@ -40,9 +40,9 @@ class Server:
     url: str
     pid: int
 
-    def request(self, X: Array, form: Form = ROWS) -> Request:
+    def request(self, X: Array, form: Form = ROWS, *, key: str = KEY) -> Request:
         """A request for predictions at X (N, d)."""
-        return Request.of(self.url, form.path, *form.ask(X))
+        return Request.of(self.url, form.path, *form.ask(X), key=key)
 
     def cpu(self) -> float:
         """Seconds of CPU that all threads have had, to the nanosecond."""
@@ -96,10 +96,10 @@ def train(deployment: Deployment, *, vectors: int = VECTORS) -> None:
     deployment.stop()
 
 
-def ours(deployment: Deployment, name: str, *, log: bool) -> Server:
+def ours(deployment: Deployment, name: str, *, log: bool, **settings: float | str) -> Server:
     """`relevance api` on a database with a key, of all scopes."""
     migrate(deployment.settings.model_copy(update={"initial_api_key": SecretStr(KEY)}))
-    url = deployment.api(log_requests="1" if log else "0")
+    url = deployment.api(log_requests="1" if log else "0", **settings)
     return Server(name, url, deployment.processes[-1].pid)
 
 
