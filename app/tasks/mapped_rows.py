@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 
-from relevance_bayes.core.row_source import Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.row_source import BLOCK_ROWS, Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
+from relevance_bayes.core.types import Array, Indices
+
+MAX_COPIED = 2**22
+"""The maximum numbers that are copied into memory where some rows are taken: 32 MiB."""
 
 
 def mapped(path: Path, rows: int, columns: int) -> Array:
@@ -44,6 +48,20 @@ class MappedRows:
     def every(self) -> RowBlock:
         """Return all rows as one block, mapped."""
         return RowBlock(0, mapped(self.path, len(self.t), self.columns)[:, : self.inputs], self.t, self.precisions)
+
+    def take_inputs(self, chosen: Indices) -> Array:
+        """Return the inputs (n, d) of some rows: in memory, or of many mapped from a temporary file beside this one.
+
+        That has no name, and goes with the array.
+        """
+        inputs = self.every().X
+        if len(chosen) * self.inputs <= MAX_COPIED:
+            return np.asarray(inputs[chosen])
+        with TemporaryFile(dir=self.path.parent) as file:
+            taken = np.memmap(file, "<f8", "w+", shape=(len(chosen), self.inputs))
+        for first in range(0, len(chosen), BLOCK_ROWS):
+            taken[first : first + BLOCK_ROWS] = inputs[chosen[first : first + BLOCK_ROWS]]
+        return np.asarray(taken)
 
     def with_targets(self, t: Array, precisions: Array | None) -> "MappedRows":
         """Return the same inputs with other targets and noise precisions."""

@@ -104,6 +104,9 @@ class RowSource(Protocol):
     def every(self) -> RowBlock:
         """All rows as one block, for computations that need all of X at once: in memory, or mapped."""
 
+    def take_inputs(self, chosen: Indices) -> Array:
+        """The inputs (n, d) of some rows, in memory, or mapped where they are many."""
+
     def with_targets(self, t: Array, precisions: Array | None) -> "RowSource":
         """The same inputs with other targets and noise precisions."""
 
@@ -204,6 +207,10 @@ class ArrayRows:
     def every(self) -> RowBlock:
         """All rows as one block."""
         return RowBlock(0, self.X, self.t, self.precisions)
+
+    def take_inputs(self, chosen: Indices) -> Array:
+        """The inputs (n, d) of some rows."""
+        return np.asarray(self.X[chosen])
 
     def with_targets(self, t: Array, precisions: Array | None) -> "ArrayRows":
         """The same inputs with other targets and noise precisions."""

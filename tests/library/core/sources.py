@@ -7,7 +7,7 @@ import numpy as np
 
 from relevance_bayes.core import row_source
 from relevance_bayes.core.row_source import ArrayRows, PairwiseSum, Reduction, RowBlock, S, n_blocks, reduce_blocks
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.types import Array, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,9 @@ class PartitionedRows:
     def every(self) -> RowBlock:
         return self.whole.every()
 
+    def take_inputs(self, chosen: Indices) -> Array:
+        return self.whole.take_inputs(chosen)
+
     def with_targets(self, t: Array, precisions: Array | None) -> "PartitionedRows":
         return replace(self, whole=self.whole.with_targets(t, precisions))
 
@@ -75,6 +78,9 @@ class GeneratedRows:
 
     def every(self) -> RowBlock:
         raise AssertionError("all rows were wanted at once")
+
+    def take_inputs(self, chosen: Indices) -> Array:
+        return np.concatenate(list(self.make()))[chosen]
 
     def with_targets(self, t: Array, precisions: Array | None) -> "GeneratedRows":
         return replace(self, t=t, precisions=precisions)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.tasks import mapped_rows
 from app.tasks.mapped_rows import MappedRows
 from relevance_bayes.core import row_source
 from relevance_bayes.core.algorithms import task as tasks
@@ -122,6 +123,24 @@ def sources(folder: Path) -> dict[str, RowSource]:
         "mapped": written(folder),
         "generated": generated(X, T),
     }
+
+
+@pytest.mark.parametrize("max_copied", [0, mapped_rows.MAX_COPIED])
+def test_the_inputs_of_some_rows(max_copied: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mapped_rows, "MAX_COPIED", max_copied)
+    chosen = np.flatnonzero(np.arange(len(X)) % 7)
+    for name, source in sources(tmp_path).items():
+        np.testing.assert_array_equal(source.take_inputs(chosen), X[chosen], name)
+
+
+def test_inputs_of_many_rows_are_mapped_from_a_file_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = written(tmp_path)
+    assert source.take_inputs(np.arange(8_000)).base is None
+    monkeypatch.setattr(mapped_rows, "MAX_COPIED", 79_999)
+    assert isinstance(source.take_inputs(np.arange(8_000)).base, np.memmap)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows"]
 
 
 def posed(source: RowSource) -> Problem:

@@ -34,7 +34,8 @@ class Rows:
 
     def take(self, chosen: Indices) -> "Rows":
         """Some of the rows."""
-        return Rows(self.X[chosen], self.t[chosen], None if self.noise_sd is None else self.noise_sd[chosen])
+        X = self.X[chosen] if self.source is None else self.source.take_inputs(chosen)
+        return Rows(X, self.t[chosen], None if self.noise_sd is None else self.noise_sd[chosen])
 
 
 @dataclass(frozen=True)
