@@ -29,7 +29,7 @@ def draw_many_rows() -> Path:
         (FRIEDMAN, BLUE, label),
         (KIN40K, ORANGE, "kin40k: error of the predicted mean from new targets, over their sd"),
     ):
-        some = [row for row in by_functions if row["set"] == name]
+        some = [row for row in by_functions if (row["set"], row["iterations"]) == (name, "default")]
         x, y = ([_number(row[column]) for row in some] for column in ("functions", "error"))
         right.plot(x, y, "o-", color=colour, lw=2, ms=7, label=its_label)
     right.set(xscale="log", xlabel="functions in the model, bias and inputs counted")

@@ -39,6 +39,9 @@ MAX_ROWS_FOR_INDEPENDENT = 5_000
 """The maximum number of rows for which independent weights are compared with a process: each iteration is a pass over
 all rows."""
 
+THOROUGH_ITERATIONS = 120
+"""The iterations of L-BFGS with which a thorough training optimises a process on all rows."""
+
 MAX_ROWS_FOR_LOGARITHM = 20_000
 """The maximum number of rows for which a process of the logarithm is compared."""
 
@@ -59,7 +62,8 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: i
     )
     likelihood = chosen_likelihood(request.likelihood, task, classes=classes, rows=rows, process=process)
     prior = _prior(request, likelihood)
-    algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
+    greedy = Greedy(max_iterations=THOROUGH_ITERATIONS if request.effort == "thorough" else None)
+    algorithm = greedy if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
         likelihood=likelihood,
         basis=_bases(request.basis if request.basis is not None else KernelChoice(), prior, task, inputs),

@@ -54,6 +54,8 @@ def test_a_quick_training_is_of_one() -> None:
 def test_a_thorough_training_is_of_steps_too() -> None:
     thorough = replace(ASKING, effort="thorough")
     assert kernels(planned(thorough)) == [A, B, S, C, W]
+    assert {one.algorithm for one in planned(thorough).pool} == {Greedy(max_iterations=120)}
+    assert {one.algorithm for one in planned(ASKING).pool} == {Greedy()}
     named = replace(ASKING, basis=KernelChoice(Matern52()))
     assert kernels(planned(replace(named, effort="thorough"))) == kernels(planned(named))
 

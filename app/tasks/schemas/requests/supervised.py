@@ -110,9 +110,9 @@ class SupervisedJobIn(JobIn):
         "four fifths of the rows: of 5,000 of them where there are more, and above 20,000 by one training on nine "
         "tenths. Where kernel and prior are left open several processes are trained: of numbers they are weighted by "
         "their predictions of held-out rows, of classes the one that predicts these best is selected. `thorough`: ten "
-        "folds, of 20,000 rows where there are more, up to 100,000; one more process; and ten times the work before "
-        "folds or processes are left out. `quick`: one model, or the best of few by evidence, without `score` unless a "
-        "`validation` is requested.",
+        "folds, of 20,000 rows where there are more, up to 100,000; one more process; ten times the work before folds "
+        "or processes are left out; and up to 120 iterations in which a process is optimised on all rows. `quick`: one "
+        "model, or the best of few by evidence, without `score` unless a `validation` is requested.",
     )
     prefer: Prefer = Field(
         "accuracy",

@@ -204,7 +204,9 @@ def _units_of_moves(h: Hyperparameters, moved: Array | None) -> Array:
 
 
 def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
-    """The affordable iterations; fewer in later rounds, which start from the result of the one before."""
+    """The requested or affordable iterations; fewer in later rounds, which start from the result of the one before."""
+    if task.max_iterations is not None:
+        return task.max_iterations
     R = max(len(state.active), 1)
     longest = LONG if process.round else VERY_LONG
     return min(max(int(MAX_WORK / (rows * R**2)), SHORT), longest)

@@ -76,13 +76,17 @@ MIN_CANDIDATES = 64
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A problem of this algorithm: `first` is the number of the first candidate of the kernel `functions`."""
+    """A problem of this algorithm: `first` is the number of the first candidate of the kernel `functions`.
+
+    `max_iterations` are those of `Greedy`.
+    """
 
     problem: Problem
     prior: GaussianProcess
     functions: KernelFunctions
     kernel: Covariance
     first: int
+    max_iterations: int | None = None
 
     @cached_property
     def space(self) -> HyperparameterSpace:
@@ -90,12 +94,12 @@ class Task:
         return HyperparameterSpace(self.problem, self.functions, self.kernel)
 
     @classmethod
-    def of(cls, problem: Problem) -> "Task":
+    def of(cls, problem: Problem, max_iterations: int | None = None) -> "Task":
         """The task of a problem; raises SparseBayesError for a spec that `spec.check` refuses."""
         for first, functions in zip(problem.candidates.starts, problem.candidates.dictionaries, strict=False):
             match functions, problem.prior:
                 case KernelFunctions(kernel=kernel), GaussianProcess() as prior if isinstance(kernel, Covariance):
-                    return cls(problem, prior, functions, kernel, first)
+                    return cls(problem, prior, functions, kernel, first, max_iterations)
         raise SparseBayesError("expected a Gaussian process prior and a kernel that is positive definite")
 
     def fixed(self, state: State) -> tuple[Functions, ...]:

@@ -4,12 +4,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Literal
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from relevance_bayes.core import row_source
-from relevance_bayes.core.algorithms import greedy
+from relevance_bayes.core.algorithms import greedy, lbfgs, phases
 from relevance_bayes.core.algorithms.phases import STEPS
 from relevance_bayes.core.algorithms.state import Iterate, Process, State, Termination
 from relevance_bayes.core.algorithms.task import Task
@@ -357,3 +358,16 @@ def test_an_end_that_no_prediction_can_be_computed_from_is_gone_on_with() -> Non
 def process_phase(state: State, phase: str) -> Process:
     assert state.process is not None
     return replace(state.process, phase=phase)
+
+
+@pytest.mark.parametrize(("requested", "expected"), [(None, phases.SHORT), (3, 3), (40, 40)])
+def test_the_iterations_on_all_rows_are_those_requested_or_those_the_work_permits(
+    requested: int | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maximise = Mock(wraps=lbfgs.maximise)
+    monkeypatch.setattr(phases, "maximise", maximise)
+    monkeypatch.setattr(phases, "MAX_WORK", 1.0)
+    X, t, _ = friedman(200, 0)
+    spec = replace(process_spec(GaussianNoise()), algorithm=greedy.Greedy(max_iterations=requested))
+    fit(X, t, spec)
+    assert maximise.call_args.args[4] == expected
