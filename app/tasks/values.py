@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.tasks.prediction import Means, Members, Rows
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
+from relevance_bayes.tasks.prediction import Means, Members, Rows
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,3 +171,14 @@ class TableSummary:
     def column(self, name: str) -> ColumnSummary | None:
         """Return the summary of one column, or None."""
         return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifiedTable(TableSummary):
+    """A table that versions refer to.
+
+    `digest` is the SHA-256 of its typed content (names, kinds and values), not of a file.
+    """
+
+    id: UUID
+    digest: str

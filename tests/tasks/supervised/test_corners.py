@@ -7,14 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.registry.records import NewSupervisedVersion
-from app.tasks.options import PredictOptions
-from app.tasks.supervised.fit import SupervisedFit
-from app.tasks.supervised.materialise import Materialised, materialise
-from app.tasks.supervised.prediction import SupervisedModel
-from app.tasks.supervised.predictions import RegressionPrediction
-from app.tasks.supervised.training import SupervisedTraining
-from app.tasks.supervised.warnings import warnings
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -29,6 +21,14 @@ from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.fit import SupervisedFit
+from relevance_bayes.tasks.supervised.materialise import Materialised, materialise
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.supervised.warnings import warnings
 from relevance_bayes.types.reports import TrainingWarning
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 

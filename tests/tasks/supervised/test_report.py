@@ -5,9 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.registry.records import NewSupervisedVersion
-from app.tasks.supervised.materialise import Materialised
-from app.tasks.supervised.report import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Additive, Gaussian
@@ -23,6 +20,9 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.materialise import Materialised
+from relevance_bayes.tasks.supervised.report import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 from tests.jobs.worker.trainers import model_of
 from tests.small_tables import dataset_of, numbers, texts

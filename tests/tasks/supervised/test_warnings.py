@@ -3,14 +3,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.tasks.supervised.materialise import Materialised
-from app.tasks.supervised.warnings import outliers
 from relevance_bayes.core.basis import ConstantFunction
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.tasks.supervised.materialise import Materialised
+from relevance_bayes.tasks.supervised.warnings import outliers
 from relevance_bayes.types.reports import Outlier
 
 ENCODING = Encoding(
