@@ -7,7 +7,7 @@ import msgspec
 
 from app.http.problems import KINDS, fault_members
 from app.prediction import ServedVersion
-from relevance_bayes.tasks.prediction import Nested, Prediction
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.functions import ListedFunction
 
@@ -43,10 +43,9 @@ def predictions_json(
 def _rows(
     prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
 ) -> list[object]:
-    columns = prediction.members(outputs, functions)
+    columns = prediction.members(outputs, functions, _object_of)
     # Structs are created without a step of Python for each row.
-    values = (_objects(column) if isinstance(column, Nested) else column for column in columns.values())
-    rows: list[object] = [*map(_row_of(tuple(columns)), *values)]
+    rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
     for row, problem in problems.items():
         rows[row] = {"error": problem}
     return rows
@@ -75,10 +74,6 @@ def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tup
 @lru_cache(maxsize=1_000)
 def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
     return msgspec.defstruct("Prediction", members)
-
-
-def _objects(nested: Nested) -> list[msgspec.Struct]:
-    return [*map(_object_of(tuple(nested.members)), *nested.members.values())]
 
 
 @lru_cache(maxsize=1_000)

@@ -1,7 +1,7 @@
 """The interfaces of predictive models and of predictions, for all tasks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
@@ -39,14 +39,17 @@ def no_expansion(why: str) -> ConflictError:
 Rows: TypeAlias = "slice[int, int, None]"
 
 
-@dataclass(frozen=True, eq=False)
-class Nested:
-    """A member with members of its own: by name, a value for each row."""
+class Record(Protocol):
+    """A class of records, which are created from the values of their members in order."""
 
-    members: Mapping[str, Sequence[object]]
+    def __call__(self, *values: object) -> object:
+        """Return a record."""
 
 
-Members = dict[str, Sequence[object] | Nested]
+RecordClass: TypeAlias = Callable[[tuple[str, ...]], Record]
+"""Returns a class of records with members of these names."""
+
+Members = dict[str, Sequence[object]]
 """The members of predictions: by name, a value for each row."""
 
 
@@ -81,9 +84,9 @@ class Prediction(Protocol):
     def arrays(self) -> Mapping[str, "Array | Labels | Probabilities"]:
         """Return the members as arrays of numbers (N,) or (N, ...), labels and probabilities, without unknown ones."""
 
-    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return the members, nested as in JSON, in the order of `outputs`, and explanations; these refer to
-        `functions` (R,)."""
+        `functions` (R,). Members of members that have one form are of a class that `record` returns."""
 
     def joint_members(self) -> Mapping[str, object]:
         """Return the members about all rows together, nested as in JSON."""

@@ -10,7 +10,15 @@ from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPred
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.options import PredictOptions, refuse_all
-from relevance_bayes.tasks.prediction import Means, Members, PredictiveModel, Rows, VersionExpansion, no_expansion
+from relevance_bayes.tasks.prediction import (
+    Means,
+    Members,
+    PredictiveModel,
+    RecordClass,
+    Rows,
+    VersionExpansion,
+    no_expansion,
+)
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
 
@@ -85,7 +93,7 @@ class ComponentsPrediction:
         """Return the components (N, Q), and figures."""
         return {"components": self.components, **self.figures}
 
-    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return the components as lists, and figures."""
         arrays = self.arrays()
         return {output: arrays[output].tolist() for output in outputs}

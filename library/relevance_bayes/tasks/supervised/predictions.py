@@ -8,7 +8,7 @@ import numpy as np
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import FlatColumn, Labels
 from relevance_bayes.tasks.decisions import Decisions, most_probable
-from relevance_bayes.tasks.prediction import Means, Members, Nested, Probabilities, Rows
+from relevance_bayes.tasks.prediction import Means, Members, Probabilities, RecordClass, Rows
 from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.members import decision_members, explanation_members, support_members
 from relevance_bayes.types.errors import Fault
@@ -23,6 +23,8 @@ _FIGURES_OF = {
     "support": ("support",),
 }
 """The columns of each output of numbers."""
+
+_PARTS = ("total", "noise", "weights", "residual")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,7 @@ class RegressionPrediction:
         """Return the covariance, where it was requested."""
         return {} if self.covariance is None else {"covariance": self.covariance.tolist()}
 
-    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return the figures, and explanations after them."""
         columns: Members = {}
         for output in outputs:
@@ -117,9 +119,8 @@ class RegressionPrediction:
                 case "interval":
                     columns["lower"], columns["upper"] = self.lower.tolist(), self.upper.tolist()
                 case "variance":
-                    parts = {"total": self.total, "noise": self.noise, "weights": self.weights}
-                    parts["residual"] = self.residual
-                    columns["variance"] = Nested({name: part.tolist() for name, part in parts.items()})
+                    parts = (self.total, self.noise, self.weights, self.residual)
+                    columns["variance"] = [*map(record(_PARTS), *(part.tolist() for part in parts))]
                 case "support":
                     columns["support"] = support_members(self.support, self.rows)
                 case "sd":
@@ -218,7 +219,7 @@ class ClassificationPrediction:
         """Return no members."""
         return {}
 
-    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return labels, probabilities and latents, then explanations and decisions."""
         classes, probabilities = self.classes, self.probabilities.tolist()
         columns: Members = {}
