@@ -1,7 +1,7 @@
 """The parts that all estimators share: inputs, the fitted version, and its way to and from a service."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.columns import named_table, raw_column, typed_column
 from relevance_bayes.estimators.fitting import Vectors, refusals
 from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVersion
+from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import RelevanceVector
@@ -54,7 +55,8 @@ class VersionEstimator(BaseEstimator, Generic[V]):
     """An estimator whose fitted state is a version as the service has it."""
 
     _fitted: V
-    missing: str
+    inputs: Sequence[str] | None
+    missing: Missing
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a version."""
@@ -176,9 +178,10 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         Every column of an array that varies is an input, since an array has no column of row numbers.
         """
         given: dict[str, object] = self.get_params(deep=False)
-        if given["inputs"] is None and isinstance(block, NumberBlock):
-            given["inputs"] = _varying(block) or None
-        return given
+        inputs: Sequence[str] | None = self.inputs
+        if inputs is None and isinstance(block, NumberBlock):
+            inputs = _varying(block) or None
+        return {**given, "inputs": None if inputs is None else list(inputs)}
 
     def _predicted_block(self, X: object, kinds: Mapping[str, ColumnKind]) -> Block:
         """Return the columns of X that the version reads, of these kinds by name."""
@@ -211,8 +214,7 @@ def array_names(columns: int) -> tuple[str, ...]:
 
 def _varying(block: NumberBlock) -> tuple[str, ...]:
     """Return the names of the columns with more than one value."""
-    with np.errstate(invalid="ignore"):
-        low, high = np.nanmin(block.matrix, axis=0), np.nanmax(block.matrix, axis=0)
+    low, high = np.fmin.reduce(block.matrix, axis=0), np.fmax.reduce(block.matrix, axis=0)
     return tuple(name for name, varies in zip(block.names, low < high, strict=True) if varies)
 
 

@@ -16,6 +16,7 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
+from relevance_bayes.types.records import encode
 
 
 class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
@@ -65,7 +66,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     Attributes
     ----------
     relevance_vectors_ : tuple of RelevanceVector
-        The kept functions with their weights, and the rows at which kernels stand.
+        The kept functions with their weights, and the rows at which kernels are centred.
     members_ : tuple of Member
         The models that predict together, often only one: kernel, weight, hyperparameters and evidence.
     evidence_ : float
@@ -189,13 +190,20 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         """Return the rows in order of their content where some are equal.
 
         Otherwise the rounding of means, on which folds depend, would make a difference between a weight of 2 and a row
-        that is given twice. Rows that differ stay in their order, as in the service.
+        that is given twice. Rows that differ stay in their order, as in the service, and so do rows in time.
         """
+        if self._fits_in_order():
+            return rows
         values = np.column_stack([_sortable(column) for column in block.values()])
         chosen = np.arange(len(values)) if rows is None else rows
         ordered = chosen[np.lexsort(values[chosen].T)]
         before, after = values[ordered[:-1]], values[ordered[1:]]
         return ordered if ((before == after) | (np.isnan(before) & np.isnan(after))).all(axis=1).any() else rows
+
+    def _fits_in_order(self) -> bool:
+        """Return whether folds follow the order of the rows."""
+        split = encode(self.split)
+        return isinstance(split, dict) and split.get("type") == "order"
 
     @property
     def _labels(self) -> Raw:

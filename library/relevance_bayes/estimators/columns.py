@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, ROWS_LOOKED_AT, kind_of_cells, seconds_of
+from relevance_bayes.tables.kinds import (
+    FIRST_SECOND,
+    LAST_SECOND,
+    MAX_EXACT_INTEGER,
+    ROWS_LOOKED_AT,
+    kind_of_cells,
+    seconds_of,
+)
 from relevance_bayes.types.values import Cell, ColumnKind
 
 Raw: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 """An array of any type that columns have."""
-
-TICKS = 1_000_000
-"""Points in time are read to the microsecond."""
 
 
 @runtime_checkable
@@ -70,12 +74,10 @@ def typed_column(name: str, values: Raw, kind: ColumnKind | None = None) -> Colu
             return BooleanColumn(values.astype(np.int8))
         case "f" if kind in {None, "number"}:
             return NumberColumn(_finite(name, values))
-        case "i" | "u" if (
-            kind in {None, "number"} and not (np.abs(values.astype(np.float64)) > MAX_EXACT_INTEGER).any()
-        ):
+        case "i" | "u" if kind in {None, "number"} and _are_exact(values):
             return NumberColumn(values.astype(np.float64))
         case "M" if kind in {None, "timestamp"}:
-            return TimestampColumn(_seconds(values))
+            return TimestampColumn(_seconds(name, values))
         case "m":
             raise ValueError(f"`{name}` has durations; convert them to numbers.")
     cells = [_cell(name, value) for value in values.tolist()]
@@ -168,9 +170,14 @@ def _finite(name: str, values: Raw) -> NDArray[np.float64]:
     return numbers
 
 
-def _seconds(values: Raw) -> NDArray[np.float64]:
-    missing = np.isnat(values.astype("datetime64[us]"))
-    ticks = np.where(missing, 0, values.astype("datetime64[us]").astype(np.int64))
-    # Divided in two steps, as the service does it.
-    seconds = np.floor_divide(ticks, TICKS) + np.remainder(ticks, TICKS) / TICKS
-    return np.where(missing, np.nan, seconds)
+def _seconds(name: str, values: Raw) -> NDArray[np.float64]:
+    """Return seconds since 1970 UTC; raises ValueError for those outside the years 1 to 9999."""
+    unit, ticks = ("ns", 1_000_000_000) if values.dtype.str.endswith("[ns]") else ("us", 1_000_000)
+    moments = values.astype(f"datetime64[{unit}]")
+    missing = np.isnat(moments)
+    whole = np.where(missing, 0, moments.astype(np.int64))
+    # Divided in two steps, because float64 can't represent all nanoseconds since 1970.
+    seconds = np.where(missing, np.nan, np.floor_divide(whole, ticks) + np.remainder(whole, ticks) / ticks)
+    if ((seconds < FIRST_SECOND) | (seconds > LAST_SECOND)).any():
+        raise ValueError(f"`{name}` has a point in time outside of the years 1 to 9999.")
+    return seconds

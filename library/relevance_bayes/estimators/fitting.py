@@ -10,6 +10,8 @@ from time import perf_counter
 from typing import Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
+import numpy as np
+
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.selection import train
@@ -25,6 +27,8 @@ from relevance_bayes.tables.columns import (
     IdentifiedTable,
     NumberColumn,
     block_rows,
+    rows_of_a_block,
+    taken,
 )
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.tasks.complete_rows import Read
@@ -103,23 +107,48 @@ class _Training(Protocol[V_co]):
 
 def _version(block: Block, prepare: Callable[[Read, Path], _Training[V]]) -> V:
     began = perf_counter()
-    with TemporaryDirectory() as folder:
-        training = prepare(lambda: iter([(0, block)]), Path(folder))
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        training = prepare(lambda: blocks_of(block), Path(folder))
         *_, last = training.fit.steps(train, Limits(), FitLog())
         result = expected(last, Fitted).result
         return training.version(result, seconds=perf_counter() - began, holding=lambda _: (0, block))
 
 
+def blocks_of(block: Block) -> Iterator[tuple[int, Block]]:
+    """Yield the blocks in which the service stores such a table, each with the number of its first row.
+
+    The last digits of means depend on the division.
+    """
+    size = rows_of_a_block(len(block))
+    for first in range(0, block_rows(block), size):
+        yield first, {name: taken(column, slice(first, first + size)) for name, column in block.items()}
+
+
 def _request(options: Mapping[str, object], table: IdentifiedTable) -> dict[str, object]:
     """Return the request as plain JSON; options that are records become their members."""
-    given = {name: encode(value) for name, value in options.items() if value is not None}
+    given = {name: encode(_without_numpy(value)) for name, value in options.items() if value is not None}
     return {**given, "dataset_id": str(table.id), "model": MODEL}
+
+
+def _without_numpy(value: object) -> object:
+    """Return an option with numbers and lists of Python in place of those of numpy, as searches generate them."""
+    match value:
+        case np.generic() | np.ndarray():
+            found: object = value.tolist()
+            return found
+        case dict():
+            return {name: _without_numpy(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_without_numpy(one) for one in value]
+        case _:
+            return value
 
 
 def _identified(block: Block) -> IdentifiedTable:
     """Return the summary of a table; its id follows from its content."""
     seen = TableStatistics([*block], [kind_of(column) for column in block.values()])
-    seen.add(block)
+    for _, some in blocks_of(block):
+        seen.add(some)
     digest = seen.digest()
     return IdentifiedTable(MODEL, block_rows(block), seen.summaries(), id=UUID(digest[:32]), digest=digest)
 

@@ -63,7 +63,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     Attributes
     ----------
     relevance_vectors_ : tuple of RelevanceVector
-        The kept functions with their weights, and the rows at which kernels stand.
+        The kept functions with their weights, and the rows at which kernels are centred.
     members_ : tuple of Member
         The models that predict together, often only one: kernel, weight, hyperparameters and evidence.
     evidence_ : float
@@ -127,7 +127,8 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             service, a row counts once where the targets are measured numbers, of which no two agree by chance; rows
             count as often as they are given where targets are counts or rounded.
         noise_precision : float or array-like of shape (n_samples,), optional
-            The known precision of the noise, 1/sd**2, of all rows or of each. By default it is learned.
+            The known precision of the noise, 1/sd**2, of all rows or of each. By default it is learned. Rows to predict
+            have the mean variance of the noise of the training rows.
 
         Returns
         -------

@@ -83,6 +83,15 @@ def block_rows(block: Block) -> int:
     return 0
 
 
+MAX_CELLS_OF_A_BLOCK = 2**19
+"""The maximum number of cells of a block, 4 MiB of numbers; storing one takes milliseconds."""
+
+
+def rows_of_a_block(columns: int) -> int:
+    """Return the number of rows, of so many columns, that are stored together."""
+    return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
+
+
 def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> Column:
     """Return rows of a column, by their indices."""
     match column:

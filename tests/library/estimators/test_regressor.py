@@ -16,6 +16,8 @@ from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceRegressor, SparseKernelPCA
+from relevance_bayes.estimators.fitting import blocks_of
+from relevance_bayes.tables.columns import NumberBlock, NumberColumn
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.uniform(-5.0, 5.0, (60, 2))
@@ -151,3 +153,23 @@ def test_a_document_is_of_one_task() -> None:
         RelevanceRegressor.from_document(document)
     with pytest.raises(ValueError, match="can't be read as a version in npz"):
         RelevanceRegressor.from_document(document[:100])
+
+
+def test_a_large_table_is_read_in_the_blocks_of_the_service() -> None:
+    matrix = np.arange(600_000.0).reshape(200_000, 3)
+    blocks = [*blocks_of(NumberBlock(("a", "b", "c"), matrix))]
+    assert [first for first, _ in blocks] == [0, 174_762]
+    columns = [block["b"] for _, block in blocks]
+    values = np.concatenate([column.values for column in columns if isinstance(column, NumberColumn)])
+    np.testing.assert_array_equal(values, matrix[:, 1])
+
+
+def test_numbers_of_numpy_are_options() -> None:
+    model = quick(holdout=np.float64(0.2), seed=np.int64(3), inputs=np.array(["x1"])).fit(X, Y)
+    assert (model.report_.plan.holdout, model.report_.plan.spec.seed) == (0.2, 3)
+
+
+def test_new_rows_have_the_mean_variance_of_known_noise() -> None:
+    variances = RANDOM.uniform(0.01, 0.5, 60)
+    model = quick().fit(X, Y, noise_precision=1.0 / variances)
+    assert model.members_[0].hyperparameters.noise_sd == pytest.approx(math.sqrt(variances.mean()))
