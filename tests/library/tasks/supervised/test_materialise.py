@@ -7,7 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.errors import TrainingFailedError
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
@@ -24,6 +23,7 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tasks import complete_rows
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, class_rows, materialise
+from relevance_bayes.types.errors import TrainingFailedError
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import Label
 from tests.properties import examples
