@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.columns import named_table, raw_column, typed_column
-from relevance_bayes.estimators.fitting import Vectors, refusals
-from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVersion
+from relevance_bayes.estimators.fitting import refusals
+from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
 from relevance_bayes.types.errors import Fault

@@ -7,7 +7,7 @@ from pathlib import Path
 from sys import maxsize
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -16,6 +16,7 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.selection import train
 from relevance_bayes.documents.exported import ExportedComponents, ExportedSupervised
+from relevance_bayes.estimators.version import Vectors
 from relevance_bayes.plans.components import plan_components
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest
 from relevance_bayes.plans.supervised import plan_supervised
@@ -38,18 +39,14 @@ from relevance_bayes.tasks.learned import expected
 from relevance_bayes.tasks.listing import BlockHolding
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.errors import RelevanceError, listed
-from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.records import Converter, encode
 from relevance_bayes.types.values import ColumnKind
-
-Vectors: TypeAlias = tuple[RelevanceVector, ...]
 
 V_co = TypeVar("V_co", covariant=True)
 V = TypeVar("V")
 
-MODEL = "model"
-"""The name of a version that no registry has named, and its number."""
-NUMBER = 1
+MODEL, NUMBER = "model", 1
+"""The name and the number of a version that no registry has."""
 
 _SUPERVISED: Converter[SupervisedRequest] = Converter(SupervisedRequest)
 _COMPONENTS: Converter[ComponentsRequest] = Converter(ComponentsRequest)

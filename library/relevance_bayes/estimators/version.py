@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
+from typing import TypeAlias
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Indices
@@ -16,7 +17,7 @@ from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.records import Converter, encode
 
-Vectors = tuple[RelevanceVector, ...]
+Vectors: TypeAlias = tuple[RelevanceVector, ...]
 
 _VECTORS: Converter[Vectors] = Converter(Vectors)
 
