@@ -1,8 +1,8 @@
 """The errors of the service, each named for what is wrong; only HTTP knows status codes."""
 
-from collections.abc import Sequence
-
-from relevance_bayes.types.errors import Fault, RelevanceError
+from relevance_bayes.types.errors import ConflictError as ConflictError
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.errors import TrainingFailedError as TrainingFailedError
 
 
 class MalformedBodyError(RelevanceError):
@@ -23,10 +23,6 @@ class CrossSiteError(RelevanceError):
 
 class GoneError(RelevanceError):
     """The resource was removed, by retention or by request."""
-
-
-class ConflictError(RelevanceError):
-    """The request conflicts with the current state of a resource."""
 
 
 class InUseError(ConflictError):
@@ -79,11 +75,3 @@ class OutOfReachError(UnavailableError):
 
 class ClientLeftError(RelevanceError):
     """The client closed the connection during its request; the status appears in logs alone."""
-
-
-class TrainingFailedError(RelevanceError):
-    """A fit that cannot succeed; `kind` is a stable slug, the detail states the remedy."""
-
-    def __init__(self, detail: str, *, kind: str = "training-failed", faults: Sequence[Fault] = ()) -> None:
-        super().__init__(detail, faults)
-        self.kind = kind

@@ -35,7 +35,6 @@ from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.jobs import total_repository
-from app.jobs.fit import Limits
 from app.jobs.metrics import job_metrics
 from app.jobs.queue import migrations as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
@@ -78,6 +77,7 @@ from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
+from relevance_bayes.tasks.fit import Limits
 
 PERIODIC_TASK_SECONDS = 600.0
 DAY = 86_400.0

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from app.tasks.decisions import Decisions, decided, with_priors
 from benchmarks.accuracy.class_peers import support
 from benchmarks.accuracy.ours import classifier
 from benchmarks.accuracy.scoring import Classifier
@@ -17,6 +16,7 @@ from benchmarks.repeats import Figures, repeated, with_error
 from benchmarks.report import Table
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.decisions import Decisions, decided, with_priors
 
 LEARNED = np.array([0.5, 0.5])
 """The frequencies of the classes in the training rows."""

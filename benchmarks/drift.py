@@ -16,8 +16,6 @@ from numpy.random import Generator
 from app.outcomes.charts import MIN_OUTCOMES_TO_FALSE_ALARM, Chart
 from app.outcomes.records import Scored
 from app.outcomes.scoring import Promise, advance
-from app.tasks.scored import LEVELS
-from app.tasks.supervised.scoring import class_figures, number_figures
 from benchmarks.accuracy.canvas import BLUE, MUTED, ORANGE, canvas
 from benchmarks.files import NotRun
 from benchmarks.learning import Scaled, trained
@@ -29,6 +27,8 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tasks.scored import LEVELS
+from relevance_bayes.tasks.supervised.scoring import class_figures, number_figures
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 SEED = 2029

@@ -10,13 +10,10 @@ from uuid import UUID
 import numpy as np
 
 from app.datasets.records import Dataset
-from app.jobs import fit as fits
-from app.jobs.fit import Limits
 from app.settings import Settings
-from app.tasks.supervised.training import SupervisedTraining
-from app.tasks.task import expected
 from benchmarks.accuracy.scoring import ClassAnswer, Distribution, RealAnswer
 from benchmarks.files import NotRun
+from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.likelihoods.predictive import Prediction
 from relevance_bayes.core.pool import LearnedModel, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
@@ -27,6 +24,10 @@ from relevance_bayes.plans.supervised import plan_supervised
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding import Encoding, encode_inputs, user_mean, user_scores
 from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.tasks.fit import Fitted as FitResult
+from relevance_bayes.tasks.fit import Limits
+from relevance_bayes.tasks.learned import expected
+from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.values import ColumnKind
 
 NOBODY = UUID(int=0)
@@ -79,8 +80,8 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
         training = SupervisedTraining.prepare(
             plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
         )
-        *_, last = fits.run(training.fit, train, Limits(1, None, SETTINGS["max_candidate_cells"]))
-    trained, encoding = expected(expected(last, fits.Fitted).result, Trained), training.made.encoding
+        *_, last = training.fit.steps(train, Limits(1, None, SETTINGS["max_candidate_cells"]), FitLog())
+    trained, encoding = expected(expected(last, FitResult).result, Trained), training.made.encoding
     return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation))
 
 

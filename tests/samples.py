@@ -15,7 +15,6 @@ from app.identity import uuid7
 from app.jobs.attempts import Claim
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
-from app.registry.records import Learned, NewSupervisedVersion
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
@@ -38,6 +37,7 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth, Outlier

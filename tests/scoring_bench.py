@@ -18,7 +18,6 @@ from app.evaluation.service import Scoring
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
-from app.registry.records import NewVersion
 from app.registry.repository import ModelRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
@@ -31,6 +30,7 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
     block_rows,
 )
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.values import ColumnKind
 from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.small_models import small_version

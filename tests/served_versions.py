@@ -5,8 +5,9 @@ from app.identity import uuid7
 from app.prediction import ServedVersion
 from app.prediction.serving import serve
 from app.prediction.usage_counts import Counts
-from app.registry.records import NewVersion, Version
+from app.registry.records import Version
 from app.tasks.union import task_of
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.functions import ListedFunction
 from tests.small_tables import NOW
 

@@ -26,11 +26,12 @@ from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobTransitionRow, TrainingJobRow
 from app.limits.repository import OwnerLimitsRepository
-from app.registry.records import NewVersion, Version
+from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.jobs import FINISHED
 from tests.doubles.queue import RecordingQueue
 from tests.small_tables import NOW

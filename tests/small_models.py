@@ -5,7 +5,6 @@ from uuid import UUID
 
 import numpy as np
 
-from app.registry.records import Learned, NewSupervisedVersion
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.integrated import LogEvidence
@@ -26,6 +25,7 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
+from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.reports import ClassRows, InputWidth
 from relevance_bayes.types.values import Label

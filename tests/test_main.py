@@ -121,5 +121,5 @@ print(*sys.modules, sep="\\n")
 
 def test_a_process_that_predicts_numbers_holds_no_more() -> None:
     found = subprocess.run([sys.executable, "-c", PREDICTS], capture_output=True, text=True, check=True).stdout.split()
-    assert "app.tasks.supervised.prediction" in found
+    assert "relevance_bayes.tasks.supervised.prediction" in found
     assert not {*FOR_FITS, "alembic", "pyarrow"} & set(found)

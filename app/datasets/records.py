@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.tables.columns import ImageSize, TableSummary
+from relevance_bayes.tables.columns import IdentifiedTable, ImageSize
 from relevance_bayes.types.values import ColumnKind
 
 
@@ -22,13 +22,8 @@ class Upload:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset(TableSummary):
-    """A finished dataset.
+class Dataset(IdentifiedTable):
+    """A finished dataset."""
 
-    `digest` is the SHA-256 of its typed content (names, kinds and values), not of the uploaded bytes.
-    """
-
-    id: UUID
     owner: str
     created_at: datetime
-    digest: str

@@ -8,7 +8,6 @@ from typing import get_args
 
 from starlette.requests import ClientDisconnect, Request
 
-from app.cancellation import check_cancelled
 from app.datasets.multipart import OneFile
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import shown
@@ -20,6 +19,7 @@ from app.http.decompression import Decompressor
 from app.http.dependencies import Limits
 from app.http.negotiation import FORM, media_type_of, table_format_of
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from app.errors import ConflictError
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.tasks.decisions import most_probable
-from app.tasks.prediction import Means, Probabilities
 from app.tasks.union import task_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.decisions import most_probable
+from relevance_bayes.tasks.prediction import Means, Probabilities
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 

@@ -23,9 +23,9 @@ from app.http.rate_limits import charge_rows, check_rows
 from app.prediction import ServedVersion
 from app.prediction.json_codec import max_containers
 from app.prediction.served_versions import ServedVersions
-from app.tasks.prediction import Means
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tasks.prediction import Means
 from relevance_bayes.types.errors import Fault, NotFoundError
 from relevance_bayes.types.references import Reference
 from relevance_bayes.types.values import ColumnKind, Label

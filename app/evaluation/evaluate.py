@@ -17,9 +17,9 @@ from app.jobs.worker.attempts import Attempt
 from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
-from app.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
-from app.tasks.prediction import LabelledBlock
 from relevance_bayes.core.types import Mask
+from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
+from relevance_bayes.tasks.prediction import LabelledBlock
 
 Scores: TypeAlias = NumberScores | ClassScores
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from pydantic import TypeAdapter
 
 from app.errors import ConflictError, NotInstalledError
-from app.exports import npz_file
+from relevance_bayes.documents import npz
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.schema import VersionDocument
 from relevance_bayes.documents.writing import document_of
@@ -32,7 +32,7 @@ def _json(exported: ExportedVersion) -> bytes:
 
 
 def _npz(exported: ExportedVersion) -> bytes:
-    return npz_file.write(document_of(exported))
+    return npz.write(document_of(exported))
 
 
 def _onnx(exported: ExportedVersion) -> bytes:

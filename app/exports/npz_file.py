@@ -1,11 +1,6 @@
-"""A document as npz: each list of numbers in its `model` is an array of the archive, named by its path.
-
-`document.json` is the document with {"array": name} in place of arrays; numbers are `<f8`, indices `<i8`. There are no
-pickles and no dates: the same version gives the same bytes.
-"""
+"""Archives of documents from clients, which may be invalid in any way; see `relevance_bayes.documents.npz`."""
 
 import io
-import json
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,34 +11,14 @@ import numpy as np
 from pydantic import JsonValue
 
 from app.errors import MalformedBodyError, TooLargeError
-from relevance_bayes.documents.arrays import extract_arrays
-from relevance_bayes.documents.schema import VersionDocument
+from relevance_bayes.documents.npz import DOCUMENT_NAME, ENDING
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
-DOCUMENT_NAME = "document.json"
-ENDING = ".npy"
 MAX_MEMBERS = 1_000
-NO_DATE = (1980, 1, 1, 0, 0, 0)
-"""The earliest date of a zip archive."""
-
 _UNREADABLE = (
     ValueError, TypeError, SyntaxError, TokenError, EOFError, LookupError, OverflowError, MemoryError, RecursionError,
 )  # fmt: skip
 """Exceptions of numpy for a malformed header, which is a Python literal."""
-
-
-def write(document: VersionDocument) -> bytes:
-    """Return a document as an archive."""
-    reported, arrays = extract_arrays(document)
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
-        content = json.dumps(reported, ensure_ascii=False, separators=(",", ":")).encode()
-        archive.writestr(zipfile.ZipInfo(DOCUMENT_NAME, NO_DATE), content)
-        for name, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}{ENDING}", NO_DATE), member.getvalue())
-    return sink.getvalue()
 
 
 def read(data: bytes, *, max_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:

@@ -6,12 +6,13 @@ from app.database.transaction import OpenTransaction
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.registry.model_quota import check_model_quota
-from app.registry.records import NewVersion, Version
+from app.registry.records import Version
 from app.registry.repository import ModelRepository
-from app.tasks.options import refuse
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.names import name_faults
+from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.options import refuse
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.references import Reference
 

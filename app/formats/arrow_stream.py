@@ -7,7 +7,8 @@ import pyarrow as pa
 from app.formats.arrow_blocks import check_types, reading, stream_of
 from app.formats.arrow_messages import check_messages
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names, rows_of_a_block
+from app.formats.streams import TableStream, check_names
+from relevance_bayes.tables.columns import rows_of_a_block
 from relevance_bayes.types.values import ColumnKind
 
 

@@ -14,8 +14,8 @@ from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile
-from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
-from relevance_bayes.tables.columns import Block, Column
+from app.formats.streams import TableStream, check_names, kinds_of
+from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind

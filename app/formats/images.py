@@ -9,9 +9,9 @@ from PIL import Image, UnidentifiedImageError
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.npy_header import read_npy_header
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, rows_of_a_block
+from app.formats.streams import TableStream
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.columns import IMAGE_COLUMNS, Block, ImageSize, NumberColumn
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, Block, ImageSize, NumberColumn, rows_of_a_block
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 

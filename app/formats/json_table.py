@@ -10,8 +10,8 @@ from app.formats.cells import JSON, block_of, column_of
 from app.formats.expected import need_rows
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
-from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
-from relevance_bayes.tables.columns import Block, Column
+from app.formats.streams import TableStream, check_names, kinds_of
+from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 from relevance_bayes.types.errors import Fault, InvalidDataError, pointer
 from relevance_bayes.types.values import Cell, ColumnKind

@@ -7,7 +7,6 @@ from itertools import islice
 
 import msgspec
 
-from app.cancellation import check_cancelled
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.expected import Expected, ReadRows, need_rows
@@ -16,6 +15,7 @@ from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, ch
 from app.formats.json_table import ByRow, RawTable, has_column, typed_block
 from app.formats.number_rows import decoded_rows
 from relevance_bayes.tables.columns import NumberBlock
+from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 
 ROWS_BETWEEN_CHECKS = 1_000

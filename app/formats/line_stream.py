@@ -12,8 +12,8 @@ from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, ch
 from app.formats.json_table import ByRow, Cells, RawTable, cells_of, kinds_in
 from app.formats.line_rows import Line
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names, rows_of_a_block
-from relevance_bayes.tables.columns import Block, Column
+from app.formats.streams import TableStream, check_names
+from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind

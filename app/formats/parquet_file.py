@@ -10,7 +10,8 @@ from app.formats.arrow_blocks import check_types, reading, stream_of
 from app.formats.arrow_rows import rows_of
 from app.formats.expected import Expected, ReadRows
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names, rows_of_a_block
+from app.formats.streams import TableStream, check_names
+from relevance_bayes.tables.columns import rows_of_a_block
 from relevance_bayes.types.values import ColumnKind
 
 BUFFER = 2**20

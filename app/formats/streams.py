@@ -10,9 +10,6 @@ from relevance_bayes.tables.columns import Block, ImageSize, block_rows
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 
-MAX_CELLS_OF_A_BLOCK = 2**19
-"""The maximum number of cells of a block, 4 MiB of numbers; storing one takes milliseconds."""
-
 MAX_NAME_LENGTH = 200
 
 
@@ -27,11 +24,6 @@ class TableStream:
     kinds: tuple[ColumnKind, ...]
     blocks: Iterator[Block]
     image: ImageSize | None = None
-
-
-def rows_of_a_block(columns: int) -> int:
-    """Return the number of rows, of so many columns, that are stored together."""
-    return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
 def check_names(names: Sequence[str], *, max_columns: int, line: int | None = None) -> None:

@@ -4,8 +4,8 @@ import zipfile
 from typing import IO
 from xml.parsers import expat
 
-from app.cancellation import check_cancelled
 from app.errors import MalformedBodyError, TooLargeError
+from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.errors import InvalidDataError
 
 MAX_PARTS = 10_000

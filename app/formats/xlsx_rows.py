@@ -8,9 +8,9 @@ from app.formats.cell_faults import refuse
 from app.formats.cells import block_of, column_of
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+from app.formats.streams import TableStream, check_names, kinds_of
 from app.formats.xlsx_sheet import Row, name_of, sheet_rows
-from relevance_bayes.tables.columns import Block, Column
+from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import Cell, ColumnKind

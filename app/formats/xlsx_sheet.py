@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 from openpyxl import load_workbook
 
-from app.cancellation import check_cancelled
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import shown
 from app.formats.xlsx_package import check_package
+from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import Cell, text_of
 

@@ -7,8 +7,8 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from anyio import CapacityLimiter, to_thread
 from starlette.types import Receive
 
-from app.cancellation import Cancellation
 from app.errors import ClientLeftError
+from relevance_bayes.tasks.cancellation import Cancellation
 
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")

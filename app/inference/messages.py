@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from app.cancellation import check_cancelled
 from app.errors import MalformedBodyError
 from app.formats.json_scan import check_containers, check_members
 from app.http.bodies import MAX_MEMBERS
 from app.http.integers import as_integer
 from app.inference.tensor_json import PIECE_BYTES, from_json, from_part
 from app.inference.tensors import FLOATS, Tensor, check_shape, from_bytes, from_values
+from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.errors import RelevanceError
 
 BINARY_SIZE = "binary_data_size"

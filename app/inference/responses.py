@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import orjson
 
-from app.cancellation import check_cancelled
 from app.inference.messages import BINARY_SIZE
 from app.inference.signature import Output
 from app.inference.tensor_json import to_json
 from app.inference.tensors import to_bytes
+from relevance_bayes.tasks.cancellation import check_cancelled
 
 _CUT = b"\0"
 """The placeholder of a tensor's values in a template; JSON has no such byte."""

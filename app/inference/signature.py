@@ -16,9 +16,9 @@ from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.inference.tensors import TEXT, Tensor
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.tasks.prediction import Prediction, Probabilities
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
+from relevance_bayes.tasks.prediction import Prediction, Probabilities
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.values import ColumnKind, Label
 

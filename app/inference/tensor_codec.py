@@ -13,9 +13,9 @@ from app.prediction import USUAL, PredictRequest, ServedVersion
 from app.prediction.json_codec import max_containers
 from app.prediction.row_ids import RowIds, check_row_ids
 from app.prediction.runner import YieldGil, is_read_quickly, no_yield
-from app.tasks.options import PredictOptions
-from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 

@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 import orjson
 
-from app.cancellation import check_cancelled
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
 from app.http.integers import as_integer
@@ -25,6 +24,7 @@ from app.inference.tensors import (
     size_of,
     values_of,
 )
+from relevance_bayes.tasks.cancellation import check_cancelled
 
 PIECE_BYTES = 131_072
 """The size of the chunks in which a longer list of numbers is decoded; a decoder holds the GIL."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from app.tasks.scored import LEVELS
+from relevance_bayes.tasks.scored import LEVELS
 from relevance_bayes.types.outcomes import LevelCoverage, OutcomeBucket
 
 

@@ -23,9 +23,9 @@ from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction import PredictRequest, ServedVersion
 from app.prediction.row_ids import RowIds
 from app.registry.version_repository import VersionRepository
-from app.tasks.prediction import Prediction
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.errors import InvalidDataError
 
 FLUSH_SECONDS = 0.5

@@ -15,7 +15,7 @@ from app.outcomes.charts import CHARTS, Chart, bernoulli_ratio
 from app.outcomes.inputs import block_of_rows
 from app.outcomes.records import Scored
 from app.prediction import ServedVersion
-from app.tasks.scored import LEVELS
+from relevance_bayes.tasks.scored import LEVELS
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.outcomes import Direction, Statistic
 from relevance_bayes.types.values import Label

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.cancellation import check_cancelled
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
@@ -18,6 +17,7 @@ from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository, model_path
 from app.registry.version_repository import VersionRepository
+from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.outcomes import BucketWidth, OutcomeBucket, OutcomesReceived
 from relevance_bayes.types.values import Label

@@ -19,8 +19,8 @@ from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions
 from app.registry.submission import enqueue
-from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import no_rows
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.jobs import FINISHED
 

@@ -16,9 +16,9 @@ from app.prediction.render import predictions_json
 from app.prediction.row_ids import check_row_ids, row_ids_of, with_row_ids
 from app.prediction.runner import YieldGil, is_quick, is_read_quickly, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
-from app.tasks.options import PredictOptions
-from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import Prediction
 
 MAX_QUICK_ROWS = 1_000
 """The maximum number of rows of numbers only that are predicted on the event loop: one chunk of a response."""

@@ -21,7 +21,7 @@ from app.prediction.runner import PredictionRunner, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
 from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link
 from app.prediction.usage_counts import CountedRequest
-from app.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
 
 ROWS_AT_ONCE = 8192

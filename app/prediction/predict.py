@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from app.formats.cell_faults import refuse
 from app.prediction.row_ids import RowIds
 from app.prediction.served import ServedVersion
-from app.tasks.options import PredictOptions
-from app.tasks.prediction import LabelledBlock, Prediction
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import LabelledBlock, Prediction
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 USUAL = PredictOptions()

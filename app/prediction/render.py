@@ -7,7 +7,7 @@ import msgspec
 
 from app.http.problems import KINDS, fault_members
 from app.prediction import ServedVersion
-from app.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.functions import ListedFunction
 
@@ -43,7 +43,7 @@ def predictions_json(
 def _rows(
     prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
 ) -> list[object]:
-    columns = prediction.members(outputs, functions)
+    columns = prediction.members(outputs, functions, _object_of)
     # Structs are created without a step of Python for each row.
     rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
     for row, problem in problems.items():
@@ -74,6 +74,11 @@ def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tup
 @lru_cache(maxsize=1_000)
 def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
     return msgspec.defstruct("Prediction", members)
+
+
+@lru_cache(maxsize=1_000)
+def _object_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Member", members, gc=False)
 
 
 def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from app.tasks.decisions import DecisionOptions
+from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.types.references import Selector
 from relevance_bayes.types.values import AnyTask
 

@@ -12,7 +12,6 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.types import Receive
 
-from app.cancellation import check_cancelled
 from app.http.dependencies import services_of
 from app.http.disconnection import run_for_client
 from app.http.large_bodies import LargeBodies, LargeBody
@@ -21,8 +20,9 @@ from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.served_versions import ServedVersions
 from app.prediction.slots import MAX_SLOTS, PredictionSlot
 from app.prediction.usage_counts import CountedRequest, Rows
-from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tasks.cancellation import check_cancelled
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.references import Reference
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]

@@ -7,8 +7,8 @@ from functools import cached_property
 from app.prediction.drift import DriftMonitor
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
-from app.tasks.prediction import PredictiveModel
 from app.tasks.union import task_of
+from relevance_bayes.tasks.prediction import PredictiveModel
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.functions import ListedFunction
 from relevance_bayes.types.values import ColumnKind

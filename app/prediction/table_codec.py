@@ -20,9 +20,9 @@ from app.prediction.render import prediction_lines, predictions_json
 from app.prediction.row_ids import row_ids_of, with_row_ids
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
-from app.tasks.options import PredictOptions
-from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 

@@ -11,10 +11,11 @@ from app.database.engine import lock_for_writing
 from app.database.notifier import MODELS, notify
 from app.errors import ConflictError
 from app.identity import uuid7
-from app.registry.records import NewVersion, Version
+from app.registry.records import Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from app.registry.version_codec import CELLS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
 from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.functions import RelevanceVector
 
 

@@ -3,18 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Literal
 from uuid import UUID
 
 from app.datasets.records import Dataset
 from relevance_bayes.documents.models import VersionReport
-from relevance_bayes.documents.models.approximation import ApproximationPredictor, ApproximationReport
-from relevance_bayes.documents.models.components import ComponentsPredictor, ComponentsReport
-from relevance_bayes.documents.models.image import ImagePredictor, ImageReport
-from relevance_bayes.documents.models.supervised import SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import TrainingRequest
 from relevance_bayes.types.errors import Fault, InvalidRequestError, NotFoundError
-from relevance_bayes.types.functions import RelevanceVector
 
 MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50
@@ -92,26 +87,6 @@ class MovedAlias:
 def nowhere(error: NotFoundError) -> NotFoundError:
     """Return the error for a missing version as the target of a move, with a pointer into the request."""
     return NotFoundError(error.detail, [Fault(error.detail, "/version")])
-
-
-R_co = TypeVar("R_co", covariant=True)
-P_co = TypeVar("P_co", covariant=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Learned(Generic[R_co, P_co]):
-    """The result of a successful fit, which becomes a version and gets its number when it is recorded."""
-
-    report: R_co
-    vectors: tuple[RelevanceVector, ...]
-    predictor: P_co
-
-
-NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
-NewApproximationVersion: TypeAlias = Learned[ApproximationReport, ApproximationPredictor]
-NewImageVersion: TypeAlias = Learned[ImageReport, ImagePredictor]
-NewComponentsVersion: TypeAlias = Learned[ComponentsReport, ComponentsPredictor]
-NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImageVersion | NewComponentsVersion
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from app.database.transaction import Transaction
 from app.errors import InUseError
 from app.registry.naming import aliases_of
 from app.registry.recording import record
-from app.registry.records import NO_TAGS, Annotation, Model, NewVersion, Version
+from app.registry.records import NO_TAGS, Annotation, Model, Version
 from app.registry.tables import (
     AliasMoveRow,
     ModelAliasRow,
@@ -32,6 +32,7 @@ from app.registry.tables import (
 from app.registry.tagging import retag, tagged, tags_of
 from app.registry.version_codec import CELLS, NAMES, REPORT, SHAPE, WEIGHTS, decode_predictor
 from relevance_bayes.documents.models import Predictor
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import ListedFunction, RelevanceVector
 from relevance_bayes.types.references import Selector

@@ -12,7 +12,7 @@ from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.attempts import Checkpoint
 from app.jobs.checkpoint_repository import CheckpointRepository
-from app.jobs.fit import FitCheckpoint, Fitted
+from app.jobs.fit import FitCheckpoint
 from app.jobs.records import Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
@@ -21,7 +21,6 @@ from app.jobs.worker.pool import Child, ChildDied, Pool
 from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
 from app.jobs.worker.spool import Spool
-from app.registry.records import Learned, NewVersion
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from app.tasks.task import Training
@@ -30,6 +29,8 @@ from app.tracing.spans import Span
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.tasks.fit import Fitted
+from relevance_bayes.tasks.learned import Learned, NewVersion
 
 logger = logging.getLogger(__name__)
 

@@ -10,12 +10,13 @@ from app.http.idempotency_records import Keyed
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import ended
-from app.registry.records import Model, NewVersion, Version
+from app.registry.records import Model, Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.errors import Fault
 
 

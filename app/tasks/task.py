@@ -3,25 +3,24 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 from app.datasets.records import Dataset
-from app.jobs.fit import Fit
-from app.registry.records import NewVersion, Version
-from app.tasks.complete_rows import Read
-from app.tasks.listing import BlockHolding
-from app.tasks.prediction import PredictiveModel
+from app.registry.records import Version
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.tasks.complete_rows import Read
+from relevance_bayes.tasks.fit import Fit
+from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.prediction import PredictiveModel
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.values import AnyTask
 
 Record: TypeAlias = TrainingRequest | TrainingPlan | VersionReport | Predictor
-
-T = TypeVar("T")
 
 
 class Training(Protocol):
@@ -84,10 +83,3 @@ class Task(ABC):
     def weight_unit(self, report: VersionReport, predictor: Callable[[], Predictor]) -> float:
         """Return the unit of the weights of listed functions; `predictor` reads the version's predictor."""
         return 1.0
-
-
-def expected(value: object, kind: type[T]) -> T:
-    """Return the value as an instance of that class; raises TypeError for another one."""
-    if not isinstance(value, kind):
-        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
-    return value

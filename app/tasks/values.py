@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.tasks.prediction import Means, Members, Rows
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
+from relevance_bayes.tasks.prediction import Means, Members, RecordClass, Rows
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
 
@@ -58,7 +58,7 @@ class ValuePrediction:
         """Return the values."""
         return {"value": self.value}
 
-    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Members:
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return the values, whatever the outputs."""
         return {"value": self.value.tolist()}
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from app.identity import BUILT_IN_OWNER
 from app.prediction.served_versions import ServedVersions
-from app.tasks.supervised.prediction import SupervisedModel
 from app.wiring import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, Form
 from benchmarks.serving.load import Timed, busy, load
 from benchmarks.serving.model import points
 from benchmarks.serving.processes import Server
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 
 WARM_UP = 20
 

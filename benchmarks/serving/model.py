@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from app.prediction import ServedVersion
-from app.tasks.supervised.prediction import SupervisedModel
 from benchmarks.serving.plain import PlainModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedNumber
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 
 INPUTS = ("x1", "x2", "x3", "x4")
 OUTPUTS = ("mean", "variance", "interval")

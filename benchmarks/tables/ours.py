@@ -28,6 +28,7 @@ CODE = (
     "library/relevance_bayes/core",
     "library/relevance_bayes/plans",
     "library/relevance_bayes/tables",
+    "library/relevance_bayes/tasks",
     "app/tasks",
     "app/jobs/worker",
     "benchmarks/fitting.py",

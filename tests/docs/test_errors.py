@@ -18,7 +18,8 @@ SERVER = (refusals.MALFORMED, refusals.REQUEST_TIMEOUT, refusals.URI_TOO_LONG, r
 
 def slugs_of_jobs() -> set[str]:
     """The types in the calls of `Problem` and `TrainingFailedError`, and those by the errors of a fit."""
-    source = "".join(path.read_text("utf-8") for path in (ROOT / "app").rglob("*.py"))
+    folders = (ROOT / "app", ROOT / "library" / "relevance_bayes" / "tasks")
+    source = "".join(path.read_text("utf-8") for folder in folders for path in folder.rglob("*.py"))
     named = re.findall(r'Problem\(\s*"([a-z-]+)"', source)
     raised = re.findall(r"TrainingFailedError\((?:(?!TrainingFailedError)[\s\S]){0,400}?kind=([^\n]*)", source)
     return {*named, *(slug for kinds in raised for slug in re.findall(r'"([a-z]+-[a-z-]+)"', kinds))} | {

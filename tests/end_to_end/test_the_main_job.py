@@ -10,13 +10,13 @@ from numpy.testing import assert_allclose
 from app import wiring
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.settings import Settings
-from app.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import Json
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.types.jobs import Event as JobEvent
 from relevance_bayes.types.jobs import VersionName
 from tests.end_to_end.deployment import Api

@@ -8,9 +8,9 @@ import pytest
 from app.errors import ConflictError
 from app.evaluation.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_approximation import version_of_a_term

@@ -8,8 +8,8 @@ import pytest
 
 from app.jobs.worker.attempts import Records
 from app.prediction import ServedVersion, evaluate_block
-from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.prediction import LabelledBlock
 from tests.scoring_bench import Bench
 
 

@@ -7,9 +7,10 @@ import pytest
 from app.evaluation.planning import plan_evaluation, plan_promotion
 from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionRequest
 from app.identity import uuid7
-from app.registry.records import NewVersion, Version
+from app.registry.records import Version
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_components import version_of_components
 from tests.small_models import small_version

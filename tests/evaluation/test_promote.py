@@ -16,11 +16,12 @@ from app.jobs.worker.attempts import Attempt
 from app.origin import Origin, acting
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
-from app.registry.records import MAX_ALIASES, NewSupervisedVersion
-from app.tasks.labelled import LabelledNumbers
-from app.tasks.prediction import LabelledBlock
-from app.tasks.supervised.predictions import RegressionPrediction
+from app.registry.records import MAX_ALIASES
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
+from relevance_bayes.tasks.labelled import LabelledNumbers
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.types.promotions import Criterion
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, Bench, table

@@ -15,8 +15,8 @@ from app.identity import BUILT_IN_OWNER
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import TrainingJobRow
 from app.prediction import evaluate_block
-from app.tasks.labelled import LabelledClasses, LabelledNumbers
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
 from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, LIMITS, NOW, SmallParts
 from tests.narrowing import of_kind

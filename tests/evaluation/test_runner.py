@@ -11,9 +11,9 @@ from app.evaluation.results import Evaluation
 from app.jobs.attempts import MAX_STARTS, Claim
 from app.jobs.repository import JobRepository
 from app.prediction import ServedVersion, evaluate_block
-from app.tasks.labelled import LabelledNumbers
-from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block, BooleanColumn
+from relevance_bayes.tasks.labelled import LabelledNumbers
+from relevance_bayes.tasks.prediction import LabelledBlock
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, ROWS, Bench, table
 from tests.served_versions import served

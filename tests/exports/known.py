@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from app.tasks.approximation.prediction import ApproximationModel
-from app.tasks.options import PredictOptions
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedApproximation
@@ -14,6 +13,7 @@ from relevance_bayes.documents.models import ApproximationPredictor
 from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.models import TermsError
 from tests.exports.trained import EXPORTED_AT
 from tests.small_approximation import version_of_a_term

@@ -6,8 +6,6 @@ from functools import cache, partial
 
 import numpy as np
 
-from app.tasks.components.prediction import ComponentsModel, ComponentsPrediction
-from app.tasks.options import PredictOptions
 from relevance_bayes.core.components import Components, components, usual_densities
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.scales import InputMap
@@ -17,6 +15,8 @@ from relevance_bayes.documents.models import ComponentsPredictor
 from relevance_bayes.plans.requests import InputColumn
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, column_names, encode_inputs
+from relevance_bayes.tasks.components.prediction import ComponentsModel, ComponentsPrediction
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.reports import InputWidth
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block
 from tests.small_components import version_of_components

@@ -9,13 +9,13 @@ from pydantic import JsonValue
 
 from app.exports import npz_file
 from app.exports.formats import DOCUMENT, RENDERINGS
-from app.registry.records import NewVersion
 from app.registry.version_codec import REPORT
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.validation.baselines import baseline_faults
+from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
 from relevance_bayes.types.datasets import CategoryCount
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms

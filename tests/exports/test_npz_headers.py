@@ -8,6 +8,7 @@ import pytest
 
 from app.errors import MalformedBodyError
 from app.exports import npz_file
+from relevance_bayes.documents.npz import DOCUMENT_NAME
 from relevance_bayes.types.errors import InvalidRequestError
 
 MALFORMED = [
@@ -27,7 +28,7 @@ def archive(header: str, data: bytes) -> bytes:
     """Return an archive with one array, of this header and these bytes."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as made:
-        made.writestr(npz_file.DOCUMENT_NAME, b"{}")
+        made.writestr(DOCUMENT_NAME, b"{}")
         made.writestr("model/mean.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
     return sink.getvalue()
 

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
-from app.registry.records import Learned
 from relevance_bayes.plans.approximation import MAX_TERMS
+from relevance_bayes.tasks.learned import Learned
 from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.test_routes import (

@@ -9,8 +9,6 @@ from typing import get_args
 import numpy as np
 from pydantic import TypeAdapter
 
-from app.tasks.options import PredictOptions
-from app.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
@@ -51,6 +49,8 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.types.reports import ClassRows, InputWidth
 from tests.small_models import small_version
 

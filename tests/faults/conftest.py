@@ -16,13 +16,13 @@ import pytest
 from app.database.pages import PageRequest
 from app.datasets.records import Dataset
 from app.identity import BUILT_IN_OWNER
-from app.jobs.fit import Trainer
 from app.jobs.records import Job
 from app.process_parts import ProcessParts
 from app.settings import Settings
 from app.wiring import build, migrate
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tasks.fit import Trainer
 from tests import postgres
 from tests.jobs.worker import trainers
 from tests.processes import stopped

@@ -13,8 +13,8 @@ from app.evaluation import evaluate
 from app.logs import configure_logging
 from app.prediction import ServedVersion, evaluate_block
 from app.settings import Settings
-from app.tasks.prediction import LabelledBlock
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.prediction import LabelledBlock
 from tests.jobs.worker import trainers
 
 OTHER_VERSION = "RELEVANCE_TEST_OTHER_VERSION"

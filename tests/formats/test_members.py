@@ -33,7 +33,7 @@ OF_IMAGES = frozenset(
 OTHERWISE_NAMED = {
     "app/prediction/requests.py": "csv",  # where no format is asked for
     "app/prediction/schemas/batch.py": "parquet",  # an example
-    "app/exports/npz_file.py": ".npy",  # members of an npz file
+    "library/relevance_bayes/documents/npz.py": ".npy",  # members of an npz file
 }
 
 

@@ -16,8 +16,8 @@ from app.outcomes.recorder import RECORDED, Recorder, is_sampled
 from app.outcomes.tables import RecordedPredictionRow
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.row_ids import RowIds
-from app.tasks.prediction import Prediction
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.prediction import Prediction
 from tests.applications import StoredParts
 from tests.outcomes.conftest import Service
 from tests.small_tables import numbers, texts

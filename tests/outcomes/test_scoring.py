@@ -5,12 +5,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from app.tasks.scored import MARGIN, MAX_LOG_RATIO, TEMPERED
-from app.tasks.supervised.scoring import QUANTILE_WEIGHTS, QUANTILES, class_figures, number_figures
 from relevance_bayes.core.likelihoods import GaussianNoise, OtherNumberTarget
 from relevance_bayes.core.likelihoods.base import NumberLikelihood
 from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction
 from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tasks.scored import MARGIN, MAX_LOG_RATIO, TEMPERED
+from relevance_bayes.tasks.supervised.scoring import QUANTILE_WEIGHTS, QUANTILES, class_figures, number_figures
 
 TARGET = EncodedTarget("y", "number", 10.0, 2.0, ())
 N = 2_000

@@ -6,13 +6,13 @@ import numpy as np
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.drift import DriftMonitor
-from app.registry.records import NewVersion
-from app.tasks.baseline import baseline_of
-from app.tasks.options import PredictOptions
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport, VersionReport
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
+from relevance_bayes.tasks.baseline import baseline_of
+from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.baselines import Baseline
 from tests.served_versions import served
 from tests.small_models import small_version

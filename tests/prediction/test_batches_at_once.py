@@ -17,7 +17,7 @@ from app.inference import responses, tensor_json
 from app.prediction import PredictRequest, ServedVersion, predict, render
 from app.prediction import runner as prediction
 from app.prediction import slots as prediction_slots
-from app.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import Prediction
 from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
 

@@ -9,11 +9,11 @@ import pytest
 from app.prediction import PredictRequest, predict
 from app.prediction.drift import MAX_CELLS, MAX_ROWS, MAX_WAITING, DriftMonitor
 from app.prediction.drift_monitors import INPUTS, MIN_ROWS, OUTSIDE, PREDICTIONS, ROWS, window_samples
-from app.tasks.baseline import MAX_INPUTS
 from app.tasks.values import ValuePrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import CategoryColumn, NumberBlock, NumberColumn, block_rows
 from relevance_bayes.tables.histograms import histogram_of
+from relevance_bayes.tasks.baseline import MAX_INPUTS
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
 from relevance_bayes.types.statistics import MIN_SUPPORT
 from relevance_bayes.types.values import InputColumn

@@ -8,10 +8,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.registry.records import NewSupervisedVersion
-from app.tasks.options import PredictOptions
-from app.tasks.supervised import prediction as under_test
-from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import LogGaussian
@@ -22,6 +18,10 @@ from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised import prediction as under_test
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_models import AMPLITUDE, small_version, version_of_known_noise

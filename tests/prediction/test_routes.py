@@ -15,11 +15,11 @@ from app.prediction import PredictRequest, ServedVersion, json_codec, predict, r
 from app.prediction import runner as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import Rows
-from app.tasks.options import PredictOptions
-from app.tasks.supervised import prediction as supervised
-from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised import prediction as supervised
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from tests.applications import SmallParts
 from tests.problems import assert_problem
 from tests.served_versions import served

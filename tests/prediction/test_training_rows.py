@@ -11,10 +11,10 @@ from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
 from app.evaluation.requests import EvaluationRequest, PromotionRequest
 from app.evaluation.results import Evaluation, Promotion
-from app.registry.records import NewSupervisedVersion
-from app.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
 from relevance_bayes.types.lineage import ImportedFrom
 from tests.evaluation.test_promote import holder_of, point
 from tests.narrowing import of_kind

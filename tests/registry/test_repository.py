@@ -14,12 +14,13 @@ from app.jobs.attempts import Claim
 from app.jobs.repository import JobRepository
 from app.registry import naming
 from app.registry.naming import version_ids
-from app.registry.records import NewSupervisedVersion, Version
+from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.tasks.learned import NewSupervisedVersion
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom

@@ -8,8 +8,8 @@ import numpy as np
 
 from app.evaluation.metrics.losses import Mean, losses
 from app.evaluation.metrics.ranking import Ranking
-from app.tasks.labelled import LabelledClasses
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.labelled import LabelledClasses
 from relevance_bayes.types.evaluations import Area, ReliabilityBin
 from relevance_bayes.types.values import Label
 

@@ -5,8 +5,8 @@ from typing import Self, get_args
 
 import numpy as np
 
-from app.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.types.evaluations import ClassMetric, Metric, NumberMetric
 
 

@@ -17,7 +17,7 @@ from app.inference.tensor_codec import request_of, response_of
 from app.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
 from app.prediction import PredictRequest, ServedVersion
 from app.prediction.runner import YieldGil, is_read_quickly
-from app.tasks.prediction import Prediction
+from relevance_bayes.tasks.prediction import Prediction
 
 Reported = Mapping[str, InferParameter]
 

@@ -16,9 +16,9 @@ from typing import BinaryIO
 
 import app
 import relevance_bayes
-from app.jobs.fit import Fit, Limits
 from app.jobs.worker.child.process import Message, Order
 from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.tasks.fit import Fit, Limits
 
 CORE = "relevance_bayes.core.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.openapi import DESCRIBED, described
-from app.tasks.decisions import ClassPrior, DecisionOptions
+from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions
 from relevance_bayes.types.values import Cell, Label
 
 

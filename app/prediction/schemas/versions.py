@@ -4,7 +4,7 @@ from datetime import datetime
 
 from app.prediction.usage_counts import BOUNDS, Counted
 from app.registry.records import Version
-from app.tasks.prediction import VersionExpansion
+from relevance_bayes.tasks.prediction import VersionExpansion
 from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import PredictiveModel, VersionExpansion
 from app.tasks.values import ValuePrediction, sound_rows
 from relevance_bayes.documents.models import ApproximationPredictor
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.tasks.options import PredictOptions, refuse_all
+from relevance_bayes.tasks.prediction import PredictiveModel, VersionExpansion
 
 
 @dataclass(frozen=True, eq=False)

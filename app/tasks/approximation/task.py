@@ -5,19 +5,20 @@ from itertools import repeat
 from pathlib import Path
 
 from app.datasets.records import Dataset
-from app.registry.records import Learned, NewApproximationVersion, Version
+from app.registry.records import Version
 from app.tasks.approximation.prediction import ApproximationModel
 from app.tasks.approximation.training import ApproximationTraining
-from app.tasks.complete_rows import Read
-from app.tasks.listing import FunctionLocation, listed_terms
-from app.tasks.options import refuse
-from app.tasks.task import Task, expected
+from app.tasks.task import Task
 from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
 from relevance_bayes.documents.exported import ExportedApproximation, ExportedVersion
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, Predictor, VersionReport
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
 from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.tasks.complete_rows import Read
+from relevance_bayes.tasks.learned import Learned, NewApproximationVersion, expected
+from relevance_bayes.tasks.listing import FunctionLocation, listed_terms
+from relevance_bayes.tasks.options import refuse
 from relevance_bayes.types.lineage import ImportedFrom
 
 

@@ -6,16 +6,15 @@ from pathlib import Path
 
 from app import __version__
 from app.datasets.records import Dataset
-from app.registry.records import Learned, NewApproximationVersion
-from app.tasks.approximation.fit import Approximated, ApproximationFit
-from app.tasks.complete_rows import Read, complete_rows
-from app.tasks.listing import BlockHolding, FunctionLocation, listed_terms, raw_rows
-from app.tasks.matrix import Matrix, write_matrix
-from app.tasks.task import expected
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
 from relevance_bayes.plans.requests import ApproximationPlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.tasks.approximation.fit import Approximated, ApproximationFit
+from relevance_bayes.tasks.complete_rows import Read, complete_rows
+from relevance_bayes.tasks.learned import Learned, NewApproximationVersion, expected
+from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, listed_terms, raw_rows
+from relevance_bayes.tasks.matrix import Matrix, write_matrix
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError

@@ -5,19 +5,20 @@ from itertools import repeat
 from pathlib import Path
 
 from app.datasets.records import Dataset
-from app.registry.records import Learned, NewComponentsVersion, Version
-from app.tasks.complete_rows import Read
-from app.tasks.components.prediction import ComponentsModel
-from app.tasks.components.training import ComponentsTraining
-from app.tasks.listing import FunctionLocation, listed_images
-from app.tasks.options import refuse
-from app.tasks.task import Task, expected
+from app.registry.records import Version
+from app.tasks.task import Task
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.documents.exported import ExportedComponents, ExportedVersion
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, Predictor, VersionReport
 from relevance_bayes.documents.validation import components_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest, TrainingPlan
+from relevance_bayes.tasks.complete_rows import Read
+from relevance_bayes.tasks.components.prediction import ComponentsModel
+from relevance_bayes.tasks.components.training import ComponentsTraining
+from relevance_bayes.tasks.learned import Learned, NewComponentsVersion, expected
+from relevance_bayes.tasks.listing import FunctionLocation, listed_images
+from relevance_bayes.tasks.options import refuse
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.tasks.options import PredictOptions, refuse_all
-from app.tasks.prediction import PredictiveModel, VersionExpansion, no_expansion
 from app.tasks.values import ValuePrediction, sound_rows
 from relevance_bayes.core.images import decode
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ImagePredictor
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.options import PredictOptions, refuse_all
+from relevance_bayes.tasks.prediction import PredictiveModel, VersionExpansion, no_expansion
 
 
 @dataclass(frozen=True, eq=False)

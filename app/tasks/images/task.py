@@ -4,15 +4,16 @@ from pathlib import Path
 
 from app.datasets.records import Dataset
 from app.errors import ConflictError
-from app.registry.records import NewImageVersion, Version
-from app.tasks.complete_rows import Read
+from app.registry.records import Version
 from app.tasks.images.prediction import ImageModel
 from app.tasks.images.training import ImageTraining
-from app.tasks.task import Task, expected
+from app.tasks.task import Task
 from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import ImagePredictor, ImageReport, Predictor, VersionReport
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
+from relevance_bayes.tasks.complete_rows import Read
+from relevance_bayes.tasks.learned import NewImageVersion, expected
 from relevance_bayes.types.lineage import ImportedFrom
 
 NO_FILE = (

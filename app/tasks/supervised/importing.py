@@ -5,11 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.registry.records import Learned, NewSupervisedVersion
-from app.tasks.listing import FunctionLocation, listed, places
-from app.tasks.options import PredictOptions, refuse
-from app.tasks.supervised.prediction import SupervisedModel
-from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.likelihoods import TargetLikelihood
@@ -21,6 +16,11 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
+from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
+from relevance_bayes.tasks.listing import FunctionLocation, listed, places
+from relevance_bayes.tasks.options import PredictOptions, refuse
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.lineage import ImportedFrom
 

@@ -4,15 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.datasets.records import Dataset
-from app.registry.records import NewSupervisedVersion, Version
-from app.tasks.complete_rows import Read
+from app.registry.records import Version
 from app.tasks.supervised.importing import checked
-from app.tasks.supervised.prediction import SupervisedModel
-from app.tasks.supervised.training import SupervisedTraining
-from app.tasks.task import Task, expected
+from app.tasks.task import Task
 from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
 from relevance_bayes.documents.models import Predictor, SupervisedPredictor, SupervisedReport, VersionReport
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest, TrainingPlan
+from relevance_bayes.tasks.complete_rows import Read
+from relevance_bayes.tasks.learned import NewSupervisedVersion, expected
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.lineage import ImportedFrom
 
 OUTPUTS = {

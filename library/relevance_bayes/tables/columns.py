@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,15 @@ def block_rows(block: Block) -> int:
     for column in block.values():
         return len(column.codes if isinstance(column, CategoryColumn) else column.values)
     return 0
+
+
+MAX_CELLS_OF_A_BLOCK = 2**19
+"""The maximum number of cells of a block, 4 MiB of numbers; storing one takes milliseconds."""
+
+
+def rows_of_a_block(columns: int) -> int:
+    """Return the number of rows, of so many columns, that are stored together."""
+    return max(1, MAX_CELLS_OF_A_BLOCK // max(columns, 1))
 
 
 def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> Column:
@@ -170,3 +180,14 @@ class TableSummary:
     def column(self, name: str) -> ColumnSummary | None:
         """Return the summary of one column, or None."""
         return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifiedTable(TableSummary):
+    """A table that versions refer to.
+
+    `digest` is the SHA-256 of its typed content (names, kinds and values), not of a file.
+    """
+
+    id: UUID
+    digest: str

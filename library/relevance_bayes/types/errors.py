@@ -68,3 +68,15 @@ class NotFoundError(RelevanceError):
 def pointer(path: tuple[str | int, ...]) -> str:
     """Return the JSON pointer (RFC 6901) of a path of keys and indices."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+class ConflictError(RelevanceError):
+    """The request conflicts with the current state of a resource."""
+
+
+class TrainingFailedError(RelevanceError):
+    """A fit that cannot succeed; `kind` is a stable slug, the detail states the remedy."""
+
+    def __init__(self, detail: str, *, kind: str = "training-failed", faults: Sequence[Fault] = ()) -> None:
+        super().__init__(detail, faults)
+        self.kind = kind

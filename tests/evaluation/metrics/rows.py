@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
-from app.tasks.labelled import COVERAGES, LabelledClasses, LabelledNumbers
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tasks.labelled import COVERAGES, LabelledClasses, LabelledNumbers
 
 STATES = ("gas", "liquid", "solid")
 

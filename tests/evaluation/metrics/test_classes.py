@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 from app.evaluation.metrics import ranking
 from app.evaluation.metrics.classes import ClassResult, ClassScores
-from app.tasks.labelled import LabelledClasses
+from relevance_bayes.tasks.labelled import LabelledClasses
 from tests.evaluation.metrics.rows import STATES, classes, judged_classes, pieces, some_classes
 
 

@@ -9,7 +9,7 @@ from scipy.stats import norm, poisson
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 from app.evaluation.metrics.numbers import NumberResult, NumberScores
-from app.tasks.labelled import LabelledNumbers
+from relevance_bayes.tasks.labelled import LabelledNumbers
 from tests.evaluation.metrics.rows import judged_numbers, numbers, pieces, some_numbers
 
 

@@ -32,9 +32,9 @@ from app.inference.rpc.service import NAME
 from app.limits.rates import OwnerRates
 from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner
-from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.limits import OwnerLimits
 from tests.applications import Report, SmallParts

@@ -10,7 +10,6 @@ import numpy as np
 from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset
-from app.jobs.fit import Trainer
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
@@ -19,6 +18,7 @@ from app.tasks.runner import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tasks.fit import Trainer
 from relevance_bayes.types.values import ColumnKind
 from tests.jobs.worker import trainers
 

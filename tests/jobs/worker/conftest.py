@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, open_transactions
-from app.jobs.fit import Limits
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
 from app.tasks.runner import Runner
 from app.webhooks.delivery_repository import SUBSCRIBERS
+from relevance_bayes.tasks.fit import Limits
 from tests.doubles.queue import ListedQueue
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import PROGRAM, Bench

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from app.jobs.fit import Trainer
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
 from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from app.tracing.spans import CURRENT, Span, span_scope
+from relevance_bayes.tasks.fit import Trainer
 from tests.collector import Collected, Collector, collecting
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, Bench, Running

@@ -15,16 +15,17 @@ from tempfile import TemporaryFile
 import numpy as np
 import pytest
 
-from app.jobs.fit import MEBIBYTE, FitCheckpoint, Fitted, Limits, Trainer
+from app.jobs.fit import MEBIBYTE, FitCheckpoint
 from app.jobs.worker import pool
 from app.jobs.worker.child.process import Failure, Message
 from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
-from app.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.selection import Step, Trained, train
+from relevance_bayes.tasks.fit import Fitted, Limits, Trainer
+from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from tests.jobs.worker import trainers
 from tests.narrowing import of_kind
 from tests.processes import gone

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from app.jobs.fit import Trainer
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fit_log import FitLog
@@ -22,6 +21,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.tasks.fit import Trainer
 
 CHOSEN = "tests.jobs.worker.trainers:chosen"
 MARKS = "RELEVANCE_TEST_MARKS"

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tasks import mapped_rows
-from app.tasks.mapped_rows import MappedRows
 from relevance_bayes.core import row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.greedy import FindNearest
@@ -23,6 +21,8 @@ from relevance_bayes.core.row_source import ArrayRows, Moments, PairwiseSum, Row
 from relevance_bayes.core.sampling import Sampler
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks import mapped_rows
+from relevance_bayes.tasks.mapped_rows import MappedRows
 from tests.library.core.drawn import friedman, process_spec
 from tests.library.core.sources import generated, partitioned
 

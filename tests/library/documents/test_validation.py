@@ -6,7 +6,6 @@ from math import inf
 import numpy as np
 import pytest
 
-from app.registry.records import NewSupervisedVersion
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import BernoulliPerClass
@@ -23,6 +22,7 @@ from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.documents.values import value_faults
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
+from relevance_bayes.tasks.learned import NewSupervisedVersion
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.values import ColumnKind, Label
 from tests.small_approximation import version_of_a_term

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.prediction import PredictRequest, predict
-from app.registry.records import NewComponentsVersion
-from app.tasks.components import prediction as under_test
-from app.tasks.components.prediction import ComponentsPrediction
-from app.tasks.options import PredictOptions
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.components import prediction as under_test
+from relevance_bayes.tasks.components.prediction import ComponentsPrediction
+from relevance_bayes.tasks.learned import NewComponentsVersion
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_components import SCORES, version_of_components

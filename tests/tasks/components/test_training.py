@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from app.errors import TrainingFailedError
-from app.jobs.fit import FitCheckpoint, Fitted, Limits
+from app.jobs.fit import FitCheckpoint
 from app.jobs.fit import run as run_fit
-from app.registry.records import NewComponentsVersion
-from app.tasks.components import fit as child
-from app.tasks.components.training import ComponentsTraining
 from app.tasks.union import task_of
 from relevance_bayes.core.components import FOLDS, Components, components, typical_width, usual_densities
 from relevance_bayes.core.kernels import Matern32
@@ -22,6 +19,10 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import ComponentsRequest
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import encode_inputs, raw_cells
+from relevance_bayes.tasks.components import fit as child
+from relevance_bayes.tasks.components.training import ComponentsTraining
+from relevance_bayes.tasks.fit import Fitted, Limits
+from relevance_bayes.tasks.learned import NewComponentsVersion
 from relevance_bayes.types.reports import InputWidth
 from tests.narrowing import of_kind
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts

@@ -8,16 +8,16 @@ import pytest
 from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
 from app.prediction import PredictRequest, evaluate_block, predict
-from app.registry.records import NewSupervisedVersion
-from app.tasks.labelled import LabelledClasses, LabelledNumbers
-from app.tasks.options import PredictOptions
-from app.tasks.supervised import evaluation as under_test
-from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.prediction import scores
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
+from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised import evaluation as under_test
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_components import version_of_components

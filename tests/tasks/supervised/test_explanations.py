@@ -8,12 +8,6 @@ from numpy.testing import assert_allclose
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
-from app.registry.records import NewSupervisedVersion
-from app.tasks.listing import FunctionLocation, listed_terms
-from app.tasks.options import PredictOptions
-from app.tasks.supervised.explanation import Explanation
-from app.tasks.supervised.prediction import SupervisedModel
-from app.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from app.tasks.union import weight_unit
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
@@ -28,6 +22,12 @@ from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import FunctionLocation, listed_terms
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.explanation import Explanation
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version

@@ -8,9 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.prediction import PredictRequest, ServedVersion, predict
-from app.registry.records import NewSupervisedVersion
-from app.tasks.supervised import prediction as under_test
-from app.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions
@@ -20,6 +17,9 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import inputs as encoding_inputs
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.supervised import prediction as under_test
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from tests.prediction.test_predict import augmented
 from tests.served_versions import served
 from tests.small_models import member_of, small_version

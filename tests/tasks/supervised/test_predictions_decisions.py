@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.prediction import PredictRequest, predict
-from app.registry.records import NewSupervisedVersion
-from app.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
-from app.tasks.options import PredictOptions
-from app.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
+from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.prediction.test_predict import BLOCK, MIXED
 from tests.served_versions import served

@@ -15,12 +15,7 @@ import numpy as np
 import pytest
 
 from app.errors import TrainingFailedError
-from app.jobs.fit import Fitted, Limits, run
-from app.registry.records import Learned
-from app.tasks.options import PredictOptions
-from app.tasks.supervised.materialise import materialise
-from app.tasks.supervised.prediction import SupervisedModel
-from app.tasks.supervised.training import SupervisedTraining
+from app.jobs.fit import run
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -41,6 +36,12 @@ from relevance_bayes.documents.models import SupervisedPredictor, SupervisedRepo
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tasks.fit import Fitted, Limits
+from relevance_bayes.tasks.learned import Learned
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.materialise import materialise
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, texts
 

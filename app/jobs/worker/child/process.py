@@ -16,11 +16,12 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
-from app.jobs.fit import Fit, FitCheckpoint, Fitted, Limits, Trainer, limit_memory, run
+from app.jobs.fit import FitCheckpoint, limit_memory, run
 from app.malloc import tune_malloc
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
+from relevance_bayes.tasks.fit import Fit, Fitted, Limits, Trainer
 
 STEP_SECONDS = 1.0
 """The least seconds between two reported steps; the first step of each phase and the last one are always reported."""
@@ -28,10 +29,10 @@ STEP_SECONDS = 1.0
 PR_SET_PDEATHSIG = 1
 
 FOR_FITS = (
-    "app.tasks.approximation.fit",
-    "app.tasks.components.fit",
-    "app.tasks.images.fit",
-    "app.tasks.supervised.fit",
+    "relevance_bayes.tasks.approximation.fit",
+    "relevance_bayes.tasks.components.fit",
+    "relevance_bayes.tasks.images.fit",
+    "relevance_bayes.tasks.supervised.fit",
     "scipy.linalg",
     "scipy.optimize",
     "scipy.special",

@@ -1,0 +1,225 @@
+"""The parts that all estimators share: inputs, the fitted version, and its way to and from a service."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Generic, Literal, Protocol, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from relevance_bayes.core.types import Array
+from relevance_bayes.estimators.columns import named_table, raw_column, typed_column
+from relevance_bayes.estimators.fitting import refusals
+from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVersion, Vectors
+from relevance_bayes.plans.requests import Missing
+from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.values import ColumnKind
+
+V = TypeVar("V", SupervisedVersion, ComponentsVersion)
+
+MAX_FAULTS = 5
+"""The maximum number of faults of rows in a message."""
+
+
+class ModelSummary(Protocol):
+    """A model of a registry."""
+
+    @property
+    def latest(self) -> int | None:
+        """The number of its newest version."""
+
+
+class VersionClient(Protocol):
+    """The methods of `relevance_bayes.client.Relevance` that move versions."""
+
+    def import_version(self, file: Path, *, model: str | None = None) -> object:
+        """Import a document."""
+
+    def export(self, name: str, version: int | str, form: Literal["npz"]) -> bytes:
+        """Return a version as a document."""
+
+    def relevance_vectors(self, name: str, version: int | str) -> Iterator[RelevanceVector]:
+        """Yield the functions of a version."""
+
+    def model(self, name: str) -> ModelSummary:
+        """Return a model."""
+
+
+class VersionEstimator(BaseEstimator, Generic[V]):
+    """An estimator whose fitted state is a version as the service has it."""
+
+    _fitted: V
+    inputs: Sequence[str] | None
+    missing: Missing
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there is a version."""
+        return hasattr(self, "_fitted")
+
+    @property
+    def document_(self) -> bytes:
+        """The fitted version as a document in npz: the bytes that pickles, `push` and `pull` move."""
+        return self._version.document
+
+    @property
+    def relevance_vectors_(self) -> Vectors:
+        """The kept functions with their weights; those of a training with their rows and raw inputs."""
+        return self._version.vectors
+
+    @classmethod
+    def from_document(cls, document: bytes) -> Self:
+        """Return a fitted estimator of a version's document.
+
+        Parameters
+        ----------
+        document : bytes
+            `document_` of another estimator, or a version that a service exported as npz.
+
+        Returns
+        -------
+        estimator : object
+            Its parameters have their defaults; the options of the training are in `report_.plan`.
+
+        """
+        with refusals():
+            version = cls._read(document)
+        made = cls()
+        made._restore(version)
+        return made
+
+    def push(self, client: VersionClient, name: str) -> object:
+        """Add the fitted version to a model of a service.
+
+        Parameters
+        ----------
+        client : relevance_bayes.client.Relevance
+            The client of the service.
+        name : str
+            The name of the model: a new one, or one with the same task, target and inputs.
+
+        Returns
+        -------
+        version : relevance_bayes.client.ImportedVersion
+            The new version; `imported.digest` is the SHA-256 of `document_`.
+
+        """
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "version.npz"
+            file.write_bytes(self.document_)
+            return client.import_version(file, model=name)
+
+    @classmethod
+    def pull(cls, client: VersionClient, name: str, version: int | str | None = None) -> Self:
+        """Return a fitted estimator of a service's version.
+
+        Parameters
+        ----------
+        client : relevance_bayes.client.Relevance
+            The client of the service.
+        name : str
+            The name of the model.
+        version : int or str, optional
+            A number or an alias, by default the newest version.
+
+        Returns
+        -------
+        estimator : object
+            Its `document_` are the bytes that the service exports.
+
+        """
+        selected = client.model(name).latest if version is None else version
+        if selected is None:
+            raise ValueError(f"The model {name} has no version.")
+        made = cls.from_document(client.export(name, selected, "npz"))
+        made._fitted = replace(made._fitted, vectors=tuple(client.relevance_vectors(name, selected)))
+        return made
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, document: bytes) -> V:
+        """Return the version in a document; raises ValueError for that of another task."""
+
+    @property
+    def _version(self) -> V:
+        check_is_fitted(self)
+        return self._fitted
+
+    def _restore(self, version: V) -> None:
+        """Take over a version that was not fitted here."""
+        self._fitted = version
+        self._columns = tuple(column.name for column in version.exported.report.plan.inputs)
+        self.n_features_in_ = len(self._columns)
+        if self._columns != array_names(self.n_features_in_):
+            self.feature_names_in_ = np.array(self._columns, dtype=object)
+
+    def _training_block(self, X: object) -> Block:
+        """Return the columns of X to learn from, and note their names."""
+        if (found := named_table(X)) is not None:
+            table, self._columns = found
+            validate_data(self, X, skip_check_array=True)
+            block = {name: typed_column(name, raw_column(table, name)) for name in self._columns}
+            if block_rows(block) < 2:
+                raise ValueError(f"Expected at least 2 samples, got n_samples = {block_rows(block)}.")
+            return block
+        finite: bool | str = "allow-nan" if self.missing != "error" else True
+        matrix = validate_data(self, X, dtype=np.float64, ensure_all_finite=finite, ensure_min_samples=2)
+        self._columns = array_names(matrix.shape[1])
+        return NumberBlock(self._columns, matrix)
+
+    def _options(self, block: Block) -> Mapping[str, object]:
+        """Return the parameters as members of a request.
+
+        Every column of an array that varies is an input, since an array has no column of row numbers.
+        """
+        given: dict[str, object] = self.get_params(deep=False)
+        inputs: Sequence[str] | None = self.inputs
+        if inputs is None and isinstance(block, NumberBlock):
+            inputs = _varying(block) or None
+        return {**given, "inputs": None if inputs is None else list(inputs)}
+
+    def _predicted_block(self, X: object, kinds: Mapping[str, ColumnKind]) -> Block:
+        """Return the columns of X that the version reads, of these kinds by name."""
+        check_is_fitted(self)
+        if (found := named_table(X)) is not None:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return {name: typed_column(name, raw_column(found[0], name), kind) for name, kind in kinds.items()}
+        accepts = "allow-nan" if self._accepts_gaps else True
+        matrix: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=accepts, reset=False)
+        if tuple(kinds) == self._columns and {*kinds.values()} == {"number"}:
+            return NumberBlock(self._columns, matrix)
+        places = {name: place for place, name in enumerate(self._columns)}
+        return {name: typed_column(name, matrix[:, places[name]], kind) for name, kind in kinds.items()}
+
+    @property
+    def _accepts_gaps(self) -> bool:
+        return self._version.exported.report.plan.missing == "indicator"
+
+    def __sklearn_tags__(self) -> object:
+        """Return the tags: gaps are accepted where they are requested."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "indicator"
+        return tags
+
+
+def array_names(columns: int) -> tuple[str, ...]:
+    """Return the names of the columns of an array."""
+    return tuple(f"x{number}" for number in range(columns))
+
+
+def _varying(block: NumberBlock) -> tuple[str, ...]:
+    """Return the names of the columns with more than one value."""
+    low, high = np.fmin.reduce(block.matrix, axis=0), np.fmax.reduce(block.matrix, axis=0)
+    return tuple(name for name, varies in zip(block.names, low < high, strict=True) if varies)
+
+
+def refuse_faults(faults: tuple[Fault, ...]) -> None:
+    """Raise ValueError with the first faults of rows, where there are any."""
+    if faults:
+        more = f" ({len(faults) - MAX_FAULTS} more)" if len(faults) > MAX_FAULTS else ""
+        raise ValueError("\n".join(map(str, faults[:MAX_FAULTS])) + more)

@@ -1,0 +1,163 @@
+"""A training in this process: plan, rows, fit and version, as the service runs them in its worker."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from sys import maxsize
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+import numpy as np
+
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.selection import train
+from relevance_bayes.documents.exported import ExportedComponents, ExportedSupervised
+from relevance_bayes.estimators.version import Vectors
+from relevance_bayes.plans.components import plan_components
+from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest
+from relevance_bayes.plans.supervised import plan_supervised
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    IdentifiedTable,
+    NumberColumn,
+    block_rows,
+    rows_of_a_block,
+    taken,
+)
+from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.tasks.complete_rows import Read
+from relevance_bayes.tasks.components.training import ComponentsTraining
+from relevance_bayes.tasks.fit import Fit, Fitted, Limits
+from relevance_bayes.tasks.learned import expected
+from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.types.errors import RelevanceError, listed
+from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.values import ColumnKind
+
+V_co = TypeVar("V_co", covariant=True)
+V = TypeVar("V")
+
+MODEL, NUMBER = "model", 1
+"""The name and the number of a version that no registry has."""
+
+_SUPERVISED: Converter[SupervisedRequest] = Converter(SupervisedRequest)
+_COMPONENTS: Converter[ComponentsRequest] = Converter(ComponentsRequest)
+
+
+def learn(block: Block, options: Mapping[str, object]) -> tuple[ExportedSupervised, Vectors]:
+    """Return the version that a table's rows give by the `options`, members of a request, and its functions.
+
+    Raises ValueError.
+    """
+    with refusals():
+        table = _identified(block)
+        plan = plan_supervised(_SUPERVISED.decode(_request(options, table)), table)
+        found = _version(
+            block, lambda read, folder: SupervisedTraining.prepare(plan, table, read, folder, max_cells=maxsize)
+        )
+    return ExportedSupervised(MODEL, NUMBER, datetime.now(UTC), found.report, found.predictor), found.vectors
+
+
+def learn_components(block: Block, options: Mapping[str, object]) -> tuple[ExportedComponents, Vectors]:
+    """Return the components of a table's rows by the `options`, members of a request, and the rows that carry them.
+
+    Raises ValueError.
+    """
+    with refusals():
+        table = _identified(block)
+        plan = plan_components(_COMPONENTS.decode(_request(options, table)), table)
+        found = _version(
+            block, lambda read, folder: ComponentsTraining.prepare(plan, table, read, folder, max_cells=maxsize)
+        )
+    return ExportedComponents(MODEL, NUMBER, datetime.now(UTC), found.report, found.predictor), found.vectors
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Raise the library's errors as ValueError, with all faults, as scikit-learn expects them."""
+    try:
+        yield
+    except RelevanceError as error:
+        raise ValueError(listed(error.detail, error.faults)) from error
+    except SparseBayesError as error:
+        raise ValueError(str(error)) from error
+
+
+class _Training(Protocol[V_co]):
+    """A plan with the file of its rows."""
+
+    @property
+    def fit(self) -> Fit:
+        """Return the fit."""
+
+    def version(self, result: object, *, seconds: float, holding: BlockHolding) -> V_co:
+        """Return the version of its result."""
+
+
+def _version(block: Block, prepare: Callable[[Read, Path], _Training[V]]) -> V:
+    began = perf_counter()
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        training = prepare(lambda: blocks_of(block), Path(folder))
+        *_, last = training.fit.steps(train, Limits(), FitLog())
+        result = expected(last, Fitted).result
+        return training.version(result, seconds=perf_counter() - began, holding=lambda _: (0, block))
+
+
+def blocks_of(block: Block) -> Iterator[tuple[int, Block]]:
+    """Yield the blocks in which the service stores such a table, each with the number of its first row.
+
+    The last digits of means depend on the division.
+    """
+    size = rows_of_a_block(len(block))
+    for first in range(0, block_rows(block), size):
+        yield first, {name: taken(column, slice(first, first + size)) for name, column in block.items()}
+
+
+def _request(options: Mapping[str, object], table: IdentifiedTable) -> dict[str, object]:
+    """Return the request as plain JSON; options that are records become their members."""
+    given = {name: encode(_without_numpy(value)) for name, value in options.items() if value is not None}
+    return {**given, "dataset_id": str(table.id), "model": MODEL}
+
+
+def _without_numpy(value: object) -> object:
+    """Return an option with numbers and lists of Python in place of those of numpy, as searches generate them."""
+    match value:
+        case np.generic() | np.ndarray():
+            found: object = value.tolist()
+            return found
+        case dict():
+            return {name: _without_numpy(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_without_numpy(one) for one in value]
+        case _:
+            return value
+
+
+def _identified(block: Block) -> IdentifiedTable:
+    """Return the summary of a table; its id follows from its content."""
+    seen = TableStatistics([*block], [kind_of(column) for column in block.values()])
+    for _, some in blocks_of(block):
+        seen.add(some)
+    digest = seen.digest()
+    return IdentifiedTable(MODEL, block_rows(block), seen.summaries(), id=UUID(digest[:32]), digest=digest)
+
+
+def kind_of(column: Column) -> ColumnKind:
+    """Return the kind of a column."""
+    match column:
+        case NumberColumn():
+            return "number"
+        case BooleanColumn():
+            return "boolean"
+        case CategoryColumn():
+            return "category"
+        case _:
+            return "timestamp"

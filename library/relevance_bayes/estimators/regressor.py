@@ -1,0 +1,202 @@
+"""Regression: a number with its error bar."""
+
+from typing import ClassVar, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_consistent_length
+
+from relevance_bayes.core.types import Array
+from relevance_bayes.estimators.base import refuse_faults
+from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.plans.requests import Task
+from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+
+
+class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
+    """Sparse Bayesian regression: a few functions, and an error bar for each prediction.
+
+    By default the evidence chooses kernels, length scales and noise; several processes are weighted by folds.
+
+    Parameters
+    ----------
+    inputs : sequence of str, optional
+        The columns to learn from. By default every suitable column of a table: without row numbers, texts that differ
+        in every row, and constants. Of an array, whose columns are named x0, x1, ..., every column that varies.
+    likelihood : dict, optional
+        The distribution of targets around the function, such as ``{"type": "student_t"}`` for outliers or
+        ``{"type": "poisson"}`` for counts. By default Gaussian noise of one size, learned.
+    basis : dict or list of dict, optional
+        The functions to select from, such as ``{"type": "kernel", "kernel": {"type": "matern_3_2"}}``. By default
+        Gaussian kernels with what belongs to them under the prior.
+    prior : dict, optional
+        ``{"type": "gaussian_process"}``, ``{"type": "independent"}`` or ``{"type": "automatic"}``, the default.
+    algorithm : dict, optional
+        The algorithm that maximises the evidence. By default it follows from the prior.
+    standardise : bool, optional
+        Whether inputs are standardised. By default unless a width is given as a number.
+    missing : {"error", "drop_rows", "indicator"}, default="error"
+        The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
+        input with gaps.
+    split : dict, optional
+        The rows that stay together in holdout and folds: ``{"type": "random"}``, the default,
+        ``{"type": "group", "column": "patient"}`` or ``{"type": "order", "column": "day"}``.
+    holdout : float, default=0.0
+        The share of rows that are held out to measure metrics.
+    validation : dict, optional
+        ``{"folds": 5}``: cross-validation of the whole training.
+    seed : int, default=0
+        With the rows' content, determines holdout and folds.
+    effort : {"quick", "normal", "thorough"}, default="normal"
+        The amount of computation: one fit, all that is open by five folds, or more of it by ten.
+    prefer : {"accuracy", "small"}, default="accuracy"
+        Whether several processes are reduced until little is lost, or to fewer functions.
+    max_score_loss : float, optional
+        The limit of that loss, in nats a row. By default as `prefer` sets it.
+    local : dict, optional
+        Whether a prediction may be conditioned on its nearest rows, which the model then stores, such as
+        ``{"type": "none"}``. By default this is compared from 5,000 rows on.
+
+    Attributes
+    ----------
+    relevance_vectors_ : tuple of RelevanceVector
+        The kept functions with their weights, and the rows at which kernels are centred.
+    members_ : tuple of Member
+        The models that predict together, often only one: kernel, weight, hyperparameters and evidence.
+    evidence_ : float
+        The log marginal likelihood in nats, where there is one member.
+    lengthscales_ : ndarray
+        The length scales of the kernel, where there is one member.
+    report_ : SupervisedReport
+        The report of the training: plan, scores, alternatives and warnings.
+    document_ : bytes
+        The fitted version as a document in npz, the bytes that pickles, `push` and `pull` move.
+    n_features_in_ : int
+        The number of columns of `fit`.
+    feature_names_in_ : ndarray of str
+        Their names, where X was a table.
+
+    Notes
+    -----
+    Options have the names and the JSON of the service's API (``POST /v1/training-jobs``), or are records of the
+    library. A model that is fitted here and one that the service trains of the same table have the same arrays, and
+    their predictions are the same to the bit, with as many threads of BLAS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relevance_bayes.estimators import RelevanceRegressor
+    >>> X = np.linspace(-10, 10, 100)[:, None]
+    >>> y = np.sinc(X[:, 0] / np.pi) + np.random.default_rng(0).normal(0, 0.05, 100)
+    >>> model = RelevanceRegressor(effort="quick").fit(X, y)
+    >>> mean, sd = model.predict([[0.0], [5.0]], return_std=True)
+    >>> mean.round(1).tolist(), sd.round(2).tolist()
+    ([1.0, -0.2], [0.05, 0.05])
+    >>> mean, interval = model.predict([[0.0]], return_interval=0.95)
+    >>> interval.round(1).tolist()
+    [[0.9, 1.1]]
+    >>> len(model.relevance_vectors_) < 20
+    True
+
+    """
+
+    _task: ClassVar[Task] = "regression"
+
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: object = None,
+        *,
+        noise_precision: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows with their targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            An array of numbers, or a table of pandas, polars or pyarrow with numbers, truth values, texts, points in
+            time and gaps.
+        y : array-like of shape (n_samples,)
+            The targets. A Series gives the target its name.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts, integers of 0 and above: a weight of 2 is a row that is given twice. As in the
+            service, a row counts once where the targets are measured numbers, of which no two agree by chance; rows
+            count as often as they are given where targets are counts or rounded.
+        noise_precision : float or array-like of shape (n_samples,), optional
+            The known precision of the noise, 1/sd**2, of all rows or of each. By default it is learned. Rows to predict
+            have the mean variance of the noise of the training rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        """
+        values = target_values(self, y).astype(np.float64)
+        noise_sd = self._known_noise(values, noise_precision)
+        self._learn(X, y, NumberColumn(values), sample_weight, noise_sd=noise_sd)
+        return self
+
+    @overload
+    def predict(self, X: object, return_std: Literal[False] = False, return_interval: None = None) -> Array: ...
+    @overload
+    def predict(
+        self, X: object, return_std: bool = False, return_interval: float | None = None
+    ) -> Array | tuple[Array, ...]: ...
+    def predict(
+        self, X: object, return_std: bool = False, return_interval: float | None = None
+    ) -> Array | tuple[Array, ...]:
+        """Predict numbers, with their error bars where these are requested.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        return_std : bool, default=False
+            Whether the standard deviations of the predictive distributions are returned, which include the noise.
+        return_interval : float, optional
+            The probability, between 0 and 1, of central predictive intervals that are returned.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            The predictive means.
+        sd : ndarray of shape (n_samples,)
+            The standard deviations, with `return_std`.
+        interval : ndarray of shape (n_samples, 2)
+            The lower and upper ends, with `return_interval`.
+
+        """
+        if return_interval is not None and not 0.0 < return_interval < 1.0:
+            raise ValueError(f"Expected an interval between 0 and 1, got {return_interval:g}.")
+        found = self._predicted(X, return_interval)
+        if return_interval is None:
+            return (found.mean, found.sd) if return_std else found.mean
+        interval = np.column_stack([found.lower, found.upper])
+        return (found.mean, found.sd, interval) if return_std else (found.mean, interval)
+
+    def _predicted(self, X: object, interval: float | None) -> RegressionPrediction:
+        block = self._predict_block(X)
+        found = self._version.model.predict(block, PredictOptions(0.95 if interval is None else interval))
+        refuse_faults(found.faults)
+        assert isinstance(found, RegressionPrediction)
+        return found
+
+    def _known_noise(self, y: Array, precision: ArrayLike | None) -> Array | float | None:
+        """Return the noise sd of all rows, or of each (N,)."""
+        if precision is None:
+            return None
+        if self.likelihood is not None:
+            raise ValueError("A known noise precision implies Gaussian noise: leave out `likelihood`.")
+        given = np.asarray(precision, np.float64)
+        if not (np.isfinite(given) & (given > 0.0)).all():
+            raise ValueError("Expected noise precisions above 0.")
+        sd = 1.0 / np.sqrt(given)
+        if sd.ndim == 0:
+            return float(sd)
+        check_consistent_length(y, sd)
+        return sd

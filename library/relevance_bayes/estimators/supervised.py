@@ -1,0 +1,194 @@
+"""The parts that regression and classification share: options, targets, sample weights, and the fitted model."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
+
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.documents.models import Member, SupervisedReport
+from relevance_bayes.estimators.base import VersionEstimator
+from relevance_bayes.estimators.columns import Raw, to_numpy
+from relevance_bayes.estimators.fitting import learn
+from relevance_bayes.estimators.version import SupervisedVersion
+from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
+from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
+from relevance_bayes.types.values import ColumnKind
+
+MAX_REPETITIONS = 10_000_000
+"""The maximum sum of the sample weights, which are numbers of repetitions."""
+
+NOISE_COLUMN = "noise_sd"
+
+LENGTH_SCALES: Mapping[str, float] = {
+    "gaussian": 2.0**-0.5,
+    "matern_3_2": 1.0,
+    "matern_5_2": 1.0,
+    "laplacian": 1.0,
+    "cauchy": 2.0**-0.5,
+    "rational_quadratic": 2.0**-0.5,
+    "inverse_multiquadric": 1.0,
+}
+"""The length scale of scikit-learn's kernel by that of the width r, of the kernels that have one."""
+
+
+class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
+    """An estimator with a target."""
+
+    _task: ClassVar[Task]
+
+    def __init__(
+        self,
+        *,
+        inputs: Sequence[str] | None = None,
+        likelihood: object = None,
+        basis: object = None,
+        prior: object = None,
+        algorithm: object = None,
+        standardise: bool | None = None,
+        missing: Missing = "error",
+        split: object = None,
+        holdout: float = 0.0,
+        validation: object = None,
+        seed: int = 0,
+        effort: Effort = "normal",
+        prefer: Prefer = "accuracy",
+        max_score_loss: float | None = None,
+        local: object = None,
+    ) -> None:
+        self.inputs = inputs
+        self.likelihood = likelihood
+        self.basis = basis
+        self.prior = prior
+        self.algorithm = algorithm
+        self.standardise = standardise
+        self.missing = missing
+        self.split = split
+        self.holdout = holdout
+        self.validation = validation
+        self.seed = seed
+        self.effort = effort
+        self.prefer = prefer
+        self.max_score_loss = max_score_loss
+        self.local = local
+
+    @property
+    def report_(self) -> SupervisedReport:
+        """The report of the training: its plan, members, scores, alternatives and warnings."""
+        return self._version.exported.report
+
+    @property
+    def members_(self) -> tuple[Member, ...]:
+        """The models that predict together, often only one, with their weights and hyperparameters."""
+        return self.report_.members
+
+    @property
+    def evidence_(self) -> float:
+        """The log marginal likelihood in nats of the only member; raises AttributeError for several."""
+        member = self._only_member("evidence_")
+        if member.evidence is None:
+            raise AttributeError("A nearest-neighbour process has no evidence: it is scored on held-out rows.")
+        return member.evidence.value
+
+    @property
+    def lengthscales_(self) -> Array:
+        """The length scales of the only member's kernel, one for each encoded input, or one for all.
+
+        They are those of scikit-learn's kernels, in standard deviations of the inputs where these are standardised.
+        Raises AttributeError for several members, and for kernels without a length scale.
+        """
+        member = self._only_member("lengthscales_")
+        if member.kernel is None or member.kernel.type not in LENGTH_SCALES or not member.hyperparameters.widths:
+            raise AttributeError("The only member has no kernel with a length scale.")
+        return np.array([one.width for one in member.hyperparameters.widths]) * LENGTH_SCALES[member.kernel.type]
+
+    def _only_member(self, name: str) -> Member:
+        members = self.members_
+        if len(members) != 1:
+            raise AttributeError(f"`{name}` is of one member, and {len(members)} predict together: see `members_`.")
+        return members[0]
+
+    @classmethod
+    def _read(cls, document: bytes) -> SupervisedVersion:
+        version = SupervisedVersion.read(document)
+        if version.exported.report.task != cls._task:
+            raise ValueError(f"Expected a version of the task {cls._task}, got {version.exported.report.task}.")
+        return version
+
+    def _learn(
+        self, X: object, y: object, target: Column, sample_weight: object, *, noise_sd: Array | float | None = None
+    ) -> None:
+        """Fit the columns of X and the target; `noise_sd` is known for each row (N,), or for all."""
+        block = self._training_block(X)
+        check_consistent_length(X, y)
+        options: dict[str, object] = {"task": self._task, "target": _free_name(_name_of(y), block)}
+        added = {str(options["target"]): target}
+        if isinstance(noise_sd, float):
+            options["likelihood"] = GaussianNoise(noise_sd)
+        elif noise_sd is not None:
+            name = _free_name(NOISE_COLUMN, {**block, **added})
+            options |= {"likelihood": GaussianNoise("rows"), "noise_column": name}
+            added[name] = NumberColumn(noise_sd)
+        rows = self._rows({**block, **added}, repeated_rows(sample_weight, X))
+        if rows is not None:
+            block = _taken(block, rows)
+            added = {name: taken(column, rows) for name, column in added.items()}
+        exported, vectors = learn({**block, **added}, {**self._options(block), **options})
+        self._fitted = SupervisedVersion.of(exported, vectors)
+
+    def _rows(self, block: Block, rows: Indices | None) -> Indices | None:
+        """Return the indices of the rows to learn from, in order; None for all as they are."""
+        return rows
+
+    def _predict_block(self, X: object) -> Block:
+        return self._predicted_block(X, self._kinds())
+
+    def _kinds(self) -> dict[str, ColumnKind]:
+        return {column.name: column.kind for column in self.report_.plan.inputs}
+
+
+def repeated_rows(sample_weight: object, X: object) -> Indices | None:
+    """Return each row as often as its weight; None without weights.
+
+    Raises ValueError for weights that are no numbers of repetitions.
+    """
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0.0).any() or (weights != np.floor(weights)).any():
+        raise ValueError("Expected sample weights that are integers of 0 and above: a row counts as so many rows.")
+    if weights.sum() > MAX_REPETITIONS:
+        raise ValueError(
+            f"Expected sample weights with a sum of at most {MAX_REPETITIONS:,}, got {weights.sum():,.0f}."
+        )
+    return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+
+
+def _taken(block: Block, rows: Indices) -> Block:
+    if isinstance(block, NumberBlock):
+        return NumberBlock(block.names, block.matrix[rows])
+    return {name: taken(column, rows) for name, column in block.items()}
+
+
+def _name_of(y: object) -> str:
+    """Return the name of a Series, else `y`."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"
+
+
+def _free_name(name: str, block: Block) -> str:
+    """Return a name that no column of a block has."""
+    return _free_name(f"{name}_", block) if name in block else name
+
+
+def target_values(estimator: object, y: object) -> Raw:
+    """Return the targets (N,); raises ValueError for none, NaN and infinity."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    values: Raw = column_or_1d(to_numpy(y), warn=True, input_name="y")
+    assert_all_finite(values, input_name="y")
+    return values

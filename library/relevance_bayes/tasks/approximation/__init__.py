@@ -1,0 +1,1 @@
+"""Sparse approximation of a known function."""

@@ -1,0 +1,1 @@
+"""Principal components of rows in a kernel's feature space."""

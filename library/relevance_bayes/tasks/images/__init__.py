@@ -1,0 +1,1 @@
+"""Sparse codes of images by wavelets."""

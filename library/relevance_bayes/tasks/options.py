@@ -1,0 +1,46 @@
+"""The options of predictions, and the refusal of invalid ones."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from relevance_bayes.tasks.decisions import DecisionOptions
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+
+def refuse(faults: Sequence[Fault]) -> None:
+    """Raise InvalidRequestError with all faults, if there are any."""
+    if faults:
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+
+
+@dataclass(frozen=True)
+class PredictOptions:
+    """Options of predictions: the probability of the `interval`, in (0, 1); whether the `covariance` of the rows is
+    returned; the number of functions in each explanation, `explain`; the decision rule between classes, `deciding`; and
+    the number of `components` of a row."""
+
+    interval: float = 0.95
+    covariance: bool = False
+    explain: int | None = None
+    deciding: DecisionOptions | None = None
+    components: int | None = None
+
+    @cached_property
+    def is_usual(self) -> bool:
+        """Return whether only the interval is given."""
+        return self == PredictOptions(self.interval)
+
+
+def refuse_all(options: PredictOptions, what: str, *, but: Collection[str] = ()) -> None:
+    """Raise InvalidRequestError for options that this kind of model does not have, except those in `but`."""
+    requested = {
+        "covariance": options.covariance,
+        "explain": options.explain is not None,
+        **dict.fromkeys(() if options.deciding is None else options.deciding.given, True),
+        "components": options.components is not None,
+    }
+    names = [name for name, given in requested.items() if given and name not in but]
+    faults = [Fault(f"{what} has no `{name}`.", f"/{name}") for name in names]
+    if faults:
+        raise InvalidRequestError(faults[0].detail, faults)

@@ -1,0 +1,1 @@
+"""Regression and classification: numbers, counts and classes, learned from rows with a target."""

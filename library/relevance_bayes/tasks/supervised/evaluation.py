@@ -1,0 +1,106 @@
+"""Predictions for rows with a known target, with the target."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from relevance_bayes.core.pool import AnyReady
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
+from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
+from relevance_bayes.tables.encoding import (
+    EncodedTarget,
+    Encoding,
+    encode_inputs,
+    encode_noise,
+    encode_target,
+    gaps,
+    real_values,
+    user_mean,
+    user_sd,
+)
+from relevance_bayes.tasks.decisions import most_probable
+from relevance_bayes.tasks.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
+from relevance_bayes.tasks.prediction import LabelledBlock
+
+ROWS_AT_ONCE = 16_384
+"""The number of rows of one evaluation of the model, which bounds the memory of a large batch."""
+
+
+def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
+    """Return a model's predictions for a block with the column of its target, and the targets."""
+    target, rows = encoding.target, TargetRows.of(encoding, block)
+    raw = _raw(target, block)
+    labelled = [_labelled(target, prediction, rows.t[some], raw[some]) for some, prediction in rows.predictions(ready)]
+    known, sound = rows.known, rows.sound
+    return LabelledBlock(rows.chosen, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class TargetRows:
+    """The rows of a block with the column of the target: `inputs` (N, d), `noise_sd` (N,) where rows have their own.
+
+    `t` (N,) are the encoded targets; rows that are `known` have one, `sound` ones can be predicted.
+    """
+
+    inputs: Array
+    noise_sd: Array | None
+    t: Array
+    known: Mask
+    sound: Mask
+
+    @classmethod
+    def of(cls, encoding: Encoding, block: Block) -> Self:
+        """Return the rows of a block, encoded."""
+        target = encoding.target
+        inputs, _ = encode_inputs(encoding, block)
+        noise_sd, _ = encode_noise(target, block)
+        sound = np.isfinite(inputs[:, 0]) if inputs.shape[1] else np.ones(block_rows(block), np.bool_)
+        if noise_sd is not None:
+            sound &= np.isfinite(noise_sd)
+        return cls(inputs, noise_sd, encode_target(target, block), ~gaps(block[target.name]), sound)
+
+    @property
+    def chosen(self) -> Mask:
+        """The rows (N,) that have a target and can be predicted."""
+        return self.known & self.sound
+
+    def predictions(self, ready: AnyReady) -> Iterator[tuple[Indices, Prediction]]:
+        """Yield the places of some chosen rows at a time, with their predictions."""
+        places, noise_sd = np.flatnonzero(self.chosen), self.noise_sd
+        for first in range(0, len(places), ROWS_AT_ONCE):
+            some = places[first : first + ROWS_AT_ONCE]
+            prediction, _ = ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some])
+            yield some, prediction
+
+
+def _raw(target: EncodedTarget, block: Block) -> Array:
+    """Return the target in the user's units, where it is a number."""
+    column = block[target.name]
+    return np.full(block_rows(block), np.nan) if isinstance(column, CategoryColumn) else real_values(column)
+
+
+def _labelled(target: EncodedTarget, prediction: Prediction, t: Array, raw: Array) -> Labelled:
+    if isinstance(prediction, ClassPrediction):
+        truth = np.where(np.isnan(t), -1.0, t).astype(np.intp)
+        return LabelledClasses(target.classes, truth, prediction.probabilities, most_probable(prediction.probabilities))
+    return _labelled_numbers(target, prediction, t, raw)
+
+
+def _labelled_numbers(target: EncodedTarget, prediction: NumberPrediction, t: Array, raw: Array) -> LabelledNumbers:
+    tails = [(100 - percent) / 200.0 for percent in COVERAGES]
+    with np.errstate(over="ignore"):  # the density so far from the mean underflows to 0
+        log_density = prediction.log_density(t) - np.log(target.scale)
+        below, upto = prediction.distribution(t)
+    return LabelledNumbers(
+        target=raw,
+        mean=user_mean(target, prediction.mean),
+        sd=user_sd(target, np.sqrt(prediction.variance)),
+        log_density=log_density,
+        below=below,
+        upto=upto,
+        lower=user_mean(target, np.array([prediction.quantile(tail) for tail in tails])),
+        upper=user_mean(target, np.array([prediction.quantile(1.0 - tail) for tail in tails])),
+    )

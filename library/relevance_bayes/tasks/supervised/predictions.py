@@ -1,0 +1,262 @@
+"""Predictions of numbers and of classes, in the user's units."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.columns import FlatColumn, Labels
+from relevance_bayes.tasks.decisions import Decisions, most_probable
+from relevance_bayes.tasks.prediction import Means, Members, Probabilities, RecordClass, Rows
+from relevance_bayes.tasks.supervised.explanation import Explanation
+from relevance_bayes.tasks.supervised.members import decision_members, explanation_members, support_members
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.functions import ListedFunction
+from relevance_bayes.types.values import Label, text_of
+
+_FIGURES_OF = {
+    "mean": ("mean",),
+    "sd": ("sd",),
+    "variance": ("variance_total", "variance_noise", "variance_weights", "variance_residual"),
+    "interval": ("lower", "upper"),
+    "support": ("support",),
+}
+"""The columns of each output of numbers."""
+
+_PARTS = ("total", "noise", "weights", "residual")
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionPrediction:
+    """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
+
+    `support` is in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` are set where
+    they were requested. A row with a fault is NaN throughout.
+    """
+
+    mean: Array
+    sd: Array
+    total: Array
+    noise: Array
+    weights: Array
+    residual: Array
+    lower: Array
+    upper: Array
+    support: Array | None
+    covariance: Array | None
+    explanation: Explanation | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, N."""
+        return len(self.mean)
+
+    @property
+    def monitored(self) -> tuple[str, Array]:
+        """Return the mean."""
+        return "mean", self.mean
+
+    @property
+    def compared(self) -> Means:
+        """Return mean and sd."""
+        return Means(self.mean, self.sd)
+
+    @property
+    def figures(self) -> dict[str, Array]:
+        """Return all columns by name, except the support, which not every model has."""
+        return {
+            "mean": self.mean,
+            "sd": self.sd,
+            "variance_total": self.total,
+            "variance_noise": self.noise,
+            "variance_weights": self.weights,
+            "variance_residual": self.residual,
+            "lower": self.lower,
+            "upper": self.upper,
+        }
+
+    def with_faults(self, faults: tuple[Fault, ...]) -> "RegressionPrediction":
+        """Return the prediction with other faults."""
+        return replace(self, faults=faults)
+
+    def some(self, rows: Rows) -> "RegressionPrediction":
+        """Return the prediction of some of the rows."""
+        return replace(
+            self,
+            mean=self.mean[rows],
+            sd=self.sd[rows],
+            total=self.total[rows],
+            noise=self.noise[rows],
+            weights=self.weights[rows],
+            residual=self.residual[rows],
+            lower=self.lower[rows],
+            upper=self.upper[rows],
+            support=None if self.support is None else self.support[rows],
+            explanation=None if self.explanation is None else self.explanation.some(rows),
+        )
+
+    def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
+        """Return a column for each figure of the outputs."""
+        support = np.full(self.rows, np.nan) if self.support is None else self.support
+        figures = {**self.figures, "support": support}
+        return {name: figures[name] for output in outputs for name in _FIGURES_OF[output]}
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the figures, and the support where it is known."""
+        return self.figures if self.support is None else {**self.figures, "support": self.support}
+
+    def joint_members(self) -> dict[str, object]:
+        """Return the covariance, where it was requested."""
+        return {} if self.covariance is None else {"covariance": self.covariance.tolist()}
+
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
+        """Return the figures, and explanations after them."""
+        columns: Members = {}
+        for output in outputs:
+            match output:
+                case "interval":
+                    columns["lower"], columns["upper"] = self.lower.tolist(), self.upper.tolist()
+                case "variance":
+                    parts = (self.total, self.noise, self.weights, self.residual)
+                    columns["variance"] = [*map(record(_PARTS), *(part.tolist() for part in parts))]
+                case "support":
+                    columns["support"] = support_members(self.support, self.rows)
+                case "sd":
+                    columns["sd"] = self.sd.tolist()
+                case _:
+                    columns["mean"] = self.mean.tolist()
+        return columns | explanation_members(self.explanation, functions)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationPrediction:
+    """Predictions of N rows for K classes: `probabilities` (N, K) in the order of `classes`.
+
+    Two classes have one latent, of the second: mean and variance (N,). Where each class has one, `latent_mean` is
+    (N, K), and so is `latent_variance` where each has a model of its own; else they share it, (N,). `support` is in
+    [0, 1], None where the model does not know it; `explanation`, where requested, is of the latent of the most probable
+    class, in its units, before the temperature. `decisions`, where requested, follow from the `probabilities`, which
+    are then those under the requested priors; the latents do not change. A row with a fault is NaN throughout.
+    """
+
+    classes: tuple[Label, ...]
+    probabilities: Array
+    latent_mean: Array
+    latent_variance: Array
+    support: Array | None
+    explanation: Explanation | None
+    decisions: Decisions | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def most_probable(self) -> Indices:
+        """Return the index in `classes` of each row's most probable class, (N,)."""
+        return most_probable(self.probabilities)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, N."""
+        return len(self.probabilities)
+
+    @property
+    def monitored(self) -> tuple[str, Array]:
+        """Return the probabilities."""
+        return "probabilities", self.probabilities
+
+    @property
+    def compared(self) -> Probabilities:
+        """Return the probabilities."""
+        return Probabilities(self.classes, self.probabilities)
+
+    def with_faults(self, faults: tuple[Fault, ...]) -> "ClassificationPrediction":
+        """Return the prediction with other faults."""
+        return replace(self, faults=faults)
+
+    def some(self, rows: Rows) -> "ClassificationPrediction":
+        """Return the prediction of some of the rows."""
+        return replace(
+            self,
+            probabilities=self.probabilities[rows],
+            latent_mean=self.latent_mean[rows],
+            latent_variance=self.latent_variance[rows],
+            support=None if self.support is None else self.support[rows],
+            explanation=None if self.explanation is None else self.explanation.some(rows),
+            decisions=None if self.decisions is None else _decided(self.decisions, rows),
+        )
+
+    def columns(self, outputs: Sequence[str]) -> dict[str, FlatColumn]:
+        """Return a column for each label, probability and latent, and decisions after them."""
+        columns = dict(column for output in outputs for column in self._columns(output))
+        if self.decisions is not None:
+            chosen = np.where(self.decisions.rejected, -1, self.decisions.chosen)
+            columns |= {"decision": Labels(self.classes, chosen), "expected_cost": self.decisions.expected_cost}
+        return columns
+
+    def _columns(self, output: str) -> Iterator[tuple[str, FlatColumn]]:
+        names = [*map(text_of, self.classes)]
+        match output:
+            case "label":
+                yield "label", Labels(self.classes, self.most_probable)
+            case "probabilities":
+                yield from zip((f"probability_{name}" for name in names), self.probabilities.T, strict=True)
+            case "support":
+                yield "support", np.full(self.rows, np.nan) if self.support is None else self.support
+            case _:
+                for name, latent in (("latent_mean", self.latent_mean), ("latent_variance", self.latent_variance)):
+                    if latent.ndim == 1:
+                        yield name, latent
+                    else:
+                        yield from zip((f"{name}_{one}" for one in names), latent.T, strict=True)
+
+    def arrays(self) -> dict[str, Array | Labels | Probabilities]:
+        """Return labels and probabilities, and the support where it is known."""
+        support = {} if self.support is None else {"support": self.support}
+        return {"label": Labels(self.classes, self.most_probable), "probabilities": self.compared, **support}
+
+    def joint_members(self) -> dict[str, object]:
+        """Return no members."""
+        return {}
+
+    def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
+        """Return labels, probabilities and latents, then explanations and decisions."""
+        classes, probabilities = self.classes, self.probabilities.tolist()
+        columns: Members = {}
+        for output in outputs:
+            match output:
+                case "label":
+                    columns["label"] = [classes[place] for place in self.most_probable.tolist()]
+                case "probabilities":
+                    columns["probabilities"] = [
+                        [{"label": label, "probability": p} for label, p in zip(classes, row, strict=True)]
+                        for row in probabilities
+                    ]
+                case "support":
+                    columns["support"] = support_members(self.support, len(probabilities))
+                case _:
+                    columns["latent"] = self._latents()
+        columns |= explanation_members(self.explanation, functions)
+        if self.decisions is not None:
+            columns["decision"] = decision_members(self.classes, self.decisions)
+        return columns
+
+    def _latents(self) -> list[object]:
+        """Return one latent for two classes, a list with one for each where each class has its own."""
+        means, variances = self.latent_mean, self.latent_variance
+        if means.ndim == 1:
+            pairs = zip(means.tolist(), variances.tolist(), strict=True)
+            return [{"mean": mean, "variance": variance} for mean, variance in pairs]
+        classes = self.classes
+        each = variances.tolist() if variances.ndim > 1 else [[one] * len(classes) for one in variances.tolist()]
+        return [
+            [
+                {"label": label, "mean": mean, "variance": variance}
+                for label, mean, variance in zip(classes, row, spread, strict=True)
+            ]
+            for row, spread in zip(means.tolist(), each, strict=True)
+        ]
+
+
+def _decided(found: Decisions, rows: Rows) -> Decisions:
+    return Decisions(found.chosen[rows], found.expected_cost[rows], found.rejected[rows])

@@ -1,0 +1,264 @@
+"""From the result of a fit to the version to record, in the user's units and with the user's rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relevance_bayes import __version__
+from relevance_bayes.core.basis import Group, KernelBasis
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
+from relevance_bayes.core.likelihoods.temperature import temperature_of
+from relevance_bayes.core.local_model import LocalModel
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import Pool, likelihood_of, n_functions, representative
+from relevance_bayes.core.scales import FixedWidth, InputMap
+from relevance_bayes.core.selection import Member as TrainedMember
+from relevance_bayes.core.selection import Step, Trained
+from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
+from relevance_bayes.documents.scales import model_terms, model_warps, model_widths, named_widths
+from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.tables.columns import IdentifiedTable
+from relevance_bayes.tables.encoding import (
+    EncodedTarget,
+    Encoding,
+    in_target_units,
+    user_evidence,
+    user_log_evidence,
+    user_noise_sd,
+    user_process_sd,
+    user_scores,
+)
+from relevance_bayes.tasks.baseline import baseline_of
+from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
+from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.supervised.local import local_member, local_report
+from relevance_bayes.tasks.supervised.materialise import Materialised, class_rows
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.vectors import vectors
+from relevance_bayes.tasks.supervised.warnings import outliers, warnings
+from relevance_bayes.types.jobs import Progress
+from relevance_bayes.types.reports import InputWidth, Score
+
+
+def progress(step: Step, made: Materialised) -> Progress:
+    """Return the progress of a step in the user's units."""
+    target, evidence = made.encoding.target, step.log_marginal_likelihood
+    return Progress(
+        phase=step.phase,
+        completed=step.completed,
+        total=step.total,
+        unit=step.unit,
+        log_marginal_likelihood=None if evidence is None else user_log_evidence(target, evidence, made.training),
+        functions=step.functions,
+        noise_sd=user_noise_sd(target, step.noise_sd),
+    )
+
+
+def new_version(
+    plan: SupervisedPlan,
+    dataset: IdentifiedTable,
+    trained: Trained,
+    *,
+    made: Materialised,
+    seconds: float,
+    holding: BlockHolding,
+) -> NewSupervisedVersion:
+    """Return the version to record of a successful fit that took `seconds`."""
+    learned, encoding = trained.learned, _settled(made.encoding, trained)
+    target, units = encoding.target, _Units.of(plan, made.encoding.target)
+    model = representative(learned)
+    report = SupervisedReport(
+        task=plan.task,
+        plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
+        members=_members(trained, encoding),
+        score=_score(trained, target),
+        integrated_evidence=_integrated_evidence(trained, target, model.rows),
+        alternatives=tuple(_alternatives(trained, target, units, model.rows)),
+        outliers=outliers(learned, made),
+        warnings=warnings(trained, made),
+        score_loss=trained.score_loss,
+        temperature=_temperature(likelihood_of(learned)),
+        unreduced_functions=trained.unreduced,
+        local=None if trained.local is None else local_report(trained.local, learned, target),
+        class_rows=class_rows(made),
+        standardised=plan.standardise,
+        functions=n_functions(learned),
+        candidates=model.candidates,
+        rows=made.training,
+        rows_dropped=made.dropped,
+        rows_held_out=made.held_out,
+        termination=str(model.termination),
+        metrics={
+            name: user_scores(target, scores)
+            for name, scores in (
+                ("holdout", trained.scores),
+                ("validation", trained.validation),
+                ("leave_one_out", trained.leave_one_out),
+            )
+            if scores
+        },
+        dataset_id=dataset.id,
+        dataset_digest=dataset.digest,
+        seconds=seconds,
+        software_version=__version__,
+    )
+    predictor = SupervisedPredictor(encoding, learned)
+    baseline = baseline_of(made.sample, plan.inputs, plan.target, SupervisedModel.of(predictor, report))
+    listed = tuple(vectors(plan, dataset, learned, made, holding))
+    return Learned(replace(report, baseline=baseline), listed, predictor)
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Likelihoods and priors as requested, by their form in the units of t."""
+
+    likelihoods: Mapping[TargetLikelihood, TargetLikelihood]
+    priors: Mapping[Prior, Prior]
+
+    @classmethod
+    def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
+        requested = (plan.spec, *plan.compared_models, *plan.pool)
+        run = [in_target_units(spec, target) for spec in requested]
+        return cls(
+            {there.likelihood: here.likelihood for there, here in zip(run, requested, strict=True)},
+            {there.prior: here.prior for there, here in zip(run, requested, strict=True)},
+        )
+
+    def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:
+        """Return a likelihood with its known noise in the user's units."""
+        return self.likelihoods.get(likelihood, likelihood)
+
+    def prior(self, prior: Prior) -> Prior:
+        """Return a prior with the rates of its hyperpriors in the user's units."""
+        return self.priors.get(prior, prior)
+
+    def spec(self, spec: Spec) -> Spec:
+        """Return a spec with both in the user's units."""
+        return replace(spec, likelihood=self.likelihood(spec.likelihood), prior=self.prior(spec.prior))
+
+
+def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
+    """Return the processes of a pool, the models of classes, or the only model."""
+    match trained.learned:
+        case Pool() as pool:
+            pairs = zip(trained.members, pool.members, strict=True)
+            return tuple(_pooled(one, model, trained, encoding) for one, model in pairs)
+        case PerClass() as per_class:
+            each = zip(encoding.target.classes, trained.class_specs, per_class.members, strict=True)
+            return tuple(
+                replace(_member(spec, model, encoding), weight=None, label=label) for label, spec, model in each
+            )
+        case LocalModel() as local:
+            return (local_member(local, encoding),)
+        case Model() as model if trained.members:
+            return (_pooled(trained.members[0], model, trained, encoding),)
+        case model:
+            return (_member(trained.spec, model, encoding),)
+
+
+def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding) -> Member:
+    """Return a process of a pool, which was reduced, with its own score over the folds."""
+    scores = (other.score for other in trained.compared if other.spec == one.spec)
+    score = next((score for score in scores if score is not None), None)
+    return replace(
+        _member(one.spec, model, encoding),
+        weight=one.weight,
+        evidence_unreduced=user_evidence(encoding.target, one.evidence, model.rows),
+        score=None if score is None else user_log_evidence(encoding.target, score, 1),
+    )
+
+
+def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
+    target = encoding.target
+    return Member(
+        kernel=_kernel_of(spec),
+        weight=1.0,
+        functions=model.size,
+        hyperparameters=Hyperparameters(
+            noise_sd=user_noise_sd(target, model.noise_sd),
+            degrees_of_freedom=_degrees_of_freedom(model.likelihood),
+            widths=_widths(model, spec, encoding),
+            warps=model_warps(model, encoding),
+            terms=model_terms(model, encoding),
+            signal_sd=user_process_sd(target, model.signal_variance),
+            last_gain=model.last_gain,
+            next_gain=model.next_gain,
+        ),
+        evidence=user_evidence(target, model.evidence, model.rows),
+    )
+
+
+def _kernel_of(spec: Spec) -> Kernel | None:
+    """Return the only kernel, None without one or with several."""
+    kernels = [basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis)]
+    return kernels[0] if len(kernels) == 1 else None
+
+
+def _score(trained: Trained, target: EncodedTarget) -> Score:
+    """Return the score in nats of the target in the user's units."""
+    found = trained.score
+    value = None if found.value is None else user_log_evidence(target, found.value, 1)
+    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
+
+
+def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
+    """Return the integrated evidence of the selected fit, where fits were compared by it."""
+    if not trained.ranked_models:
+        return None
+    return user_log_evidence(target, trained.ranked_models[0].score, rows)
+
+
+def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
+    """Yield the alternatives that were not selected: by evidence, in nats of all rows, or by folds, in nats a row."""
+    for outscored in trained.ranked_models[1:]:
+        score = user_log_evidence(target, outscored.score, rows)
+        spec = units.spec(outscored.spec)
+        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, outscored.functions, "integrated_evidence", score)
+    taken = [trained.spec, *(member.spec for member in trained.members)]
+    for one in trained.compared:
+        if one.spec not in taken or one.reason is not None:
+            score_of_row = None if one.score is None else user_log_evidence(target, one.score, 1)
+            spec = units.spec(one.spec)
+            yield Alternative(
+                spec.basis[0], spec.prior, spec.likelihood, None, "fold_log_density", score_of_row, one.reason
+            )
+
+
+def _settled(encoding: Encoding, trained: Trained) -> Encoding:
+    """Return the encoding of the chosen likelihood: whether the latent is the target's logarithm."""
+    logarithmic = isinstance(likelihood_of(trained.learned), LogGaussian)
+    return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
+
+
+def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
+    return (
+        float(likelihood.degrees_of_freedom)
+        if isinstance(likelihood, StudentT) and likelihood.degrees_of_freedom != "learned"
+        else None
+    )
+
+
+def _temperature(likelihood: TargetLikelihood) -> float | None:
+    return temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
+
+
+def _recorded(spec: Spec, planned: Spec) -> Spec:
+    """Return the selected fit, with groups that index the inputs of the plan and not the encoded columns."""
+    if len(spec.basis) != len(planned.basis):
+        return spec
+    pairs = zip(spec.basis, planned.basis, strict=True)
+    return replace(spec, basis=tuple(other if isinstance(other, Group) else basis for basis, other in pairs))
+
+
+def _widths(model: Model, spec: Spec, encoding: Encoding) -> tuple[InputWidth, ...]:
+    """Return the widths of the kept functions; the requested ones where none was kept."""
+    return model_widths(model, encoding) or tuple(
+        width
+        for basis in spec.basis
+        if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
+        for width in named_widths(InputMap(np.array(basis.width.each)), encoding)
+    )

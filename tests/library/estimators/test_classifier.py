@@ -1,0 +1,56 @@
+"""Classes and their probabilities."""
+
+import numpy as np
+import pytest
+
+from relevance_bayes.core.types import Array
+from relevance_bayes.estimators import RelevanceClassifier
+
+RANDOM = np.random.default_rng(4)
+X = RANDOM.normal(size=(60, 2)).round(1)
+KIND = (X[:, 0] > 0.0).astype(np.intp) + (X[:, 1] > 0.5)
+LABELS = {
+    "integers": np.array([2, 5, 9])[KIND],
+    "numbers": np.array([0.0, 1.0, 3.0])[KIND],
+    "texts": np.array(["a", "b", "c"])[KIND],
+    "objects": np.array(["a", "b", "c"], object)[KIND],
+    "truth values": KIND > 0,
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_classes_are_those_of_the_targets_whatever_their_type(labels: Array) -> None:
+    model = RelevanceClassifier(effort="quick").fit(X, labels)
+    assert model.classes_.tolist() == np.unique(labels).tolist()
+    assert model.classes_.dtype == labels.dtype
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[probabilities.argmax(axis=1)])
+    np.testing.assert_array_equal(model.predict_log_proba(X), np.log(probabilities))
+    assert model.score(X, labels) > 0.8
+
+
+def test_a_weight_of_two_is_a_row_given_twice_in_any_order() -> None:
+    weights = RANDOM.integers(0, 3, 60)
+    order = RANDOM.permutation(60)
+    labels = LABELS["texts"]
+    weighted = RelevanceClassifier(effort="quick").fit(X[order], labels[order], sample_weight=weights[order])
+    repeated = RelevanceClassifier(effort="quick").fit(X.repeat(weights, axis=0), labels.repeat(weights))
+    np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+    assert weighted.report_.temperature == repeated.report_.temperature
+
+
+def test_rows_in_time_keep_their_order() -> None:
+    twice = [*range(60), 0]
+    model = RelevanceClassifier(effort="quick", split={"type": "order"}, holdout=0.1)
+    model.fit(X[twice], LABELS["texts"][twice])
+    rows = [one.row for one in model.relevance_vectors_ if one.row is not None]
+    held_out = {*range(55, 61)}
+    assert rows
+    assert not held_out & {*rows}
+
+
+def test_a_class_that_only_rows_of_weight_zero_have_is_none() -> None:
+    weights = (LABELS["integers"] != 9).astype(np.float64)
+    model = RelevanceClassifier(effort="quick").fit(X, LABELS["integers"], sample_weight=weights)
+    assert model.classes_.tolist() == [2, 5]
