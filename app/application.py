@@ -40,6 +40,7 @@ from app.inference import routes as inference
 from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import event_routes as job_events
+from app.jobs import list_routes as jobs
 from app.jobs.waiter import JobWaiter
 from app.limits import routes as limits_of_owners
 from app.limits.schemas import OWNER_LIMITS_IN
@@ -75,6 +76,7 @@ TAGS = [
     {"name": "Predictions", "description": "A distribution for each row."},
     {"name": "Outcomes", "description": "What happened, compared with what was predicted."},
     {"name": "Batch predictions", "description": "Jobs that predict a whole dataset and write a file to download."},
+    {"name": "Jobs", "description": "Jobs of all kinds in one list, and their changes in one stream."},
     {"name": "Evaluations", "description": "Jobs that compute the metrics of a version on a dataset."},
     {"name": "Promotions", "description": "Jobs that move an alias to a version if it is better on a dataset."},
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
@@ -118,6 +120,7 @@ ROUTES = APIRouter()
 for _router in (
     training_jobs.router,
     job_events.events_of("training", tag="Training jobs", summary="List the events of a training job"),
+    jobs.router,
     evaluations.router,
     job_events.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
     promotions.router,

@@ -117,6 +117,12 @@ def prefers_events(accept: Sequence[str]) -> bool:
     return events > json
 
 
+def require_events_accept(accept: Sequence[str]) -> None:
+    """Raise 406 where the client does not accept an event stream."""
+    if not accepts(",".join(accept) if accept else None, EVENT_STREAM):
+        raise HTTPException(406, f"Expected {EVENT_STREAM} in the Accept header, got only other types.")
+
+
 def require_json_accept(request: Request) -> None:
     """Raise 406 where the client does not accept JSON."""
     accept = request.headers.getlist("accept")
