@@ -48,11 +48,13 @@ from app.outcomes import routes as outcomes
 from app.outcomes.schemas import OUTCOMES_IN
 from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
+from app.prediction import profile_routes as profiles
 from app.prediction import routes as predictions
 from app.prediction import version_routes
 from app.prediction.runner import PredictionRunner
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN
 from app.prediction.schemas.predict import PREDICT_IN
+from app.prediction.schemas.profile import PROFILE_IN
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
 from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
@@ -97,6 +99,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "BatchPredictionIn": BATCH_PREDICTION_IN,
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,
+    "ProfileIn": PROFILE_IN,
     "InferenceIn": INFERENCE_IN,
     "OutcomesIn": OUTCOMES_IN,
     "AliasIn": ALIAS_IN,
@@ -137,6 +140,7 @@ for _router in (
     version_routes.router,
     aliases.router,
     evaluations.comparisons,
+    profiles.router,
     outcomes.router,
     webhooks.router,
     keys.router,

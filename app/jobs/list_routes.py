@@ -73,7 +73,8 @@ async def events(
     query: Annotated[JobChangesQuery, Query()],
     last_event_id: LastChange = None,
 ) -> StreamingResponse:
-    """Stream each job that is created, starts, progresses, is to be cancelled or ends, as it is then.
+    """Stream each job that is created, starts, progresses, is to be cancelled or ends, as it is then, to clients whose
+    `Accept` prefers `text/event-stream`.
 
     The stream begins after the change `Last-Event-ID` (or `after`), and goes on with each new one. Where several
     changes of a job come before it is sent, it is sent once, with all of its transitions. Where the stream breaks off,

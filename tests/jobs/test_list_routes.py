@@ -188,7 +188,9 @@ def test_a_number_of_another_database_is_refused(client: TestClient, three: list
 
 
 @on_one_database
-@pytest.mark.parametrize(("accept", "status"), [("application/json", 406), ("text/event-stream;q=0, */*", 406)])
+@pytest.mark.parametrize(
+    ("accept", "status"), [("application/json", 406), ("*/*", 406), ("text/event-stream;q=0, */*", 406)]
+)
 def test_a_client_that_accepts_no_stream_is_refused(client: TestClient, accept: str, status: int) -> None:
     assert client.get("/v1/jobs/events", headers={"Accept": accept}).status_code == status
 
