@@ -40,6 +40,7 @@ from app.inference import routes as inference
 from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import event_routes as job_events
+from app.jobs import list_routes as jobs
 from app.jobs.waiter import JobWaiter
 from app.limits import routes as limits_of_owners
 from app.limits.schemas import OWNER_LIMITS_IN
@@ -47,11 +48,13 @@ from app.outcomes import routes as outcomes
 from app.outcomes.schemas import OUTCOMES_IN
 from app.parts import Parts
 from app.prediction import batch_routes as batch_predictions
+from app.prediction import profile_routes as profiles
 from app.prediction import routes as predictions
 from app.prediction import version_routes
 from app.prediction.runner import PredictionRunner
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN
 from app.prediction.schemas.predict import PREDICT_IN
+from app.prediction.schemas.profile import PROFILE_IN
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
 from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
@@ -75,6 +78,7 @@ TAGS = [
     {"name": "Predictions", "description": "A distribution for each row."},
     {"name": "Outcomes", "description": "What happened, compared with what was predicted."},
     {"name": "Batch predictions", "description": "Jobs that predict a whole dataset and write a file to download."},
+    {"name": "Jobs", "description": "Jobs of all kinds in one list, and their changes in one stream."},
     {"name": "Evaluations", "description": "Jobs that compute the metrics of a version on a dataset."},
     {"name": "Promotions", "description": "Jobs that move an alias to a version if it is better on a dataset."},
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
@@ -95,6 +99,7 @@ SCHEMAS: Mapping[str, Schema] = {
     "BatchPredictionIn": BATCH_PREDICTION_IN,
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,
+    "ProfileIn": PROFILE_IN,
     "InferenceIn": INFERENCE_IN,
     "OutcomesIn": OUTCOMES_IN,
     "AliasIn": ALIAS_IN,
@@ -118,6 +123,7 @@ ROUTES = APIRouter()
 for _router in (
     training_jobs.router,
     job_events.events_of("training", tag="Training jobs", summary="List the events of a training job"),
+    jobs.router,
     evaluations.router,
     job_events.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
     promotions.router,
@@ -134,6 +140,7 @@ for _router in (
     version_routes.router,
     aliases.router,
     evaluations.comparisons,
+    profiles.router,
     outcomes.router,
     webhooks.router,
     keys.router,

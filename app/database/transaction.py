@@ -54,7 +54,7 @@ class Transaction:
 
     `queue` adds entries within the transaction. Idempotent responses are kept for `response_retention` seconds.
     `subscribers` are called for every event that is published in it. Owners have the `default_limits`, where no others
-    are set for them. `changes` are those recorded so far.
+    are set for them. `changes` are those recorded so far, `last_steps` the functions to call before it commits, by key.
     """
 
     session: Session
@@ -64,6 +64,7 @@ class Transaction:
     subscribers: tuple["Subscriber", ...] = ()
     default_limits: OwnerLimits = OwnerLimits()
     changes: list[Change] = field(default_factory=list)
+    last_steps: dict[str, Callable[[], None]] = field(default_factory=dict)
 
     def record(self, action: AuditAction, owner: str, resource: str, **details: AuditDetail) -> None:
         """Record a change of a resource, by the path under which it is found, for the audit of its owner.
@@ -71,6 +72,12 @@ class Transaction:
         It is stored at the end of the transaction, which so holds the lock of the owner's chain briefly.
         """
         self.changes.append(Change(action, owner, resource, current_origin(), details))
+
+    def before_commit(self, key: str, step: Callable[[], None]) -> None:
+        """Call `step` once at the end of the transaction, in the order of keys: a lock that it takes is held briefly,
+        and all transactions take these locks in the same order.
+        """
+        self.last_steps[key] = step
 
     def publish(self, event: object) -> None:
         """Call the subscribers of an event, within this transaction."""
@@ -137,6 +144,8 @@ def open_transactions(
             tx = Transaction(session, clock, submitter(connection), response_retention, subscribers, limits)
             yield tx
             session.flush()
+            for key in sorted(tx.last_steps):
+                tx.last_steps[key]()
             if tx.changes and store_changes is not None:
                 store_changes(tx)
 

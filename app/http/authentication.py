@@ -32,7 +32,7 @@ _BELOW_ADMINS = tuple(f"{path}/" for path in (KEYS, MEMBERS, AUDIT, LIMITS))
 
 _OF_ALL = frozenset({SESSION, PROJECTS})
 
-_PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare)")
+_PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare|profile)")
 """Actions that only predict, by POST; other methods have resources there, such as an alias named `predict`."""
 
 _OUTCOMES = re.compile(rf"{OWN}/models/[^/]+/outcomes")

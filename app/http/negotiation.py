@@ -117,6 +117,12 @@ def prefers_events(accept: Sequence[str]) -> bool:
     return events > json
 
 
+def require_events_accept(accept: Sequence[str]) -> None:
+    """Raise 406 where Accept does not prefer an event stream to JSON: a stream without an end is no default."""
+    if not prefers_events(accept):
+        raise HTTPException(406, f"Expected an Accept header that prefers {EVENT_STREAM} to JSON, got another.")
+
+
 def require_json_accept(request: Request) -> None:
     """Raise 406 where the client does not accept JSON."""
     accept = request.headers.getlist("accept")

@@ -28,4 +28,14 @@ STILL_HERE = format_sse_event(comment="still here")
 
 def rendered(event: Event) -> bytes:
     """Return an event as bytes: its number as `id`, its kind as `event`, its JSON as `data`."""
-    return format_sse_event(id=str(event.number), event=event.kind, data_str=to_json(event).decode())
+    return message(event.number, event.kind, event)
+
+
+def message(number: int, kind: str, record: object) -> bytes:
+    """Return a record as the message with this number as `id`, and this kind as `event`."""
+    return format_sse_event(id=str(number), event=kind, data_str=to_json(record).decode())
+
+
+def position(number: int) -> bytes:
+    """Return an `id` without a message: a client that reconnects sends it, though it has received no event."""
+    return format_sse_event(id=str(number))

@@ -1,16 +1,18 @@
 """Rows of jobs: inserted at submission, read with transitions and events."""
 
 from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, null, select, union_all
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, null, select, union_all
+from sqlalchemy.orm import Session, defer
 
 from app.database.json_documents import Document
-from app.jobs.records import Job, Problem
+from app.jobs.records import Job, JobFilter, Problem
 from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
 from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption, Transition
 
@@ -25,6 +27,32 @@ Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, 
 
 def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
     """Return the jobs of a query, in its order, each with its transitions."""
+    return _with_transitions(session, query, _job)
+
+
+def summaries(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
+    """Return the jobs of a query as `jobs` does, without request, plan and result, which may be large."""
+    row = TrainingJobRow
+    without = query.options(*(defer(column, raiseload=True) for column in (row.request, row.plan, row.result)))
+    return _with_transitions(session, without, _summary)
+
+
+def selected(which: JobFilter) -> list[ColumnElement[bool]]:
+    """Return the conditions of a filter."""
+    job = TrainingJobRow
+    requested = {
+        job.kind: which.kind,
+        job.state: which.state,
+        job.for_model: which.model,
+        job.of_version: which.version,
+        job.dataset_id: which.dataset_id,
+    }
+    return [column == value for column, value in requested.items() if value is not None]
+
+
+def _with_transitions(
+    session: Session, query: Select[TrainingJobRow], read: Callable[[TrainingJobRow, tuple[Transition, ...]], Job]
+) -> list[Job]:
     rows = session.scalars(query.execution_options(populate_existing=True)).all()
     made: dict[UUID, list[Transition]] = defaultdict(list)
     moves = (
@@ -37,7 +65,7 @@ def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
         made[move.job_id].append(
             Transition(STATE.validate_python(move.state), move.at, move.attempt, move.reason, resumed)
         )
-    return [_job(row, tuple(made[row.id])) for row in rows]
+    return [read(row, tuple(made[row.id])) for row in rows]
 
 
 def events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
@@ -76,6 +104,10 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
 
 
 def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+    return replace(_summary(row, transitions), request=row.request, plan=row.plan, result=row.result)
+
+
+def _summary(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
     return Job(
         id=row.id,
         owner=row.owner,
@@ -84,8 +116,8 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         created_at=row.created_at,
         dataset_id=row.dataset_id,
         for_model=row.for_model,
-        request=row.request,
-        plan=row.plan,
+        request="",
+        plan="",
         scored=tuple(number for number in (row.of_version, row.compared_version) if number is not None),
         attempt=row.attempt,
         started_at=row.started_at,
@@ -100,7 +132,7 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         priority=row.priority,
         retry_of=row.retry_of,
         submitted_by=row.submitted_by,
-        result=row.result,
+        change=row.change,
     )
 
 

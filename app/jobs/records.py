@@ -1,12 +1,13 @@
 """Jobs and their state transitions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from uuid import UUID
+from uuid import NAMESPACE_URL, UUID, uuid5
 
+from app.database.pages import Page
 from app.errors import ConflictError
 from relevance_bayes.types.errors import Fault, NotFoundError
-from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobKind, JobState, Progress, Resumption, Transition
+from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobCounts, JobKind, JobState, Progress, Resumption, Transition
 
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
@@ -52,12 +53,14 @@ class Job:
     """A job as its owner sees it.
 
     `request`, `plan` and `result` are JSON of the feature that the job belongs to; `result` is None for a training and
-    until the job has succeeded. The job reads the dataset `dataset_id`. It either trains a version of the model
-    `for_model` or uses the versions with the numbers `scored`, the first of which is its subject. `model` and `version`
-    identify the version that a training has made. `attempt` counts attempts from 1; 0: none yet. `last_words` is the
-    end of the output of an attempt that died. Queued jobs of one owner with a greater `priority` start first.
-    `retry_of` is the job whose request this one repeats. `submitted_by` is the owner of the key, token or session that
-    submitted it, such as a member of the project; None where no request did, or an earlier release.
+    until the job has succeeded. In a summary, `request` and `plan` are empty, and `result` is None. The job reads the
+    dataset `dataset_id`. It either trains a version of the model `for_model` or uses the versions with the numbers
+    `scored`, the first of which is its subject. `model` and `version` identify the version that a training has made.
+    `attempt` counts attempts from 1; 0: none yet. `last_words` is the end of the output of an attempt that died. Queued
+    jobs of one owner with a greater `priority` start first. `retry_of` is the job whose request this one repeats.
+    `submitted_by` is the owner of the key, token or session that submitted it, such as a member of the project; None
+    where no request did, or an earlier release.
+    `change` is the number of its last change among those of its owner's jobs.
     `traceparent` and `tracestate` are the trace context of the request that submits it; of a job that was read, they
     are None.
     """
@@ -88,6 +91,7 @@ class Job:
     result: str | None = None
     traceparent: str | None = None
     tracestate: str | None = None
+    change: int = field(default=0, compare=False)
 
     @property
     def path(self) -> str:
@@ -134,3 +138,28 @@ class JobFilter:
 
 
 ALL = JobFilter()
+
+
+def changes_id(owner: str) -> UUID:
+    """Return the id under which listeners are notified of changes of an owner's jobs."""
+    return uuid5(NAMESPACE_URL, f"relevance:jobs:{owner}")
+
+
+@dataclass(frozen=True)
+class JobChanges:
+    """Summaries of jobs that changed, in the order of their last changes, up to the change with the number `last`."""
+
+    jobs: tuple[Job, ...]
+    last: int
+
+
+@dataclass(frozen=True)
+class JobList:
+    """A page of summaries of jobs of all kinds, and the number of jobs by state, in every state that the filter has.
+
+    `last_change` is the number of a change that the page shows, as it does all before.
+    """
+
+    page: Page[Job]
+    counts: JobCounts
+    last_change: int

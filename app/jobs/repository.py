@@ -17,10 +17,11 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts, JobTraces
+from app.jobs.change_repository import JobChangeRepository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
-from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobKind, JobState, Progress, Resumption
+from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "requested by its owner"
 
@@ -41,7 +42,7 @@ class JobRepository:
         self.tx.session.flush()
         self.tx.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
         self.tx.session.flush()
-        notify(self.tx.session, job.id)
+        self._notify(job.owner, job.id)
         retry_of = None if job.retry_of is None else str(job.retry_of)
         self.tx.record(
             "job.created",
@@ -67,9 +68,23 @@ class JobRepository:
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
-        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
+        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *histories.selected(which))
         found = histories.jobs(self.tx.session, keyset.by_age(query, TrainingJobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
+
+    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
+        """Return a page of jobs without request, plan and result; raises InvalidRequestError for an invalid cursor."""
+        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *histories.selected(which))
+        found = histories.summaries(self.tx.session, keyset.by_age(query, TrainingJobRow.id, part, keyset.read_id))
+        return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
+
+    def counts(self, owner: str, *, which: JobFilter = ALL) -> JobCounts:
+        """Return the number of jobs that the filter selects, by state."""
+        job = TrainingJobRow
+        query = select(job.state, func.count().label("jobs")).where(job.owner == owner, *histories.selected(which))
+        rows = self.tx.session.execute(query.group_by(job.state))
+        found = {**dict.fromkeys(MOVES, 0), **{row.state: row.jobs for row in rows}}
+        return JobCounts(**found)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
@@ -144,17 +159,17 @@ class JobRepository:
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; return False where it is superseded or has ended."""
         written = PROGRESS.write(progress)
-        number = self.tx.session.scalar(
+        row = self.tx.session.execute(
             _running(job_id, attempt)
             .values(progress=written, events=TrainingJobRow.events + 1)
-            .returning(TrainingJobRow.events),
+            .returning(TrainingJobRow.events, TrainingJobRow.owner),
             execution_options={"synchronize_session": False},
-        )
-        if number is None:
+        ).one_or_none()
+        if row is None:
             return False
-        self.tx.session.add(JobProgressRow(job_id=job_id, number=number, at=self.tx.clock(), progress=written))
+        self.tx.session.add(JobProgressRow(job_id=job_id, number=row.events, at=self.tx.clock(), progress=written))
         self.tx.session.flush()
-        notify(self.tx.session, job_id)
+        self._notify(row.owner, job_id)
         return True
 
     def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
@@ -182,7 +197,7 @@ class JobRepository:
         Raises NotFoundError, ConflictError where the job has ended otherwise.
         """
         now, job = self.tx.clock(), TrainingJobRow
-        mine = (job.owner == owner, *_meant(JobFilter(kind)))
+        mine = (job.owner == owner, *histories.selected(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
         moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
         running = update(job).where(job.id == job_id, job.state == "running", *mine)
@@ -190,6 +205,7 @@ class JobRepository:
         is_new = moved is not None or bool(changed(self.tx.session, first))
         found = self.get(owner, job_id, kind=kind)
         if is_new:
+            JobChangeRepository(self.tx).record(owner, job_id)
             self.tx.record("job.cancelled", owner, found.path)
         elif found.finished_at is not None and found.state != "cancelled":
             raise too_late_to_cancel(found)
@@ -237,11 +253,16 @@ class JobRepository:
             raise no_such_job(job_id, None)
         self.tx.record("job.deleted", owner, path)
 
+    def _notify(self, owner: str, job_id: UUID) -> None:
+        """Notify those who wait for events of the job, and number its change among those of its owner's jobs."""
+        notify(self.tx.session, job_id)
+        JobChangeRepository(self.tx).record(owner, job_id)
+
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Return the state of a job; raises NotFoundError."""
         job = TrainingJobRow
         now = self.tx.session.scalar(
-            select(job.state).where(job.owner == owner, job.id == job_id, *_meant(JobFilter(kind)))
+            select(job.state).where(job.owner == owner, job.id == job_id, *histories.selected(JobFilter(kind)))
         )
         if now is None:
             raise no_such_job(job_id, kind)
@@ -294,7 +315,7 @@ class JobRepository:
             )
         )
         self.tx.session.flush()
-        notify(self.tx.session, job_id)
+        self._notify(moved.owner, job_id)
         if ends:
             kind = histories.KIND.validate_python(row.kind)
             trace = row.traceparent, row.tracestate
@@ -315,15 +336,3 @@ def _running(job_id: UUID, attempt: int) -> Update:
 
 def _leading_to(state: JobState) -> list[JobState]:
     return [now for now, following in MOVES.items() if state in following]
-
-
-def _meant(which: JobFilter) -> list[ColumnElement[bool]]:
-    job = TrainingJobRow
-    requested = {
-        job.kind: which.kind,
-        job.state: which.state,
-        job.for_model: which.model,
-        job.of_version: which.version,
-        job.dataset_id: which.dataset_id,
-    }
-    return [column == value for column, value in requested.items() if value is not None]

@@ -3,13 +3,16 @@
 from typing import Annotated, TypeAlias
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
 from app.jobs.records import MAX_PRIORITY, MIN_PRIORITY, Job, JobFilter, Problem
-from relevance_bayes.types.jobs import JobKind, JobProblem, JobState, VersionName
+from relevance_bayes.types.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
+
+MAX_CHANGE = 2**53 - 1
+"""The greatest number of a change that a request may have: numbers in JavaScript are exact up to it."""
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 
@@ -56,6 +59,38 @@ class JobsQuery(StateQuery):
         return JobFilter(kind, self.state, self.model, dataset_id=self.dataset_id)
 
 
+class AllJobsQuery(JobsQuery):
+    """Filters of jobs of all kinds."""
+
+    kind: JobKind | None = Field(None, description="Only jobs of this kind.")
+
+    @property
+    def filter(self) -> JobFilter:
+        """Return the filter for the service."""
+        return JobFilter(self.kind, self.state, self.model, dataset_id=self.dataset_id)
+
+
+class JobChangesQuery(BaseModel):
+    """Filters of changes of jobs of all kinds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    after: int | None = Field(
+        None,
+        ge=0,
+        le=MAX_CHANGE,
+        description="`last_change` of a page, or 0 for all known changes; without it, changes from now on.",
+    )
+    kind: JobKind | None = Field(None, description="Only jobs of this kind.")
+    model: str | None = Field(None, description="Only jobs that create or use versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Only jobs that train on this dataset, or predict for it.")
+
+    @property
+    def filter(self) -> JobFilter:
+        """Return the filter for the service."""
+        return JobFilter(self.kind, model=self.model, dataset_id=self.dataset_id)
+
+
 class ScoringsQuery(JobsQuery):
     """Filters of jobs that use a version of a model."""
 
@@ -64,6 +99,14 @@ class ScoringsQuery(JobsQuery):
     def which(self, kind: JobKind) -> JobFilter:
         """Return the filter for the service."""
         return JobFilter(kind, self.state, self.model, self.version, self.dataset_id)
+
+
+def job_summary(job: Job) -> JobSummary:
+    """Return the summary of a job of any kind."""
+    return _SUMMARY.validate_python({**shared_by_jobs(job), "kind": job.kind, "path": job.path})
+
+
+_SUMMARY: TypeAdapter[JobSummary] = TypeAdapter(JobSummary)
 
 
 def shared_by_jobs(job: Job) -> dict[str, object]:

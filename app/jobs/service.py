@@ -1,14 +1,15 @@
 """Jobs of every kind as their owner sees them: read, followed, cancelled."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, UnavailableError
+from app.jobs.change_repository import JobChangeRepository
 from app.jobs.ports import QueueControl
-from app.jobs.records import ALL, Job, JobFilter
+from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList
 from app.jobs.repository import JobRepository
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
@@ -37,6 +38,24 @@ class Jobs:
         """Return a page of the jobs that the filter selects."""
         with self.transaction() as tx:
             return JobRepository(tx).page(owner, part, which=which)
+
+    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> JobList:
+        """Return a page of summaries of the jobs that the filter selects, with counts by state."""
+        with self.transaction() as tx:
+            # First: what changes from here on has a greater number, whether the page shows it or not.
+            last = JobChangeRepository(tx).last(owner)
+            counts = JobRepository(tx).counts(owner, which=replace(which, state=None))
+            return JobList(JobRepository(tx).summaries(owner, part, which=which), counts, last)
+
+    def last_change(self, owner: str) -> int:
+        """Return the number of the last change of an owner's jobs."""
+        with self.transaction() as tx:
+            return JobChangeRepository(tx).last(owner)
+
+    def changes(self, owner: str, *, after: int, limit: int, which: JobFilter = ALL) -> JobChanges:
+        """Return summaries of the selected jobs that changed after the change with a number."""
+        with self.transaction() as tx:
+            return JobChangeRepository(tx).after(owner, after, limit=limit, which=which)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None

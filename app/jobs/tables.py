@@ -23,6 +23,7 @@ class TrainingJobRow(Base):
     `last_words` is the end of the output of a child that died. `running_seconds` is the running time of all attempts.
     `traceparent` and `tracestate` are the trace context of its submission, `attempt_traceparent` is that of its newest
     attempt.
+    `change` is the number of its last change among those of its owner's jobs; 0: none since jobs have it.
     `progress_kept` is false once its progress has expired and was deleted.
     """
 
@@ -39,6 +40,10 @@ class TrainingJobRow(Base):
         ),
         CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name="failed"),
         Index(None, "owner", "kind", "id"),
+        Index("ix_training_jobs_owner_id", "owner", "id"),
+        Index("ix_training_jobs_owner_state_id", "owner", "state", "id"),
+        Index("ix_training_jobs_owner_kind_state", "owner", "kind", "state"),
+        Index("ix_training_jobs_owner_change_id", "owner", "change", "id"),
         Index(None, "dataset_id"),
         Index(None, "state"),
         Index(
@@ -96,7 +101,18 @@ class TrainingJobRow(Base):
     traceparent: Mapped[str | None] = mapped_column(default=None)
     tracestate: Mapped[str | None] = mapped_column(default=None)
     attempt_traceparent: Mapped[str | None] = mapped_column(default=None)
+    change: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
+
+
+class JobChangeRow(Base):
+    """The number of changes of an owner's jobs; `id` is derived from the owner."""
+
+    __tablename__ = "job_changes"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    owner: Mapped[str]
+    number: Mapped[int] = mapped_column(BigInteger)
 
 
 class JobTransitionRow(Base):

@@ -16,8 +16,9 @@ from starlette.requests import Request
 
 from app.http.dependencies import services_of
 from app.http.reauthentication import LastingRequest, Reauthentication
-from app.http.rendering import rendered
-from app.jobs.records import Job
+from app.http.rendering import message, rendered
+from app.jobs.records import Job, JobFilter
+from app.jobs.schemas import job_summary
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
@@ -25,6 +26,9 @@ from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 T = TypeVar("T")
 Place = tuple[str, JobKind, UUID, int]
 """The position of a reader of events: the owner, the job with its kind, the last number received."""
+
+ListPlace = tuple[str, JobFilter, int]
+"""The position of a reader of changes of jobs: the owner, the filter, the last number received."""
 
 MAX_QUERIES = 8
 """Concurrent queries of requests that were woken: threads and connections are shared with other requests."""
@@ -35,7 +39,7 @@ BATCH = 100
 
 @dataclass(frozen=True)
 class Batch:
-    """Events of a stream up to number `last`; `is_end`: none will follow, `is_full`: there may be more."""
+    """Messages of a stream up to number `last`; `is_end`: none will follow, `is_full`: there may be more."""
 
     content: bytes
     last: int
@@ -50,7 +54,7 @@ class JobWaiter:
         self.watcher = watcher
         self._jobs = jobs
         self._few = CapacityLimiter(MAX_QUERIES)
-        self._to_come: dict[Place, asyncio.Task[Batch]] = {}
+        self._to_come: dict[Place | ListPlace, asyncio.Task[Batch]] = {}
 
     async def ended(self, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
         """Return a job once it has ended or after `wait` seconds; raises NotFoundError, UnauthenticatedError."""
@@ -83,15 +87,30 @@ class JobWaiter:
         Readers at the same position share one query that has not begun.
         """
         place = (owner, kind, job_id, after)
+        return await self._shared(place, lambda: self._read(place))
+
+    async def changes(self, owner: str, which: JobFilter, after: int) -> Batch:
+        """Return the jobs that changed after the change with number `after`, and are selected by the filter.
+
+        Readers at the same position share one query, as in `batch`.
+        """
+        place = (owner, which, after)
+        return await self._shared(place, lambda: self._read_changes(place))
+
+    async def last_change(self, owner: str) -> int:
+        """Return the number of the last change of an owner's jobs."""
+        return await anyio.to_thread.run_sync(self._jobs.last_change, owner, limiter=self._few)
+
+    async def _shared(self, place: Place | ListPlace, read: Callable[[], Batch]) -> Batch:
         look = self._to_come.get(place)
         if look is None:
-            reading = anyio.to_thread.run_sync(self._read, place, limiter=self._few)
+            reading = anyio.to_thread.run_sync(read, limiter=self._few)
             look = self._to_come[place] = asyncio.create_task(reading)
         return await asyncio.shield(look)
 
     @contextmanager
     def change_event(self, job_id: UUID) -> Iterator[asyncio.Event]:
-        """Return an event that is set whenever the job may have changed."""
+        """Return an event that is set whenever the job, or one of an owner's by `changes_id`, may have changed."""
         loop, rung = asyncio.get_running_loop(), asyncio.Event()
 
         def set_event() -> None:
@@ -135,6 +154,13 @@ class JobWaiter:
             is_end=history.is_whole,
             is_full=len(history.events) == BATCH,
         )
+
+    def _read_changes(self, place: ListPlace) -> Batch:
+        del self._to_come[place]
+        owner, which, after = place
+        found = self._jobs.changes(owner, after=after, limit=BATCH, which=which)
+        content = b"".join(message(job.change, "job", job_summary(job)) for job in found.jobs)
+        return Batch(content, found.last, is_end=False, is_full=len(found.jobs) == BATCH)
 
 
 async def _job_waiter(request: Request) -> JobWaiter:

@@ -10,6 +10,7 @@ from uuid import UUID
 from app.database.notifier import Notifier
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
+from app.jobs.change_repository import JobChangeRepository
 from app.jobs.repository import JobRepository
 
 logger = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ class JobWatcher:
 
     @contextmanager
     def watching(self, job_id: UUID, wake: Wake) -> Iterator[None]:
-        """Call `wake`, while the context is open, whenever the job may have changed.
+        """Call `wake`, while the context is open, whenever the job, or one of an owner by `changes_id`, may change.
 
         A caller that queries once within the context, and again after each call, misses no change.
         """
@@ -138,7 +139,8 @@ class JobWatcher:
         counts: dict[UUID, int] = {}
         for first in range(0, len(jobs), MAX_AT_ONCE):
             with self._transaction() as tx:
-                counts |= JobRepository(tx).event_counts(jobs[first : first + MAX_AT_ONCE])
+                some = jobs[first : first + MAX_AT_ONCE]
+                counts |= {**JobRepository(tx).event_counts(some), **JobChangeRepository(tx).numbers(some)}
         return counts
 
     def _wake(self, jobs: Sequence[UUID] | frozenset[UUID]) -> None:

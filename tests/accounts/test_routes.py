@@ -113,7 +113,7 @@ def test_scopes_are_those_that_a_reader_expects(locked: TestClient) -> None:
     assert found["POST", "/v1/session"] == found["GET", "/v1/session"] == {"predict", "read", "train"}
 
 
-@pytest.mark.parametrize("name", ["predict", "compare", "infer", "index"])
+@pytest.mark.parametrize("name", ["predict", "compare", "profile", "infer", "index"])
 @pytest.mark.parametrize("scope", ["predict", "read"])
 def test_a_resource_that_is_named_as_an_action_needs_no_other_scope(
     parts: SmallParts, locked: TestClient, name: str, scope: KeyScope

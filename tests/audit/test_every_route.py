@@ -191,6 +191,7 @@ WITHOUT_CHANGE = frozenset(
         "POST /v1/models/{name}/predict",
         "POST /v1/models/{name}/versions/{version}/predict",
         "POST /v1/models/{name}/versions/{version}/compare",
+        "POST /v1/models/{name}/versions/{version}/profile",
         "POST /v2/models/{name}/infer",
         "POST /v2/models/{name}/versions/{version}/infer",
         "POST /v2/repository/index",

@@ -7,6 +7,7 @@ from tests.docs.members import Object
 from tests.docs.shortened import WIDTH, Json, shortened, whole
 
 WITHOUT_EXAMPLE = {
+    "GET /v1/jobs/events",
     "GET /v1/models/{name}/versions/{version}/image",
     "POST /v1/batch-predictions/{job_id}/cancel",
     "POST /v1/evaluations/{job_id}/cancel",

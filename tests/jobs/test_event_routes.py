@@ -17,7 +17,7 @@ from starlette.types import Message
 from app.application import make_application
 from app.errors import UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs import event_routes as job_events
+from app.jobs import event_stream
 from app.jobs import waiter as job_waiter
 from app.jobs.repository import JobRepository
 from app.jobs.service import History, Jobs
@@ -195,7 +195,7 @@ def test_many_events_come_in_several_pieces(
 def test_a_long_silence_is_broken_by_comments(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_events, "STILL_HERE_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "STILL_HERE_SECONDS", 0.05)
     timer = Timer(0.4, fail, (live_parts, running))
     timer.start()
     content = client.get(f"{PATH}/{running}/events", headers=STREAM).content
@@ -206,7 +206,7 @@ def test_a_long_silence_is_broken_by_comments(
 def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_events, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "LOOK_AGAIN_SECONDS", 0.05)
     history, looks = Jobs.history, iter(range(100))
 
     def now_and_then(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
@@ -251,13 +251,14 @@ class Reader:
     requested: bool = False
 
     async def read(self, app: Starlette) -> None:
+        path, _, query = self.path.partition("?")
         scope = {
             "type": "http",
             "method": "GET",
             "scheme": "http",
-            "path": self.path,
-            "raw_path": self.path.encode(),
-            "query_string": b"",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
             "headers": [(b"accept", b"text/event-stream")],
             "asgi": {"version": "3.0", "spec_version": "2.3"},
         }

@@ -37,7 +37,7 @@ def is_connection_failure(error: BaseException) -> bool:
     return lost or isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | psycopg.OperationalError)
 
 
-LOGGERS = ("dbos", "sqlalchemy.pool.impl.QueuePool")
+LOGGERS = ("dbos", "app.database.pool.RetryingPool")
 
 
 class OutageFilter(logging.Filter):

@@ -92,13 +92,19 @@ class Http:
         return self._send("POST", path, query=query, content=content, headers=headers).content
 
     @contextmanager
-    def stream(self, path: str, *, headers: Mapping[str, str], silence: float) -> Iterator[Iterator[bytes] | None]:
+    def stream(
+        self, path: str, *, headers: Mapping[str, str], silence: float, query: Query | None = None
+    ) -> Iterator[Iterator[bytes] | None]:
         """Yield the bytes at `path` as they are received, None for a response without content; raises ClientError.
 
         Also raises ClientError after `silence` seconds without data.
         """
         timeout = httpx.Timeout(TIMEOUT, connect=CONNECT_SECONDS, read=silence)
-        with self._reached(), self.client.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
+        given = _given(query)
+        with (
+            self._reached(),
+            self.client.stream("GET", path, params=given, headers=dict(headers), timeout=timeout) as response,
+        ):
             if not response.is_success:
                 response.read()
                 raise ClientError(_problem(response))
@@ -184,11 +190,10 @@ class Http:
         headers: Mapping[str, str] | None = None,
         deadline: float = TIMEOUT,
     ) -> httpx.Response:
-        given = {name: value for name, value in (query or {}).items() if value is not None}
         timeout = httpx.Timeout(deadline, connect=CONNECT_SECONDS)
         with self._reached():
             response = self.client.request(
-                method, path, params=given or None, content=content, headers=headers, timeout=timeout
+                method, path, params=_given(query), content=content, headers=headers, timeout=timeout
             )
         if not response.is_success:
             raise ClientError(_problem(response))
@@ -243,6 +248,11 @@ def _decoded(response: httpx.Response, form: Form[T]) -> T:
     except (ValueError, InvalidRequestError) as broken:
         detail = f"Expected a response of Relevance from {response.request.url}, got another: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
+
+
+def _given(query: Query | None) -> Query | None:
+    """Return the parameters that have a value; None for none, so that a query in the path stays."""
+    return {name: value for name, value in (query or {}).items() if value is not None} or None
 
 
 def _problem(response: httpx.Response) -> Problem:

@@ -2,14 +2,17 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.event_stream import Message, messages
-from relevance_bayes.client.http import Http
+from relevance_bayes.client.http import Http, Query
 from relevance_bayes.client.json import read
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.jobs import Event
 from relevance_bayes.types.records import Converter
+
+T = TypeVar("T")
 
 _EVENT: Converter[Event] = Converter(Event)
 
@@ -26,24 +29,35 @@ SILENCE_SECONDS = 45.0
 def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], None] = time.sleep) -> Iterator[Event]:
     """Yield the events at `path` after number `after`, as they happen, to the job's end.
 
+    Raises ClientError as `followed` does.
+    """
+    for message in followed(http, path, after=after, sleep=sleep):
+        event = read_message(message, _EVENT)
+        yield event
+        if event.is_last:
+            return
+
+
+def followed(
+    http: Http, path: str, *, after: int = 0, query: Query | None = None, sleep: Callable[[float], None] = time.sleep
+) -> Iterator[Message]:
+    """Yield the messages at `path` after number `after`, as they come, until the service responds that there are none.
+
     Raises ClientError where the service refuses, can't be reached at first, or not after all retries.
     """
-    was_reached, failures = False, 0
+    was_reached, failures, last_id = False, 0, str(after)
     while True:
         began = time.monotonic()
         broken = ClientError(_ENDED)
-        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": last_id}
         try:
-            with http.stream(path, headers=headers, silence=SILENCE_SECONDS) as chunks:
+            with http.stream(path, headers=headers, silence=SILENCE_SECONDS, query=query) as chunks:
                 if chunks is None:  # the job has ended, and its last event was received
                     return
                 was_reached = True
                 for message in messages(chunks):
-                    event = _event(message)
-                    after, failures = event.number, 0
-                    yield event
-                    if event.is_last:
-                        return
+                    last_id, failures = message.id or last_id, 0
+                    yield message
         except ClientError as error:
             if not was_reached or not _may_pass(error.problem):
                 raise
@@ -59,9 +73,10 @@ def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], No
 _ENDED = Problem(type=NOT_REACHABLE, title="Not reachable", detail="The event stream ended early after every retry.")
 
 
-def _event(message: Message) -> Event:
+def read_message(message: Message, form: Converter[T]) -> T:
+    """Return the record in a message; raises ClientError where it is another one."""
     try:
-        return read(message.data, _EVENT)
+        return read(message.data, form)
     except (ValueError, InvalidRequestError) as broken:
         detail = f"Expected an event of Relevance in the stream, got another message: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail)) from broken

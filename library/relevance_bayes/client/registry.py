@@ -1,6 +1,6 @@
 """Calls on descriptions, lineage, statistics and comparisons of models and versions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from relevance_bayes.client.errors import ClientError, Problem
@@ -11,6 +11,7 @@ from relevance_bayes.client.responses.comparisons import Comparison
 from relevance_bayes.types.baselines import Baseline
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
+from relevance_bayes.types.profiles import Profile
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.statistics import Statistics
 
@@ -70,6 +71,19 @@ class Registry:
         The first may also be given by its `version`.
         """
         return self.http.post(Comparison, f"{_one(first, version)}/compare", {**table, "with": second})
+
+    def profile(
+        self,
+        name: str,
+        inputs: Sequence[str],
+        *,
+        version: int | str | None = None,
+        options: Mapping[str, Json] | None = None,
+    ) -> Profile:
+        """Return the effect of one input, or of two together, on a version's predictions; given as in
+        `annotate_version`. `options` are further members of the request: `points`, `interval`, `individual`, a table.
+        """
+        return self.http.post(Profile, f"{_one(name, version)}/profile", {"inputs": [*inputs], **(options or {})})
 
 
 def tag_query(tags: Mapping[str, str] | None) -> Query:

@@ -13,6 +13,7 @@ from relevance_bayes.client.exports import ExportFormat, exported_name
 from relevance_bayes.client.files import Files
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import DEFAULT_URL, Http, of_kind
+from relevance_bayes.client.jobs import Jobs
 from relevance_bayes.client.json import exclude_none, listed_priors
 from relevance_bayes.client.members import Members
 from relevance_bayes.client.outcomes import Outcomes
@@ -83,6 +84,11 @@ class Relevance:
     def files(self) -> Files:
         """Predictions for files."""
         return Files(self.http)
+
+    @property
+    def jobs(self) -> Jobs:
+        """Jobs of all kinds."""
+        return Jobs(self.http)
 
     @property
     def members(self) -> Members:

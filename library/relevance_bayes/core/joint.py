@@ -44,12 +44,12 @@ def _of_one(ready: Ready, X: Array, noise_sd: Array | None) -> tuple[Array, Arra
     if not isinstance(prediction, RealPrediction):
         raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
     spread = evaluate(ready.model.functions, X) @ ready.lower
-    covariance = spread @ spread.T + _residual(ready, X, prediction.residual)
+    covariance = spread @ spread.T + residual_covariance(ready, X, prediction.residual)
     covariance.flat[:: len(X) + 1] = prediction.variance
     return prediction.mean, 0.5 * (covariance + covariance.T)
 
 
-def _residual(ready: Ready, X: Array, variance: Array) -> Array:
+def residual_covariance(ready: Ready, X: Array, variance: Array) -> Array:
     """The residual covariance, outside the functions in the model, (N, N)."""
     if ready.augmented is not None:
         sd = np.sqrt(variance)

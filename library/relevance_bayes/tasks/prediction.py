@@ -36,6 +36,20 @@ def no_expansion(why: str) -> ConflictError:
     return ConflictError(f"The version is no sum of Gaussians of its inputs: {why}; {ADVICE}.")
 
 
+@dataclass(frozen=True, eq=False)
+class AveragedFunction:
+    """The average of the learned function over each of G groups of rows: mean and sd (G,), in the user's units.
+
+    It is the average of the predicted mean where `is_mean`, else of the latent function of classes or counts, or of the
+    logarithm of the target. Of a pool, the sd is from the joint covariance of its members.
+    """
+
+    mean: Array
+    sd: Array
+    is_mean: bool
+    is_pool: bool
+
+
 Rows: TypeAlias = "slice[int, int, None]"
 
 
@@ -160,6 +174,11 @@ class PredictiveModel(ABC):
     @abstractmethod
     def expansion(self) -> VersionExpansion:
         """Return the model as a sum of Gaussians of its inputs; raises ConflictError where it is none."""
+
+    def average_function(self, block: Block, groups: int) -> AveragedFunction | None:
+        """Return the average of the function over each of `groups` equal groups of a block's consecutive rows; None
+        where its uncertainty has no closed form."""
+        return None
 
     def evaluate_block(self, block: Block) -> LabelledBlock | None:
         """Return predictions for a block with the column of the target, and the targets; None without a target."""

@@ -174,3 +174,44 @@ class JobBase:
     def has_ended(self) -> bool:
         """Return whether the job has ended."""
         return self.state in FINISHED
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobSummary(JobBase):
+    """A job of any kind, without its request and its result."""
+
+    kind: JobKind
+    path: str
+    """The path of the job itself."""
+
+
+@dataclass(frozen=True)
+class JobCounts:
+    """The number of jobs in each state."""
+
+    __pydantic_config__ = wire()
+
+    queued: int
+    running: int
+    succeeded: int
+    failed: int
+    cancelled: int
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """A page of jobs of all kinds."""
+
+    __pydantic_config__ = wire()
+
+    items: tuple[JobSummary, ...]
+    has_more: bool
+    """True if there is a next page."""
+    after: str | None
+    """The `after` of the next page; null at the end."""
+    counts: JobCounts
+    """The jobs that match all filters but `state`."""
+    last_change: int
+    """The number of a change that the page includes, as it does all changes before: a stream of changes after it
+    continues the page.
+    """

@@ -5,6 +5,7 @@ import pytest
 
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.registry import AnnotationChange
+from relevance_bayes.client.responses import Json
 from tests.library.client.conftest import Connected
 
 NOW = "2026-01-02T03:04:05Z"
@@ -109,3 +110,18 @@ def test_a_lineage_is_that_of_one_version(connected: Connected) -> None:
         registry.lineage("small")
     with pytest.raises(ClientError, match="Expected a version of"):
         registry.annotate_version("small", AnnotationChange("x"))
+
+
+def test_a_profile_has_points_with_bands(connected: Connected) -> None:
+    band = {"mean": 1.5, "sd": 0.5, "lower": 0.5, "upper": 2.5}
+    point = {"values": [20.0], "mean": 1.5, "probabilities": [], "band": band, "individual": [1.0, 2.0]}
+    shown = {"name": "x", "kind": "number", "values": [20.0], "histogram": None}
+    rest = {"rows": 2, "rows_from": "request", "band": "mean", "interval": 0.95}
+    answer = {"model": "small", "version": 2, "inputs": [shown], **rest, "points": [point]}
+    pair = connected({"POST /v1/models/small/versions/2/profile": lambda _: httpx.Response(200, json=answer)})
+    table: dict[str, Json] = {"columns": {"x": [1, 2]}, "individual": 2}
+    found = pair.client.registry.profile("small@2", ["x"], options=table)
+    assert json.loads(pair.service.requested[0].content) == {"inputs": ["x"], **table}
+    assert (found.band, found.points[0].values, found.points[0].individual) == ("mean", (20.0,), (1.0, 2.0))
+    assert found.points[0].band is not None
+    assert found.points[0].band.upper == 2.5

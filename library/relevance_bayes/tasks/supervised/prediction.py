@@ -8,11 +8,13 @@ import numpy as np
 
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
+from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
 from relevance_bayes.core.local_model import ReadyLocal
 from relevance_bayes.core.model import KernelFunctions
 from relevance_bayes.core.one_row import OneRow, one_row
-from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
+from relevance_bayes.core.partial_dependence import averages
+from relevance_bayes.core.pool import AnyReady, ReadyPool, has_latent_per_class, likelihood_of, ready_members, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
@@ -29,7 +31,7 @@ from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.decision_rule import DecisionRule, rule_of
 from relevance_bayes.tasks.decisions import Decisions, most_probable
 from relevance_bayes.tasks.options import PredictOptions, refuse_all
-from relevance_bayes.tasks.prediction import LabelledBlock, PredictiveModel, VersionExpansion
+from relevance_bayes.tasks.prediction import AveragedFunction, LabelledBlock, PredictiveModel, VersionExpansion
 from relevance_bayes.tasks.scored import ScoredRows
 from relevance_bayes.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from relevance_bayes.tasks.supervised.expansion import model_expansion
@@ -120,6 +122,23 @@ class SupervisedModel(PredictiveModel):
             inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
         requested = _Requested(inputs, noise_sd, sound, faults)
         return _classes(self, requested, options, rule) if classes else _reals(self, requested, options)
+
+    def average_function(self, block: Block, groups: int) -> AveragedFunction | None:
+        """Return the averages of a block of valid rows; None for a latent for each class, and nearest neighbours."""
+        learned, target = self.predictor.learned, self.predictor.encoding.target
+        if not isinstance(self.ready, Ready | ReadyPool) or has_latent_per_class(learned):
+            return None
+        inputs, _ = encode_inputs(self.predictor.encoding, block)
+        averaged, variance = averages(self.ready, inputs, groups)
+        with np.errstate(over="ignore"):
+            mean = averaged * target.latent_unit + target.latent_shift
+            sd = np.sqrt(variance) * target.latent_unit
+        return AveragedFunction(
+            mean,
+            sd,
+            is_mean=isinstance(likelihood_of(learned), GaussianNoise | StudentT),
+            is_pool=isinstance(self.ready, ReadyPool),
+        )
 
     def _of_one_row(self, inputs: Array, interval: float, one_row: OneRow) -> RegressionPrediction:
         """Predict one row x (1, d) on a fast path: without it a one-row request costs 1.6 times the CPU in process."""

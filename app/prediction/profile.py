@@ -1,0 +1,197 @@
+"""The effect of inputs on predictions: averages over rows that all have the same values of these inputs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from app.errors import ConflictError
+from app.prediction.baseline_rows import column_of
+from app.prediction.predict import PredictRequest, predict
+from app.prediction.schemas.profile import MAX_POINTS, ProfileOptionsIn
+from app.prediction.served import ServedVersion
+from app.tasks.union import task_of
+from relevance_bayes.core.likelihoods.gaussian import standard_ends
+from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    NumberColumn,
+    TimestampColumn,
+    block_rows,
+    taken,
+)
+from relevance_bayes.tables.encoding.raw import raw_cells
+from relevance_bayes.tasks.prediction import AveragedFunction, Means, Probabilities
+from relevance_bayes.types.baselines import Histogram, NumberHistogram
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.predictions import ClassProbability
+from relevance_bayes.types.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
+from relevance_bayes.types.values import Cell, InputColumn
+
+MAX_PREDICTIONS = 20_000
+"""The most predictions that are averaged for one profile: points times rows."""
+
+MAX_FLOAT = float(np.finfo(np.float64).max)
+
+DEFAULT_POINTS = {1: 41, 2: 15}
+"""Points of an input, by the number of inputs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """An input with its values at the points, as a column (G,)."""
+
+    input: InputColumn
+    values: Column
+    histogram: Histogram | None
+
+    def cells(self) -> list[Cell]:
+        """Return the values as in JSON."""
+        name = self.input.name
+        block = {name: self.values}
+        return [raw_cells(block, row, [name])[name] for row in range(block_rows(block))]
+
+
+def histograms_of(served: ServedVersion) -> Mapping[str, Histogram]:
+    """Return the histograms of a version's inputs, by name; none for versions of earlier releases."""
+    baseline = served.version.report.baseline
+    return {} if baseline is None else {one.name: one for one in baseline.inputs}
+
+
+def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
+    """Raise InvalidRequestError for a task without profiles, and for inputs that the version does not have."""
+    if not task_of(served.version.report).is_comparable:
+        raise InvalidRequestError("Versions of the task components have no target, and so no profile.")
+    known = [name for name, _ in served.columns]
+    for place, name in enumerate(options.inputs):
+        if name not in known or name in options.inputs[:place]:
+            detail = f"Expected an input of the version, each once: {', '.join(map(repr, known[:20]))}; got {name!r}."
+            raise InvalidRequestError(detail, [Fault(detail, pointer=f"/inputs/{place}")])
+    if options.individual and (len(options.inputs) > 1 or len(served.model.classes) > 2):
+        raise _refused("individual", "Individual rows are returned for one input, and for numbers or two classes.")
+
+
+def baseline_block(served: ServedVersion) -> Block:
+    """Return rows that follow from the version; raises ConflictError where it does not keep what they need."""
+    known = histograms_of(served)
+    inputs = served.version.report.plan.inputs
+    if any(column.name not in known for column in inputs):
+        detail = "The version keeps no histogram of each of its inputs: send the rows to average over."
+        raise ConflictError(detail, [Fault(detail, pointer="/rows")])
+    return {
+        column.name: column_of(known[column.name], column.categories, seed=place) for place, column in enumerate(inputs)
+    }
+
+
+def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block, *, is_baseline: bool) -> Profile:
+    """Return the profile over the rows of a block; raises InvalidRequestError, InvalidDataError."""
+    axes = [_axis(served, name, options, block) for name in options.inputs]
+    rows, sizes = block_rows(block), [block_rows({"": axis.values}) for axis in axes]
+    groups = int(np.prod(sizes))
+    if groups * rows > MAX_PREDICTIONS:
+        detail = f"Expected at most {MAX_PREDICTIONS:,} points times rows, got {groups:,} times {rows:,}."
+        raise _refused("points", detail)
+    crossed = _crossed(block, axes, [*product(*map(range, sizes))])
+    found = predict(served, PredictRequest(crossed, refuses=True)).compared
+    function = served.model.average_function(crossed, groups)
+    cells = [axis.cells() for axis in axes]
+    return Profile(
+        model=served.version.model,
+        version=served.version.number,
+        inputs=tuple(
+            ProfiledInput(name=axis.input.name, kind=axis.input.kind, values=tuple(values), histogram=axis.histogram)
+            for axis, values in zip(axes, cells, strict=True)
+        ),
+        rows=rows,
+        rows_from="baseline" if is_baseline else "request",
+        band=None if function is None else _band_of(function),
+        interval=options.interval,
+        points=tuple(_points([*product(*cells)], found, function, options)),
+    )
+
+
+def _band_of(function: AveragedFunction) -> Literal["mean", "pooled_mean", "latent"]:
+    if not function.is_mean:
+        return "latent"
+    return "pooled_mean" if function.is_pool else "mean"
+
+
+def _points(
+    values: Sequence[tuple[Cell, ...]],
+    found: Means | Probabilities,
+    function: AveragedFunction | None,
+    options: ProfileOptionsIn,
+) -> Iterator[ProfilePoint]:
+    groups = len(values)
+    classes = found.classes if isinstance(found, Probabilities) else ()
+    numbers = found.probabilities if isinstance(found, Probabilities) else found.mean[:, None]
+    each = numbers.reshape(groups, -1, numbers.shape[1])
+    average = each.mean(axis=1)
+    single = each[:, : options.individual, -1] if each.shape[2] <= 2 else each[:, :0, 0]
+    bands = [None] * groups if function is None else _bands(function, options.interval)
+    for place, cells in enumerate(values):
+        yield ProfilePoint(
+            values=cells,
+            mean=None if classes else float(average[place, 0]),
+            probabilities=tuple(
+                ClassProbability(label=label, probability=p)
+                for label, p in zip(classes, average[place].tolist(), strict=True)
+            )
+            if classes
+            else (),
+            band=bands[place],
+            individual=tuple(single[place].tolist()),
+        )
+
+
+def _bands(function: AveragedFunction, interval: float) -> list[AverageBand]:
+    lower, upper = standard_ends(interval)
+    with np.errstate(over="ignore"):
+        ends = function.mean + lower * function.sd, function.mean + upper * function.sd
+    figures = np.clip([function.mean, function.sd, *ends], -MAX_FLOAT, MAX_FLOAT)
+    return [AverageBand(mean=m, sd=sd, lower=low, upper=high) for m, sd, low, high in figures.T.tolist()]
+
+
+def _crossed(block: Block, axes: Sequence[Axis], points: Sequence[tuple[int, ...]]) -> Block:
+    """Return all rows at the first point, then all at the second, and so on."""
+    rows = block_rows(block)
+    tiled: Indices = np.tile(np.arange(rows), len(points))
+    places: Indices = np.repeat(np.array(points, np.intp), rows, axis=0)
+    crossed = {name: taken(column, tiled) for name, column in block.items()}
+    return crossed | {axis.input.name: taken(axis.values, places[:, k]) for k, axis in enumerate(axes)}
+
+
+def _axis(served: ServedVersion, name: str, options: ProfileOptionsIn, block: Block) -> Axis:
+    column = next(one for one in served.version.report.plan.inputs if one.name == name)
+    histogram, points = histograms_of(served).get(name), options.points or DEFAULT_POINTS[len(options.inputs)]
+    match block[name]:
+        case CategoryColumn():
+            labels = column.categories[:MAX_POINTS]
+            return Axis(column, CategoryColumn(np.arange(len(labels), dtype=np.int32), labels), histogram)
+        case BooleanColumn():
+            return Axis(column, BooleanColumn(np.array([0, 1], np.int8)), histogram)
+        case NumberColumn(values=values):
+            return Axis(column, NumberColumn(_grid(name, histogram, values, points)), histogram)
+        case TimestampColumn(values=values):
+            return Axis(column, TimestampColumn(_grid(name, histogram, values, points)), histogram)
+
+
+def _grid(name: str, histogram: Histogram | None, values: Array, points: int) -> Array:
+    """Return values at equal distances over the range of the training rows, or else of the rows of the request."""
+    if isinstance(histogram, NumberHistogram) and histogram.min is not None and histogram.max is not None:
+        first, last = histogram.min, histogram.max
+    else:
+        present = values[~np.isnan(values)]
+        if not len(present):
+            raise _refused("inputs", f"Expected rows with a value of {name!r}, got none.")
+        first, last = float(present.min()), float(present.max())
+    return np.linspace(first, last, points) if first < last else np.array([first])
+
+
+def _refused(member: str, detail: str) -> InvalidRequestError:
+    return InvalidRequestError(detail, [Fault(detail, pointer=f"/{member}")])

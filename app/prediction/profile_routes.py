@@ -1,0 +1,80 @@
+"""The route of profiles: from the request's body to the response."""
+
+from fastapi import APIRouter, Request, Response
+
+from app.errors import TooLargeError
+from app.formats.cell_faults import refuse
+from app.formats.json_body import decode
+from app.formats.json_scan import check_containers
+from app.formats.json_table import read_json, typed_block
+from app.http.bodies import MAX_MEMBERS, checked
+from app.http.dependencies import JsonBody, Owner, ServicesDependency
+from app.http.disconnection import run_for_client
+from app.http.negotiation import AcceptsJson
+from app.http.openapi import json_body, problems
+from app.http.rate_limits import charge_rows, check_rows
+from app.http.references import VersionReference
+from app.http.rendering import to_json
+from app.prediction.json_codec import max_containers
+from app.prediction.profile import baseline_block, profile, require_profile
+from app.prediction.schemas.profile import MAX_ROWS, PROFILE_OPTIONS, ProfileOptionsIn
+from app.prediction.served import ServedVersion
+from app.prediction.served_versions import ServedVersions
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.profiles import Profile
+from relevance_bayes.types.references import Reference
+
+router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
+
+_OPTIONS = frozenset(ProfileOptionsIn.model_fields)
+_TABLE = frozenset({"columns", "names", "rows"})
+
+
+@router.post(
+    "/{name}/versions/{version}/profile",
+    summary="Get the effect of inputs on predictions",
+    response_model=Profile,
+    openapi_extra=json_body("ProfileIn"),
+    responses=problems(400, 404, 406, 409, 413, 415, 422),
+)
+async def profile_of_inputs(
+    reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, request: Request
+) -> Response:
+    """Average the predictions over rows that all have the same value of an input, for each of its values: partial
+    dependence, with the uncertainty of the average.
+
+    The rows are those of the table, which has the form of that of a prediction, at most 500; without one, 150 rows with
+    the quantiles of each input among the training rows, independent of each other. Of two inputs the average is for
+    each pair of values. Points times rows are at most 20,000, and count as so many predicted rows.
+    """
+    content = await run_for_client(request.receive, _json, services[ServedVersions], owner, reference, body)
+    return Response(content, media_type="application/json")
+
+
+def _json(versions: ServedVersions, owner: str, reference: Reference, body: bytes) -> bytes:
+    """Return the response; raises NotFoundError, ConflictError, RateLimitError, errors of the body."""
+    check_rows()
+    served = versions.version(owner, *reference)
+    options, block = _read(served, body)
+    found = profile(served, options, baseline_block(served) if block is None else block, is_baseline=block is None)
+    charge_rows(len(found.points) * found.rows)
+    return to_json(found)
+
+
+def _read(served: ServedVersion, body: bytes) -> tuple[ProfileOptionsIn, Block | None]:
+    """Return the options, and the table where there is one."""
+    limit = max_containers(MAX_ROWS)
+    check_containers(body, limit)
+    value = decode(body)
+    if not (isinstance(value, dict) and value.keys() & _TABLE):
+        options = checked(PROFILE_OPTIONS, value)
+        require_profile(served, options)
+        return options, None
+    raw = read_json(body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTIONS, max_containers=limit)
+    options = checked(PROFILE_OPTIONS, raw.others)
+    require_profile(served, options)
+    block, faults = typed_block(raw, served.columns, not_read=served.not_read)
+    if (rows := block_rows(block)) > MAX_ROWS:
+        raise TooLargeError(f"Expected at most {MAX_ROWS} rows, got {rows:,}: send a sample of them.")
+    refuse(faults)
+    return options, block

@@ -1,0 +1,69 @@
+"""Jobs of all kinds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from relevance_bayes.client.http import Http
+from relevance_bayes.client.job_events import followed, read_message
+from relevance_bayes.types.jobs import JobKind, JobPage, JobState, JobSummary
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.records import Converter
+
+PATH = "/v1/jobs"
+
+_SUMMARY: Converter[JobSummary] = Converter(JobSummary)
+_PAGE: Converter[JobPage] = Converter(JobPage)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Jobs of all kinds: training jobs, evaluations, promotions and batch predictions, without requests and results.
+
+    Every method raises ClientError as those of `Relevance` do.
+    """
+
+    http: Http
+
+    def page(
+        self,
+        *,
+        kind: JobKind | None = None,
+        state: JobState | None = None,
+        model: str | None = None,
+        dataset_id: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> JobPage:
+        """Return a page of the jobs that match, newest first, with the number of jobs by state."""
+        filters = {"kind": kind, "state": state, "model": model, "dataset_id": dataset_id}
+        return self.http.get(_PAGE, PATH, {**filters, "after": after, "limit": limit})
+
+    def all(
+        self,
+        *,
+        kind: JobKind | None = None,
+        state: JobState | None = None,
+        model: str | None = None,
+        dataset_id: str | None = None,
+    ) -> Iterator[JobSummary]:
+        """Return all jobs that match, newest first."""
+        query = {"kind": kind, "state": state, "model": model, "dataset_id": dataset_id}
+        return self.http.pages(Page[JobSummary], PATH, query)
+
+    def follow(
+        self,
+        *,
+        after: int | None = None,
+        kind: JobKind | None = None,
+        model: str | None = None,
+        dataset_id: str | None = None,
+    ) -> Iterator[JobSummary]:
+        """Yield each job that matches when it changes, after the change `after` (`last_change` of a page), else from
+        now on, without end.
+
+        After a broken connection or a restart of the service, it continues with the next change.
+        """
+        last = self.page(limit=1).last_change if after is None else after
+        query = {"kind": kind, "model": model, "dataset_id": dataset_id}
+        for message in followed(self.http, f"{PATH}/events", after=last, query=query):
+            yield read_message(message, _SUMMARY)

@@ -1,0 +1,142 @@
+"""Changes of jobs have numbers in the order of their commits."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from uuid import UUID
+
+import pytest
+
+from app.database.transaction import OpenTransaction, Transaction
+from app.jobs.change_repository import JobChangeRepository
+from app.jobs.records import ALL, JobChanges, JobFilter, changes_id
+from app.jobs.repository import JobRepository
+from tests import samples
+
+
+def changes(transaction: OpenTransaction, after: int = 0, *, limit: int = 100, which: JobFilter = ALL) -> JobChanges:
+    with transaction() as tx:
+        return JobChangeRepository(tx).after(samples.OWNER, after, limit=limit, which=which)
+
+
+def ids(found: JobChanges) -> list[UUID]:
+    return [job.id for job in found.jobs]
+
+
+def progress(transaction: OpenTransaction, job_id: UUID) -> None:
+    with transaction() as tx:
+        assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
+
+
+def test_each_change_of_a_job_has_the_next_number_and_a_job_that_of_its_last(transaction: OpenTransaction) -> None:
+    first = samples.running_job(transaction)
+    second = samples.running_job(transaction)
+    found = changes(transaction)
+    assert ids(found) == [first, second]
+    assert ([job.change for job in found.jobs], found.last) == ([2, 4], 4)
+    progress(transaction, first)
+    found = changes(transaction, found.last)
+    assert (ids(found), found.last) == ([first], 5)
+    assert found.jobs[0].progress == samples.PROGRESS
+    with transaction() as tx:
+        JobRepository(tx).request_cancel(samples.OWNER, second)
+    found = changes(transaction, found.last)
+    assert (ids(found), found.last) == ([second], 6)
+    assert found.jobs[0].cancel_requested_at is not None
+    with transaction() as tx:
+        JobRepository(tx).request_cancel(samples.OWNER, second)
+        assert JobRepository(tx).fail(first, 1, samples.PROBLEM)
+    found = changes(transaction, found.last)
+    assert [(job.id, job.state) for job in found.jobs] == [(first, "failed")]
+    assert [move.state for move in found.jobs[0].transitions] == ["queued", "running", "failed"]
+    assert (changes(transaction, found.last).jobs, found.last) == ((), 7)
+
+
+def test_a_summary_has_what_the_job_has_but_its_documents(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+    with transaction() as tx:
+        whole = JobRepository(tx).get(samples.OWNER, job_id)
+    (summary,) = changes(transaction).jobs
+    assert (summary.request, summary.plan, summary.result) == ("", "", None)
+    assert whole.request
+    assert whole.plan
+    assert {**vars(summary), "request": whole.request, "plan": whole.plan} == vars(whole)
+
+
+def test_other_owners_and_what_a_filter_leaves_out_do_not_show(transaction: OpenTransaction) -> None:
+    samples.running_job(transaction, owner="another")
+    mine = samples.running_job(transaction)
+    assert ids(changes(transaction)) == [mine]
+    other = JobFilter("evaluation")
+    assert changes(transaction, which=other) == JobChanges((), 2)
+
+
+def test_a_full_part_ends_at_its_last_job(transaction: OpenTransaction) -> None:
+    jobs = [samples.queued_job(transaction) for _ in range(5)]
+    seen, last = [], 0
+    while (found := changes(transaction, last, limit=2)).jobs:
+        seen += ids(found)
+        last = found.last
+    assert (seen, last) == (jobs, 5)
+
+
+def test_no_reader_misses_a_change_that_commits_late(transaction: OpenTransaction) -> None:
+    """One transaction changes a job first and commits last."""
+    slow, fast = samples.running_job(transaction), samples.running_job(transaction)
+    last = changes(transaction).last
+    changed, may_commit = Event(), Event()
+
+    def late() -> None:
+        with transaction() as tx:
+            assert JobRepository(tx).progress(slow, 1, samples.PROGRESS)
+            changed.set()
+            if not is_file(tx):
+                assert may_commit.wait(10)
+
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(late)
+        assert changed.wait(10)
+        progress(transaction, fast)
+        between = changes(transaction, last)
+        assert fast in ids(between)
+        may_commit.set()
+        running.result(10)
+    assert slow in ids(between) + ids(changes(transaction, between.last))
+
+
+def is_file(tx: Transaction) -> bool:
+    return tx.session.connection().dialect.name == "sqlite"
+
+
+def test_many_writers_take_each_number_once(transaction: OpenTransaction) -> None:
+    jobs = [samples.running_job(transaction) for _ in range(4)]
+    before = changes(transaction).last
+
+    def write(job_id: UUID) -> None:
+        for _ in range(10):
+            progress(transaction, job_id)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, jobs))
+    found = changes(transaction, before)
+    assert found.last == before + 40
+    assert len({job.change for job in found.jobs}) == 4
+
+
+def test_numbers_are_found_by_the_ids_that_listeners_know(transaction: OpenTransaction) -> None:
+    samples.running_job(transaction)
+    with transaction() as tx:
+        found = JobChangeRepository(tx).numbers([changes_id(samples.OWNER), changes_id("nobody")])
+    assert found == {changes_id(samples.OWNER): 2}
+
+
+def test_what_is_rolled_back_takes_no_number(transaction: OpenTransaction) -> None:
+    job_id = samples.running_job(transaction)
+
+    def fail_after_a_change() -> None:
+        with transaction() as tx:
+            assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        fail_after_a_change()
+    assert changes(transaction).last == 2

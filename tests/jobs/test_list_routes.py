@@ -1,0 +1,298 @@
+"""Jobs of all kinds in one list, and their changes in one stream, over both databases."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from threading import Timer
+from typing import Final
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from app.application import make_application
+from app.errors import UnavailableError
+from app.identity import BUILT_IN_OWNER as OWNER
+from app.jobs import event_stream, waiter
+from app.jobs.records import JobChanges, JobFilter, changes_id
+from app.jobs.repository import JobRepository
+from app.jobs.service import Jobs
+from app.jobs.watcher import JobWatcher
+from relevance_bayes.client.event_stream import Message, messages
+from tests import samples
+from tests.applications import LIMITS, StoredParts
+from tests.jobs.test_event_routes import Reader, eventually, on_one_database
+from tests.problems import assert_problem
+
+STREAM: Final = {"Accept": "text/event-stream"}
+
+
+@pytest.fixture
+def app(live_parts: StoredParts) -> Starlette:
+    return make_application(live_parts, LIMITS)
+
+
+@pytest.fixture
+def client(app: Starlette) -> Iterator[TestClient]:
+    with TestClient(app) as client:
+        yield client
+
+
+def progress(parts: StoredParts, job_id: UUID) -> None:
+    with parts.transaction() as tx:
+        assert JobRepository(tx).progress(job_id, 1, samples.PROGRESS)
+
+
+def fail(parts: StoredParts, job_id: UUID) -> None:
+    with parts.transaction() as tx:
+        assert JobRepository(tx).fail(job_id, 1, samples.PROBLEM)
+
+
+@pytest.fixture
+def three(live_parts: StoredParts) -> list[UUID]:
+    """A queued, a running and a failed job, whose changes have the numbers 1 to 6."""
+    queued = samples.queued_job(live_parts.transaction, owner=OWNER)
+    running = samples.running_job(live_parts.transaction, owner=OWNER)
+    failed = samples.running_job(live_parts.transaction, owner=OWNER)
+    fail(live_parts, failed)
+    samples.running_job(live_parts.transaction, owner="another")
+    return [queued, running, failed]
+
+
+def received(parts: StoredParts, client: TestClient, path: str, last_id: int | None = None) -> list[Message]:
+    """Return the messages that a stream has until the process shuts down, in half a second."""
+    timer = Timer(0.5, parts.watcher.stop)
+    timer.start()
+    headers = STREAM if last_id is None else {**STREAM, "Last-Event-ID": str(last_id)}
+    response = client.get(path, headers=headers)
+    assert response.status_code == 200
+    return list(messages([response.content]))
+
+
+def test_the_list_has_jobs_newest_first_with_counts_of_the_owner_alone(client: TestClient, three: list[UUID]) -> None:
+    page = client.get("/v1/jobs").json()
+    assert [item["id"] for item in page["items"]] == [str(job_id) for job_id in reversed(three)]
+    assert page["counts"] == {"queued": 1, "running": 1, "succeeded": 0, "failed": 1, "cancelled": 0}
+    assert (page["has_more"], page["after"], page["last_change"]) == (False, None, 6)
+    for item in page["items"]:
+        job = client.get(item["path"]).json()
+        assert item.pop("kind") == "training"
+        assert item.pop("path") == f"/v1/training-jobs/{job['id']}"
+        assert {member: job[member] for member in item} == item
+
+
+def test_pages_and_filters_select_and_counts_disregard_the_state_alone(client: TestClient, three: list[UUID]) -> None:
+    first = client.get("/v1/jobs?limit=2").json()
+    second = client.get("/v1/jobs", params={"limit": 2, "after": first["after"]}).json()
+    assert [item["id"] for item in first["items"] + second["items"]] == [str(job_id) for job_id in reversed(three)]
+    oldest = client.get("/v1/jobs?order=oldest").json()
+    assert [item["id"] for item in oldest["items"]] == [str(job_id) for job_id in three]
+    failed = client.get("/v1/jobs?state=failed&kind=training").json()
+    assert [item["id"] for item in failed["items"]] == [str(three[2])]
+    assert failed["counts"]["running"] == 1
+    evaluations = client.get("/v1/jobs?kind=evaluation").json()
+    assert (evaluations["items"], set(evaluations["counts"].values())) == ([], {0})
+    of_one = client.get("/v1/jobs", params={"dataset_id": first["items"][0]["dataset_id"]}).json()
+    assert sum(of_one["counts"].values()) == len(of_one["items"]) == 1
+    assert client.get("/v1/jobs?model=unknown").json()["items"] == []
+
+
+@on_one_database
+@pytest.mark.parametrize("query", ["kind=fit", "state=ended", "stat=failed", "after=x", "limit=0"])
+def test_a_filter_that_does_not_exist_is_refused(client: TestClient, query: str) -> None:
+    assert client.get(f"/v1/jobs?{query}").status_code == 422
+
+
+def test_a_stream_goes_on_exactly_after_a_page_and_after_each_message(
+    client: TestClient, live_parts: StoredParts, three: list[UUID]
+) -> None:
+    last = client.get("/v1/jobs").json()["last_change"]
+    progress(live_parts, three[1])
+    with live_parts.transaction() as tx:
+        JobRepository(tx).request_cancel(OWNER, three[0])
+    first, second = received(live_parts, client, f"/v1/jobs/events?after={last}")
+    assert [(first.id, first.event), (second.id, second.event)] == [("7", "job"), ("8", "job")]
+    listed = {item["id"]: item for item in client.get("/v1/jobs").json()["items"]}
+    assert [json.loads(first.data), json.loads(second.data)] == [listed[str(three[1])], listed[str(three[0])]]
+
+
+@on_one_database
+def test_the_header_takes_precedence_over_the_parameter(
+    client: TestClient, live_parts: StoredParts, three: list[UUID]
+) -> None:
+    assert [one.id for one in received(live_parts, client, "/v1/jobs/events?after=0", 3)] == ["6"]
+    assert [json.loads(one.data)["state"] for one in received(live_parts, client, "/v1/jobs/events?after=0")] == [
+        "queued",
+        "running",
+        "failed",
+    ]
+
+
+def read_until(
+    app: Starlette, parts: StoredParts, path: str, numbers: list[int], *changes: Callable[[], object]
+) -> list[Message]:
+    """Return the messages of a stream up to these numbers; each change is made once the one before was received."""
+
+    async def read() -> list[Message]:
+        reader = Reader(path)
+        reader.taking.set()
+        reading = asyncio.create_task(reader.read(app))
+        for change in changes:
+            await eventually(lambda: len(reader.chunks) > 1)
+            seen = len(reader.chunks)
+            await asyncio.to_thread(change)
+            await eventually(lambda seen=seen: len(reader.chunks) > seen)  # type: ignore[misc]
+        await eventually(lambda: reader.numbers == numbers)
+        parts.watcher.stop()
+        await reading
+        return list(messages(reader.chunks))
+
+    return asyncio.run(read())
+
+
+def test_changes_of_all_jobs_come_as_they_happen_over_one_stream(
+    app: Starlette, live_parts: StoredParts, three: list[UUID]
+) -> None:
+    found = read_until(
+        app,
+        live_parts,
+        "/v1/jobs/events",
+        [7, 8, 9],
+        lambda: samples.queued_job(live_parts.transaction, owner=OWNER),
+        lambda: progress(live_parts, three[1]),
+        lambda: fail(live_parts, three[1]),
+    )
+    assert [json.loads(one.data)["state"] for one in found] == ["queued", "running", "failed"]
+
+
+def test_a_stream_without_messages_has_a_position_and_is_filtered(
+    client: TestClient, live_parts: StoredParts, three: list[UUID]
+) -> None:
+    timer = Timer(0.5, live_parts.watcher.stop)
+    timer.start()
+    progress(live_parts, three[1])
+    content = client.get("/v1/jobs/events?after=0&kind=evaluation", headers=STREAM).text
+    assert content.startswith("retry: 1000\n\nid: 7\n\n")
+    assert "data" not in content
+
+
+@on_one_database
+def test_a_number_of_another_database_is_refused(client: TestClient, three: list[UUID]) -> None:
+    detail = "Expected the number of a change up to 6, got 7: get the list of jobs again."
+    refused = client.get("/v1/jobs/events?after=7", headers=STREAM)
+    assert_problem(refused, "invalid-request", detail, [{"parameter": "after", "detail": detail}])
+    refused = client.get("/v1/jobs/events?after=0", headers={**STREAM, "Last-Event-ID": "7"})
+    assert_problem(refused, "invalid-request", detail, [{"header": "Last-Event-ID", "detail": detail}])
+
+
+@on_one_database
+@pytest.mark.parametrize(
+    ("accept", "status"), [("application/json", 406), ("*/*", 406), ("text/event-stream;q=0, */*", 406)]
+)
+def test_a_client_that_accepts_no_stream_is_refused(client: TestClient, accept: str, status: int) -> None:
+    assert client.get("/v1/jobs/events", headers={"Accept": accept}).status_code == status
+
+
+def test_many_changes_come_in_several_parts(
+    app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiter, "BATCH", 2)
+    new = [samples.queued_job(live_parts.transaction, owner=OWNER) for _ in range(7)]
+    numbers = [1, 3, 6, *range(7, 14)]
+    found = read_until(app, live_parts, "/v1/jobs/events?after=0", numbers)
+    assert [json.loads(one.data)["id"] for one in found] == [str(job_id) for job_id in three + new]
+
+
+def test_a_database_that_is_away_ends_no_stream_and_loses_nothing(
+    app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_stream, "LOOK_AGAIN_SECONDS", 0.05)
+    changes, looks, failed = Jobs.changes, iter(range(1000)), list[int]()
+
+    def now_and_then(self: Jobs, owner: str, *, after: int, limit: int, which: JobFilter) -> JobChanges:
+        look = next(looks)
+        if look in {1, 2, 4}:
+            failed.append(look)
+            raise UnavailableError("The database can't be reached.")
+        return changes(self, owner, after=after, limit=limit, which=which)
+
+    monkeypatch.setattr(Jobs, "changes", now_and_then)
+    found = read_until(app, live_parts, "/v1/jobs/events?after=5", [6, 7], lambda: progress(live_parts, three[1]))
+    assert [json.loads(one.data)["state"] for one in found] == ["failed", "running"]
+    assert failed[:2] == [1, 2]
+
+
+def test_another_process_streams_what_this_one_changes(
+    engine: Engine, live_parts: StoredParts, three: list[UUID]
+) -> None:
+    """Two applications, each with its own listener, over one database."""
+    other = StoredParts.over(engine)
+
+    async def read() -> None:
+        readers = [Reader("/v1/jobs/events") for _ in range(2)]
+        for reader in readers:
+            reader.taking.set()
+        apps = [make_application(parts, LIMITS) for parts in (live_parts, other)]
+        reading = [asyncio.create_task(reader.read(app)) for reader, app in zip(readers, apps, strict=True)]
+        await eventually(lambda: all(b"id: 6\n\n" in reader.chunks for reader in readers))
+        await asyncio.to_thread(progress, live_parts, three[1])
+        await eventually(lambda: all(reader.numbers == [7] for reader in readers))
+        for parts in (live_parts, other):
+            parts.watcher.stop()
+        await asyncio.gather(*reading)
+
+    try:
+        asyncio.run(read())
+    finally:
+        other.watcher.close()
+
+
+@on_one_database
+def test_streams_at_one_position_share_a_query(
+    app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    changes = Jobs.changes
+
+    def counted(self: Jobs, owner: str, *, after: int, limit: int, which: JobFilter) -> JobChanges:
+        calls.append(after)
+        return changes(self, owner, after=after, limit=limit, which=which)
+
+    monkeypatch.setattr(Jobs, "changes", counted)
+
+    async def read() -> None:
+        readers = [Reader("/v1/jobs/events") for _ in range(50)]
+        for reader in readers:
+            reader.taking.set()
+        reading = [asyncio.create_task(reader.read(app)) for reader in readers]
+        await eventually(lambda: all(b"id: 6\n\n" in reader.chunks for reader in readers))
+        calls.clear()
+        await asyncio.to_thread(progress, live_parts, three[1])
+        await eventually(lambda: all(reader.numbers == [7] for reader in readers))
+        assert len(calls) < 25
+        live_parts.watcher.stop()
+        await asyncio.gather(*reading)
+
+    asyncio.run(read())
+
+
+@on_one_database
+def test_a_client_that_disconnects_is_watched_for_no_more(app: Starlette, live_parts: StoredParts) -> None:
+    watched = _watched(live_parts.watcher)
+
+    async def read() -> None:
+        reader = Reader("/v1/jobs/events")
+        reading = asyncio.create_task(reader.read(app))
+        await eventually(lambda: changes_id(OWNER) in watched)
+        reader.leaving.set()
+        await eventually(lambda: changes_id(OWNER) not in watched)
+        await reading
+
+    asyncio.run(read())
+
+
+def _watched(watcher: JobWatcher) -> dict[UUID, object]:
+    found: dict[UUID, object] = vars(watcher)["_waiting"]
+    return found
