@@ -130,7 +130,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def logging_as_it_was() -> Iterator[None]:
-    """What a process of its own configures for itself does not stay with the tests that follow."""
+    """Settings that a process of its own configures for itself do not stay for the tests that follow."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield

@@ -1,4 +1,4 @@
-"""How many examples of a property are drawn, where one costs more than a moment."""
+"""The numbers of examples of a property, where one costs more than a moment."""
 
 from hypothesis import settings
 

@@ -148,7 +148,7 @@ class SmallDatabase:
         return found
 
     def count(self, row: type[DatasetRow] | type[TrainingJobRow]) -> int:
-        """How many datasets or jobs there are, whatever their state."""
+        """The number of datasets or jobs, whatever their state."""
         with Session(self.engine) as session:
             return session.scalar(select(func.count()).select_from(row)) or 0
 

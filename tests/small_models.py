@@ -153,7 +153,7 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Su
 
 
 def member_of(model: Model, target: EncodedTarget, *, width: float = 1.5) -> Member:
-    """What a report says of a model, whose kernels have one width."""
+    """The report of a model, whose kernels have one width."""
     found = Hyperparameters(
         noise_sd=user_noise_sd(target, model.noise_sd),
         widths=(InputWidth(None, width),),

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.accuracy.canvas import BLUE, INK, MUTED, ORANGE, canvas
 from benchmarks.components.cases import moons
+from benchmarks.components.full import FullComponents, sparse
 from benchmarks.components.tables import needed
-from benchmarks.components.whole import Whole, sparse
 
 SHARE = 0.9
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
@@ -35,7 +35,7 @@ def draw_components() -> Path:
         few, number = sparse(rows, share), needed(rows, share)
         kept.append(len(few.rows))
         ours.append(float(few.missed(rows.usual, number).mean()))
-        every.append(float(Whole.of(rows, number).missed(rows.usual).mean()))
+        every.append(float(FullComponents.of(rows, number).missed(rows.usual).mean()))
     line.plot(kept, ours, "o-", color=BLUE, label="ours: as many components as explain 50 to 98 %")
     line.plot(kept, every, "s--", color=INK, label=f"as many of all {len(rows.learned)} rows")
     line.set(yscale="log", xlabel="rows kept", ylabel="share of fresh rows' images missed")

@@ -112,7 +112,7 @@ def draw_reliability(options: Options) -> Path:
 
 
 def _pooled(learn: Callable[[Split], Classifier], splits: list[Split]) -> tuple[Array, Array]:
-    predicted = [learn(split).answer(split.X_test).probabilities[:, 1] for split in splits]
+    predicted = [learn(split).predict(split.X_test).probabilities[:, 1] for split in splits]
     return np.concatenate(predicted), np.concatenate([split.t_test for split in splits])
 
 
@@ -140,13 +140,13 @@ def draw_time(options: Options) -> Path:
 
 
 def _seconds(fit: Callable[[Split], object], rows: int) -> float:
-    taken = []
+    durations = []
     for one in range(3):
         split = noisy(rows, one)
         start = process_time()
         fit(split)
-        taken.append(process_time() - start)
-    return median(taken)
+        durations.append(process_time() - start)
+    return median(durations)
 
 
 def draw_variance() -> Path:

@@ -31,7 +31,7 @@ TEXTS: Sequence[tuple[str, tuple[str, ...], str]] = (
 )
 PREAMBLE = struct.Struct("<4sBBHIQI")
 DOCUMENT = 4
-"""What a frame holds: the members of a document."""
+"""The content of a frame: the members of a document."""
 
 POSTERIORS = sa.table("posteriors", sa.column("version_id", sa.Uuid()), sa.column("content", sa.LargeBinary()))
 

@@ -112,9 +112,9 @@ def today() -> Json:
 
 def main(before: str) -> int:
     """Exit with 1 where something is gone."""
-    gone = [*missing(json.loads(Path(before).read_text()), today(), renamed(CHANGELOG.read_text()))]
-    sys.stdout.writelines(f"{one}\n" for one in gone)
-    return 1 if gone else 0
+    missing_names = [*missing(json.loads(Path(before).read_text()), today(), renamed(CHANGELOG.read_text()))]
+    sys.stdout.writelines(f"{one}\n" for one in missing_names)
+    return 1 if missing_names else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the library and the service both have as a record of the same members is on a list, with its reason."""
+"""Records that the library and the service both have with the same members are on a list, with their reasons."""
 
 import importlib
 import pkgutil
@@ -63,7 +63,7 @@ def twins() -> set[tuple[str, str]]:
     }
 
 
-def test_a_record_is_written_twice_only_where_the_page_says_why() -> None:
+def test_a_record_is_written_twice_only_where_the_page_states_why() -> None:
     listed = ROW.findall(PAGE.read_text("utf-8"))
     assert len(listed) == len(set(listed))
     found = twins()

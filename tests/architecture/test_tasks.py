@@ -131,8 +131,8 @@ def is_name(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value in NAMES
 
 
-def tells_apart(node: ast.AST) -> bool:
-    """Whether a node is a branch on a task's classes or on values of `task`."""
+def is_branch_on_task(node: ast.AST) -> bool:
+    """Return whether a node is a branch on a task's classes or on values of `task`."""
     match node:
         case ast.Match(subject=subject, cases=cases):
             patterns = [one for case in cases for one in ast.walk(case.pattern)]
@@ -156,11 +156,11 @@ def branches(folder: str) -> Iterator[str]:
     """The file of each branch."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if tells_apart(node):
+            if is_branch_on_task(node):
                 yield path.relative_to(ROOT).as_posix()
 
 
-def test_tasks_are_told_apart_by_their_classes_alone() -> None:
+def test_tasks_are_distinguished_by_their_classes_alone() -> None:
     found = Counter(path for path in [*branches("app"), *branches("library")] if not path.startswith("app/tasks/"))
     assert found == {path: count for path, (count, _) in REMAINING.items()}
 
@@ -176,8 +176,8 @@ def test_tasks_are_told_apart_by_their_classes_alone() -> None:
         "{models.ImageReport: 1, models.ComponentsReport: 2}",
     ],
 )
-def test_each_way_to_tell_tasks_apart_is_found(source: str) -> None:
-    assert any(map(tells_apart, ast.walk(ast.parse(source))))
+def test_each_way_to_distinguish_tasks_is_found(source: str) -> None:
+    assert any(map(is_branch_on_task, ast.walk(ast.parse(source))))
 
 
 def test_each_class_of_a_record_is_known_as_one_of_a_task() -> None:

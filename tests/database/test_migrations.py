@@ -168,7 +168,7 @@ def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
         assert ModelRepository(tx).version(samples.OWNER, "prices").number == 1
 
 
-def test_a_promotion_that_failed_because_its_alias_was_moved_says_so_by_the_new_name(
+def test_a_promotion_that_failed_because_its_alias_was_moved_reports_it_by_the_new_name(
     engine: Engine, transaction: OpenTransaction
 ) -> None:
     samples.stored_version(transaction)

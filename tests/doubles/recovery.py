@@ -8,7 +8,7 @@ from app.jobs.ports import QueueOutcome
 
 
 @dataclass
-class ToldRecovery:
+class FixedRecovery:
     """Answers what it was told, and keeps what it was asked to recover."""
 
     holding: set[str] = field(default_factory=set)

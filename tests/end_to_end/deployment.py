@@ -106,7 +106,7 @@ class Deployment:
         return done.stdout
 
     def given(self) -> str:
-        """What all processes have said on standard error."""
+        """The standard error of all processes."""
         return "\n".join(log.read_text() for log in sorted(self.directory.glob("*.log")))
 
     def stop(self) -> None:

@@ -45,7 +45,7 @@ def replayed(client: httpx2.Client, exchanges: Sequence[Mapping[str, Json]]) -> 
 
 
 def _content(request: Json, media_type: Json) -> str | bytes | None:
-    """What is sent: text as it is, pictures as they are in base 64, all else as JSON."""
+    """The content to send: text as it is, pictures as they are in base 64, all else as JSON."""
     if request is None:
         return None
     if isinstance(request, str):

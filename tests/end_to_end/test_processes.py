@@ -48,9 +48,9 @@ def test_jobs_wait_for_a_worker_and_a_restart_of_every_process_changes_no_predic
     assert (refused.value.problem.status, refused.value.problem.type) == (409, "/problems/in-use")
     assert api.calls.trainings.cancel(job.id).state == "cancelled"
     api.calls.delete_dataset(dataset.id)
-    with pytest.raises(ClientError) as gone:
+    with pytest.raises(ClientError) as error:
         api.calls.dataset(dataset.id)
-    assert gone.value.problem.status == 404
+    assert error.value.problem.status == 404
     deployment.start("worker")
     other = api.calls.create_dataset(sinc(20), name="sinc-later")
     api.train(dataset_id=other.id, target="y", basis=WIDTH)

@@ -84,7 +84,7 @@ def test_it_counts_among_an_owners_unfinished_jobs(stored: SmallDatabase) -> Non
         scoring.submit(OWNER, REQUEST)
 
 
-def test_the_answer_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: Scoring) -> None:
+def test_the_response_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: Scoring) -> None:
     keyed = Keyed[Job](
         RequestKey(OWNER, "POST /v1/evaluations", "k", "ab"), lambda job: StoredResponse(202, (), b"here")
     )

@@ -229,7 +229,7 @@ async def all_have_seen(readers: Sequence[Reader], number: int) -> None:
 
 
 def responses(port: int) -> bool:
-    """Whether somebody takes connections there."""
+    """Return whether a server accepts connections there."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

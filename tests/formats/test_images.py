@@ -137,13 +137,13 @@ def test_bytes_behind_an_array_are_refused(more: bytes) -> None:
 def test_files_that_are_cut_off_or_damaged_are_refused(as_png: bool) -> None:
     rng = np.random.default_rng(1)
     noise = rng.integers(0, 255, (40, 40), np.uint8)
-    whole = png(Image.fromarray(noise)) if as_png else npy(noise)
-    for length in (0, 5, 20, len(whole) // 2, len(whole) - 30):
+    full = png(Image.fromarray(noise)) if as_png else npy(noise)
+    for length in (0, 5, 20, len(full) // 2, len(full) - 30):
         with pytest.raises(MalformedBodyError):
-            read(whole[:length], as_png=as_png)
+            read(full[:length], as_png=as_png)
     for _ in range(200):
-        place = int(rng.integers(len(whole)))
-        damaged = bytearray(whole)
+        place = int(rng.integers(len(full)))
+        damaged = bytearray(full)
         damaged[place] = int(rng.integers(256))
         with suppress(RelevanceError):
             read(bytes(damaged), as_png=as_png)

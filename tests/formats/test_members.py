@@ -38,7 +38,7 @@ OTHERWISE_NAMED = {
 
 
 def missing_parts(one: Format) -> Iterator[str]:
-    """What a format lacks, in words that say where it belongs."""
+    """The members that a format lacks, with the place where each belongs."""
     if not (one.name.isidentifier() and one.name.islower() and one.title):
         yield "a name of small letters, and a title"
     if not one.media_types or any(media_type != media_type.lower() for media_type in one.media_types):
@@ -120,7 +120,7 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
         WithoutReader()  # type: ignore[abstract]  # which is what mypy says in FORMATS
 
 
-def test_what_a_format_lacks_beside_its_class_is_said() -> None:
+def test_what_a_format_lacks_beside_its_class_is_stated() -> None:
     assert [*missing_parts(WithoutTests())] == [
         "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients",
         "written in tests.formats.samples.half",

@@ -26,7 +26,7 @@ COLUMNAR: Mapping[str, Callable[[pa.Table], bytes]] = {
     "parquet": lambda table: parquet(table),
     "feather": lambda table: feather_file(table),
 }
-"""What writes a table in a format of typed columns."""
+"""The writer of a table in a format of typed columns."""
 
 Cell: TypeAlias = "str | int | float | bool | None"
 Columns: TypeAlias = Sequence[tuple[str, Sequence[Cell]]]
@@ -298,8 +298,8 @@ def preceded(before: bytes) -> Callable[[str], Made]:
 
 def cut(coded: str) -> Made:
     """The first half of a good body."""
-    whole = written(coded, GOOD)
-    return NO_END if coded == "csv" else whole[: len(whole) // 2]
+    full = written(coded, GOOD)
+    return NO_END if coded == "csv" else full[: len(full) // 2]
 
 
 def of(columns: Columns, **instead: Made) -> Callable[[str], Made]:

@@ -64,7 +64,7 @@ class Otherwise:
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """What breaks it in each format, and the outcomes of an upload and of a prediction by `model`."""
+    """The broken body of each format, and the outcomes of an upload and of a prediction by `model`."""
 
     body: Callable[[str], Made]
     upload: str

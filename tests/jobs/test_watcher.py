@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
-from threading import Event as Bell
+from threading import Event as ThreadEvent
 from uuid import UUID
 
 import pytest
@@ -42,7 +42,7 @@ class Reported:
 
     given: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
     broken: bool = False
-    late: Bell | None = None
+    late: ThreadEvent | None = None
     attempts: int = 0
     opened: int = 0
     open_now: int = 0
@@ -98,9 +98,9 @@ def happen(stored: SmallDatabase, job_id: UUID) -> None:
 
 
 @contextmanager
-def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
+def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[ThreadEvent]]:
     """Somebody waits for each of these."""
-    bells = [Bell() for _ in jobs]
+    bells = [ThreadEvent() for _ in jobs]
     with ExitStack() as stack:
         for job, change_event in zip(jobs, bells, strict=True):
             stack.enter_context(watcher.watching(job, change_event.set))
@@ -108,7 +108,7 @@ def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
 
 
 @contextmanager
-def settled(reported: Reported, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
+def settled(reported: Reported, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[ThreadEvent]]:
     """The same, and each has been looked at: who is woken from now on is woken by what is said."""
     with waiting(watcher, *jobs) as bells:
         reported.given.put(ANY)
@@ -171,7 +171,7 @@ def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
 def test_what_happens_before_the_connection_listens_is_found_by_a_look(
     stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
-    reported.late = Bell()
+    reported.late = ThreadEvent()
     job = uuid7()
     with waiting(watcher, job) as (change_event,):
         happen(stored, job)
@@ -213,7 +213,7 @@ def test_a_database_that_is_away_ends_nothing(stored: SmallDatabase, reported: R
         assert change_event.wait(AT_ONCE)
 
 
-def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(
+def test_without_anybody_who_waits_nothing_is_requested_and_no_connection_held(
     stored: SmallDatabase, reported: Reported
 ) -> None:
     watcher = JobWatcher(stored.transaction, reported, check=0.01, linger=0.1)

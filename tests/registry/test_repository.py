@@ -75,7 +75,7 @@ def test_the_stored_bytes_are_those_of_the_codec_on_every_database(
     assert bytes(stored) == encode_predictor(samples.predictor())
 
 
-def test_a_model_tells_of_its_newest_version(transaction: OpenTransaction) -> None:
+def test_a_model_reports_its_newest_version(transaction: OpenTransaction) -> None:
     numbers = [samples.stored_version(transaction) for _ in range(3)]
     assert numbers == [1, 2, 3]
     with transaction() as tx:
@@ -86,7 +86,7 @@ def test_a_model_tells_of_its_newest_version(transaction: OpenTransaction) -> No
     assert (model.task, model.target, model.inputs) == ("regression", "price", ("x", "y"))
 
 
-def test_names_stand_for_versions_by_number_and_for_the_newest_without(
+def test_names_represent_versions_by_number_and_for_the_newest_without(
     transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(3):
@@ -168,7 +168,7 @@ def test_numbers_are_never_used_again(transaction: OpenTransaction) -> None:
     assert samples.stored_version(transaction) == 4
 
 
-def test_a_deleted_model_is_gone_and_its_name_is_free_for_another_meaning(transaction: OpenTransaction) -> None:
+def test_a_deleted_model_is_removed_and_its_name_is_free_for_another_meaning(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     samples.stored_version(transaction, made=samples.plan(model="newer"))
     with transaction() as tx:
@@ -300,7 +300,7 @@ def test_one_attempt_ends_a_job_once_however_many_try(transaction: OpenTransacti
     assert _counts(engine) == (1, 1, 5, 1)
 
 
-def test_of_an_end_and_a_new_attempt_at_once_the_first_stands(transaction: OpenTransaction) -> None:
+def test_of_an_end_and_a_new_attempt_at_once_the_first_counts(transaction: OpenTransaction) -> None:
     def succeed() -> bool:
         together.wait(timeout=30)
         with transaction() as tx:
@@ -329,7 +329,7 @@ def test_one_job_makes_one_version(transaction: OpenTransaction, engine: Engine)
         )
 
 
-def test_versions_are_paged_from_the_oldest_when_asked(transaction: OpenTransaction) -> None:
+def test_versions_are_paged_from_the_oldest_when_requested(transaction: OpenTransaction) -> None:
     for _ in range(3):
         samples.stored_version(transaction)
     with transaction() as tx:
@@ -414,7 +414,7 @@ def test_vectors_come_by_the_size_of_their_weight(transaction: OpenTransaction) 
         assert all(abs(one.max_weight) >= abs(other.max_weight) for one, other in pairwise(found))
 
 
-def test_vectors_of_several_classes_come_back_and_by_their_greatest_weight(transaction: OpenTransaction) -> None:
+def test_vectors_of_several_classes_come_back_and_by_their_largest_weight(transaction: OpenTransaction) -> None:
     labels: tuple[Label, ...] = ("rød 😀", 2, True)
     means = ((0.1, -0.2, 0.1 + 0.2), (5e-324, -9.0, 0.0), (1.0, 0.0, -1.0), (-2.0, 1.0, 1.0), (3.0, 0.0, 0.0))
     made = tuple(

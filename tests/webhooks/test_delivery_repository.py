@@ -23,7 +23,7 @@ from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook
 
 REFUSED = Attempt(samples.AT, 0.25, status=500)
-TAKEN = Attempt(samples.AT, 0.5, status=204)
+DELIVERED = Attempt(samples.AT, 0.5, status=204)
 LATE = Attempt(samples.AT, 10.0, error="timeout")
 
 
@@ -68,7 +68,7 @@ def succeeded(transaction: OpenTransaction, job_id: UUID) -> None:
         (cancelled, "training_job.cancelled"),
     ],
 )
-def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
+def test_every_end_of_a_job_is_queued_for_all_its_subscribers(
     engine: Engine, transaction: OpenTransaction, end: Callable[[OpenTransaction, UUID], None], event: EventType
 ) -> None:
     all_of_it, that_alone = hook(transaction), hook(transaction, events=(event,))
@@ -108,7 +108,7 @@ def test_each_event_type_is_the_end_of_a_job_or_about_an_alarm() -> None:
     assert ends.isdisjoint(ALARM_EVENT_TYPES)
 
 
-def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, transaction: OpenTransaction) -> None:
+def test_an_end_that_is_rolled_back_notifies_nobody(engine: Engine, transaction: OpenTransaction) -> None:
     webhook = hook(transaction)
     job_id = samples.running_job(transaction)
     with suppress(Away), transaction() as tx:
@@ -149,7 +149,9 @@ def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_no
     assert (to, delay) == (webhook.id, 30.0)
     with transaction() as tx:
         assert DeliveryRepository(tx).delivery_attempt(first) is None
-        assert not DeliveryRepository(tx).record(first, TAKEN, retry_in=None)  # a worker that was frozen, and thawed
+        assert not DeliveryRepository(tx).record(
+            first, DELIVERED, retry_in=None
+        )  # a worker that was frozen, and thawed
         again = DeliveryRepository(tx).delivery_attempt(second)
         assert again is not None
         assert (again.event_id, again.tries) == (delivery_attempt.event_id, 1)
@@ -157,10 +159,10 @@ def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_no
     assert (pending.state, pending.attempts) == ("pending", (LATE,))
     assert pending.next_attempt_at is not None
     with transaction() as tx:
-        assert DeliveryRepository(tx).record(second, TAKEN, retry_in=30.0)
+        assert DeliveryRepository(tx).record(second, DELIVERED, retry_in=30.0)
         assert DeliveryRepository(tx).delivery_attempt(second) is None
     (done,) = deliveries(transaction, webhook.id)
-    assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, TAKEN))
+    assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, DELIVERED))
     assert len(queued(engine)) == 2
 
 
@@ -190,7 +192,7 @@ def test_where_the_last_attempt_fails_a_delivery_has_failed(engine: Engine, tran
 def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, transaction: OpenTransaction, state: str) -> None:
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
-    before = {"pending": (REFUSED, 60.0), "failed": (REFUSED, None), "delivered": (TAKEN, None)}[state]
+    before = {"pending": (REFUSED, 60.0), "failed": (REFUSED, None), "delivered": (DELIVERED, None)}[state]
     with transaction() as tx:
         DeliveryRepository(tx).record(entry, before[0], retry_in=before[1])
     (delivery,) = deliveries(transaction, webhook.id)
@@ -206,9 +208,9 @@ def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, transactio
         assert delivery_attempt is not None
         assert delivery_attempt.tries == 0
         assert DeliveryRepository(tx).delivery_attempt(waiting) is None
-        DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
+        DeliveryRepository(tx).record(entry, DELIVERED, retry_in=None)
     (done,) = deliveries(transaction, webhook.id)
-    assert (done.state, done.attempts) == ("delivered", (before[0], TAKEN))
+    assert (done.state, done.attempts) == ("delivered", (before[0], DELIVERED))
 
 
 def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(
@@ -226,7 +228,7 @@ def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(
             DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
 
 
-def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, transaction: OpenTransaction) -> None:
+def test_a_webhook_is_tried_whatever_its_events(engine: Engine, transaction: OpenTransaction) -> None:
     webhook = hook(transaction, events=("training_job.failed",))
     with transaction() as tx:
         made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
@@ -254,7 +256,7 @@ def test_only_ones_own_webhook_that_is_enabled_is_tried(transaction: OpenTransac
         DeliveryRepository(tx).test(samples.OWNER, webhook.id)
 
 
-def test_what_is_to_be_told_to_a_webhook_that_was_removed_is_told_to_nobody(
+def test_what_is_queued_for_a_webhook_that_was_removed_is_not_delivered(
     engine: Engine, transaction: OpenTransaction
 ) -> None:
     webhook = hook(transaction)
@@ -309,7 +311,7 @@ def test_attempts_that_should_have_begun_are_found(engine: Engine, transaction: 
     late, waiting, done = (first_entry(engine, transaction, webhook.id) for _ in range(3))
     with transaction() as tx:
         DeliveryRepository(tx).record(waiting, REFUSED, retry_in=1000.0)
-        DeliveryRepository(tx).record(done, TAKEN, retry_in=None)
+        DeliveryRepository(tx).record(done, DELIVERED, retry_in=None)
         DeliveryRepository(tx).record(late, REFUSED, retry_in=0.0)
     late = queued(engine)[-1][0]
     with transaction() as tx:
@@ -327,17 +329,17 @@ def test_deliveries_that_are_done_are_forgotten_for_their_age(
     entries = [first_entry(engine, transaction, webhook.id) for _ in range(5)]
     with transaction() as tx:
         for entry in entries[:4]:
-            DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
+            DeliveryRepository(tx).record(entry, DELIVERED, retry_in=None)
     age("webhook_deliveries", "created_at", engine)
     young = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)  # by the real clock
     entries.append(first_entry(engine, young, webhook.id))
     with transaction() as tx:
         DeliveryRepository(tx).record(entries[-1], REFUSED, retry_in=None)
-    swept = []
+    deleted = []
     for _ in range(3):
         with transaction() as tx:
-            swept.append(DeliveryRepository(tx).remove_expired(older_than=86_400.0))
-    assert swept == [True, True, False]
+            deleted.append(DeliveryRepository(tx).remove_expired(older_than=86_400.0))
+    assert deleted == [True, True, False]
     left = deliveries(transaction, webhook.id)
     assert [delivery.state for delivery in left] == ["failed", "pending"]
     with engine.connect() as connection:

@@ -17,7 +17,7 @@ from tests.waiting import until
 
 
 class Disk:
-    """What the making of files meets: `failure` is the number of the error, None for none."""
+    """The outcome of creating files: `failure` is the number of the error, None for none."""
 
     def __init__(self, failure: int | None) -> None:
         self.failure = failure

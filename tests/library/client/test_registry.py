@@ -51,7 +51,7 @@ STATISTICS = {
 }
 
 
-def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
+def test_what_is_not_stated_is_not_sent(connected: Connected) -> None:
     pair = connected({"PATCH /v1/models/small": lambda _: httpx.Response(200, json=MODEL)})
     registry = pair.client.registry
     assert registry.annotate("small", AnnotationChange("Sales.", {"stage": "live", "old": None})).tags == {
@@ -67,7 +67,7 @@ def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
     ]
 
 
-def test_models_and_versions_are_asked_for_by_tags(connected: Connected) -> None:
+def test_models_and_versions_are_requested_by_tags(connected: Connected) -> None:
     empty = {"items": [], "has_more": False, "after": None}
     responses = {
         "GET /v1/models": lambda _: httpx.Response(200, json={**empty, "items": [MODEL]}),
