@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def state(pid: int) -> str:
-    """As `ps` says it: T is stopped, Z dead and not yet buried; empty when there is none."""
+    """As `ps` prints it: T is stopped, Z dead and not yet reaped; empty when there is none."""
     if Path("/proc/self/stat").exists():
         try:
             return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

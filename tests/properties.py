@@ -3,7 +3,7 @@
 from hypothesis import settings
 
 FEW = 25
-"""Examples that `make test` draws of a property that says nothing else."""
+"""Examples that `make test` draws of a property by default."""
 MANY = 100
 """Those of `make thorough`."""
 

@@ -1,4 +1,4 @@
-"""Receivers of webhooks on real sockets, which do to each connection what a test says."""
+"""Receivers of webhooks on real sockets, with a behaviour by connection."""
 
 import socket
 import ssl
@@ -25,7 +25,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Listens on a port of its own; behaves as said for the first, the second ... and like the last for all others."""
+    """Listens on a port of its own; `behaviours` are those of its connections, the last one's of all others."""
 
     behaviours: Sequence[Behaviour]
     tls: ssl.SSLContext | None = None
@@ -106,7 +106,7 @@ def sends(content: bytes) -> Behaviour:
 
 
 def hangs(connection: socket.socket, ending: Event) -> None:
-    """Nothing is said, and the connection is kept."""
+    """Sends nothing, and keeps the connection."""
     ending.wait(30)
 
 

@@ -140,7 +140,7 @@ def test_https_to_the_internet_is_allowed_to_everybody(url: str) -> None:
         ("https://[::1]:8000/", "::1"),
         ("https://localhost/", "localhost"),
         ("http://here.localhost/", "here.localhost"),
-        ("http://within.corp/", "10.0.0.0/8"),  # where that leads is seen when it is told
+        ("http://within.corp/", "10.0.0.0/8"),  # where that leads is seen when it is delivered
     ],
 )
 def test_anything_else_is_allowed_by_the_operator(url: str, allowing: str) -> None:

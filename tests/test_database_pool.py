@@ -40,7 +40,7 @@ def oid(connection: psycopg.Connection[tuple[object, ...]]) -> object:
 
 
 def use(pool: DatabasePool, statement: str) -> object:
-    """Use a database, and say which it was."""
+    """Use a database, and return its URL."""
     with pool.database() as url, connected(url) as connection:
         connection.execute(statement)
         return oid(connection)

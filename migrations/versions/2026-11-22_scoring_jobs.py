@@ -71,7 +71,7 @@ def downgrade() -> None:
 
 
 def _forget_ends_of(kinds: tuple[str, ...]) -> None:
-    """Webhooks are told of the ends of other jobs alone."""
+    """Webhooks get the ends of other jobs alone."""
     hooks = sa.table("webhooks", sa.column("id"), sa.column("events"))
     connection = op.get_bind()
     for hook, events in connection.execute(sa.select(hooks.c.id, hooks.c.events)).all():

@@ -2,7 +2,7 @@
 
 One version at a time, at most some megabytes each, all in one transaction. Checkpoints are removed, since those held
 names of classes too: jobs that were running begin anew. `sharpness`, of which one over it is the `temperature` now, is
-told so in requests, plans, results and reports.
+written so in requests, plans, results and reports.
 
 Both forms are read and written by what stands here, whatever the service's own code may become.
 """
@@ -195,7 +195,7 @@ def _functions(value: Value) -> Members:
 
 
 def _kernel_functions(fields: Members) -> Members:
-    """Without the rows that the centres stood on: those stand beside the version, in its list of functions."""
+    """Without the rows that the centres stood on: those are beside the version, in its list of functions."""
     (name, kernel), bend = _record(fields["kernel"]), _record(fields["input_map"])[1]
     terms: Value = []
     if name == "Additive":

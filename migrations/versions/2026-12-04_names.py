@@ -82,7 +82,7 @@ class Stored:
 
 
 def _rewritten(data: bytes, change: Callable[[Json], Json], format_version: int) -> bytes:
-    """A version's content; its arrays are called by the way to them through the members, and stand in this order."""
+    """A version's content; its arrays are called by the way to them through the members, and are in this order."""
     value, arrays = _read(data)
     names = value["arrays"]
     assert isinstance(names, list)

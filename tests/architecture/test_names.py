@@ -97,8 +97,8 @@ def test_what_is_removed_from_the_api_without_another_name_is_named() -> None:
     assert isinstance(after, dict)
     assert isinstance(after["paths"], dict)
     del after["paths"]["/v1/datasets"]
-    gone = [*missing(before, after, {})]
-    assert {one.split()[0] for one in gone} == {"GET", "POST"}
+    lost = [*missing(before, after, {})]
+    assert {one.split()[0] for one in lost} == {"GET", "POST"}
     assert [*missing(before, before, {})] == []
 
 

@@ -30,7 +30,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def schemas() -> Iterator[ModuleType]:
-    """The modules of the service that say what the API's bodies look like."""
+    """The modules of the service with the schemas of the API."""
     for found in pkgutil.walk_packages(app.__path__, "app."):
         if "schemas" in found.name.rsplit(".", 1)[-1]:
             yield importlib.import_module(found.name)

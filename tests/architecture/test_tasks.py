@@ -1,4 +1,4 @@
-"""Each task has all its parts, each record is of one task, and no other code asks which task a record is of."""
+"""Each task has all its parts, each record is of one task, and no other code depends on the task of a record."""
 
 import ast
 import re
@@ -117,7 +117,7 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "library/relevance_bayes/plans/likelihoods.py": (2, "a part of the supervised task"),
     "library/relevance_bayes/plans/target.py": (1, "a part of the supervised task"),
 }
-"""Files outside of app/tasks that tell tasks apart: in how many places, and why."""
+"""Files outside of app/tasks that distinguish tasks: the number of places, and why."""
 
 
 def is_member(node: ast.expr) -> bool:

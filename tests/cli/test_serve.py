@@ -47,7 +47,7 @@ def relevance(directory: Path, *arguments: str, **settings: str) -> subprocess.C
 
 @dataclass
 class Served:
-    """A running service, and what it has said at the start."""
+    """A running service, and its output at the start."""
 
     process: subprocess.Popen[str]
     greeting: str

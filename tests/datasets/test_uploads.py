@@ -1,4 +1,4 @@
-"""Uploads over HTTP, down to both databases: what comes in, what goes out, and that nothing broken stays."""
+"""Uploads over HTTP, down to both databases: what comes in, what is sent, and that nothing broken stays."""
 
 import gzip
 import io
@@ -535,7 +535,7 @@ def test_a_form_with_more_than_one_file_or_a_field_is_refused(service: Service) 
 
 @dataclass
 class Sender:
-    """A client at the ASGI door, which counts what is taken from it; it gives up after `closed_after` pieces."""
+    """A client at the ASGI interface, which counts what is taken from it; it gives up after `closed_after` pieces."""
 
     piece: bytes
     closed_after: int | None = None

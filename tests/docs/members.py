@@ -74,7 +74,7 @@ class Schemas:
             yield table
 
     def _heading(self, schema: Object) -> str:
-        """The description of a schema, after its constant members, which tell it from others."""
+        """The description of a schema, after its constant members, which distinguish it from others."""
         named = self.resolved(schema)
         constants = [
             f"`{full({name: object_of(member)['const']})[1:-1]}`"

@@ -83,7 +83,7 @@ def _leaves(one: Json, other: Json) -> Iterator[tuple[Json, Json]]:
 
 
 def assert_alike(recorded: Json, now: Json, place: str = "") -> None:
-    """Assert that two values say the same: numbers to four digits, moments and durations whatever they are."""
+    """Assert that two values are the same: numbers to four digits, moments and durations whatever they are."""
     if isinstance(recorded, dict) and isinstance(now, dict):
         assert list(recorded) == list(now), place
         for name, value in recorded.items():

@@ -1,4 +1,4 @@
-"""A known function as a table of its terms, told by few of them, on both databases."""
+"""A known function as a table of its terms, represented by few of them, on both databases."""
 
 from math import cos, sin
 from random import Random
@@ -67,7 +67,7 @@ def test_a_kernel_density_estimate_is_represented_by_few_terms_that_are_a_densit
         assert vector.row is not None
         assert vector.inputs == {"x": terms[vector.row]}
         assert vector.shape[0].location == terms[vector.row]
-    # What the list says is the function that is answered.
+    # The list has the function that is returned.
     reported = sum(
         (vector.weight_mean or 0.0) * np.exp(-np.square((PLACES - (vector.shape[0].location or 0.0)) / span))
         for vector in vectors

@@ -40,7 +40,7 @@ def kinds(prior: Choice, likelihood: Choice) -> tuple[object, object]:
 
 
 def assert_reported(job: SupervisedJob, version: SupervisedVersion, *, chosen: tuple[str, str]) -> None:
-    """That the job says what would be fitted, and the version what was taken; all that was compared is scored."""
+    """That the job states what would be fitted, and the version what was taken; all that was compared is scored."""
     others = [one for one in version.alternatives if one.kind == "integrated_evidence"]
     compared = [kinds(version.prior, version.likelihood), *(kinds(one.prior, one.likelihood) for one in others)]
     planned = [kinds(job.prior, job.likelihood), *(kinds(one.prior, one.likelihood) for one in job.compared_models)]

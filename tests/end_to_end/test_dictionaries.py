@@ -1,4 +1,4 @@
-"""Functions that stand on no row, from a request to predictions on both databases."""
+"""Functions that are on no row, from a request to predictions on both databases."""
 
 from random import Random
 

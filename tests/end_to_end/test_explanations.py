@@ -1,4 +1,4 @@
-"""Explanations add up over HTTP: each task is learned, and each prediction is the sum that its explanation says."""
+"""Explanations add up over HTTP: each task is learned, and each prediction is the sum that its explanation states."""
 
 import math
 from random import Random

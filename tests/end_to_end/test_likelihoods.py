@@ -49,7 +49,7 @@ def predicted(api: Api, name: str) -> tuple[Prediction, ...]:
 
 
 def trained(api: Api, likelihood: dict[str, Json], prior: str, **request: Json) -> str:
-    """The name of a model of its table; the job and the version show the likelihood as it was asked for."""
+    """The name of a model of its table; the job and the version show the likelihood as it was requested."""
     name = "-".join(str(value).replace("_", "-") for value in (*likelihood.values(), prior))
     dataset = api.calls.create_dataset(table(str(likelihood["type"])), name=name)
     requested: dict[str, Json] = {"target": "y", "likelihood": likelihood, "prior": {"type": prior}, **request}

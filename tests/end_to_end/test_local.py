@@ -1,4 +1,4 @@
-"""A version that predicts from the rows nearest to each: trained, asked, exported and imported over HTTP."""
+"""A version that predicts from the rows nearest to each: trained, predicted with, exported and imported over HTTP."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Processes of a deployment that come, go and are told apart by their settings."""
+"""Processes of a deployment that come, go and are distinguished by their settings."""
 
 import shutil
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ def test_a_large_body_is_refused_and_the_service_goes_on(guarded: Api) -> None:
             response = guarded.http.post(
                 "/v1/training-jobs", content=content, headers={"Content-Type": "application/json", **KEY}
             )
-        except httpx2.WriteError:  # the service closed the door while more was coming, which is its right
+        except httpx2.WriteError:  # the service closed the connection while more was coming, which is its right
             continue
         assert response.status_code == 413
         assert response.json()["type"] == "/problems/too-large"

@@ -14,7 +14,7 @@ POINTS = [-2.0, -0.5, 0.75, 2.5]
 
 
 def table() -> dict[str, list[Json]]:
-    """A wave along x, higher in the north; `aside` says nothing and has gaps."""
+    """A wave along x, higher in the north; `aside` is uninformative and has gaps."""
     random = Random(11)
     columns: dict[str, list[Json]] = {"x": [], "aside": [], "side": [], "y": []}
     for row in range(ROWS):

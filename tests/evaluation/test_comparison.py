@@ -1,4 +1,4 @@
-"""Two versions on the same rows, each also asked alone."""
+"""Two versions on the same rows, each also predicted alone."""
 
 from dataclasses import replace
 

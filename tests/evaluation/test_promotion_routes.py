@@ -1,4 +1,4 @@
-"""Promotions over HTTP: asked for, looked at, listed, ended."""
+"""Promotions over HTTP: requested, read, listed, ended."""
 
 from dataclasses import replace
 from uuid import UUID

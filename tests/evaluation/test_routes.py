@@ -1,4 +1,4 @@
-"""Evaluations over HTTP: asked for, looked at, listed, ended."""
+"""Evaluations over HTTP: requested, read, listed, ended."""
 
 from dataclasses import replace
 from uuid import UUID

@@ -13,7 +13,7 @@ from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client.responses import Predictions
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
-"""As the page's last command says them."""
+"""As the page's last command states them."""
 
 
 def assert_decided(plain: Predictions, reported: Predictions) -> None:

@@ -1,4 +1,4 @@
-"""The evidence, hyperprior and price of a version are those that its document and its training rows say."""
+"""The evidence, hyperprior and price of a version are those that its document and its training rows state."""
 
 import json
 from functools import cache

@@ -43,7 +43,7 @@ ROWS = {"rows": [{"x": 1.5, "colour": "red"}, {"x": -2.0, "colour": "blue"}]}
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    """With room for a document."""
+    """With a limit that a document fits."""
     with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         yield client
 

@@ -30,7 +30,7 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 0.0, "z": 0.0}, {"x": 1e9, "
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    """With room for a document, and a version of components, `rows`."""
+    """With a limit that a document fits, and a version of components, `rows`."""
     parts.stored.put_version(BUILT_IN_OWNER, version_of_components(), number=1)
     with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         yield client
@@ -68,7 +68,7 @@ def test_programs_go_out_as_files(client: TestClient, form: Format) -> None:
 
 
 def test_variances_are_those_of_the_components_that_came(client: TestClient) -> None:
-    """A file from another machine may have other last digits, or say what is not so."""
+    """A file from another machine may have other last digits, or contain errors."""
     document = changed_at(exported(client, "rows"), "/report/variances", [7.0])
     response = client.post("/v1/models/twin/versions", json=document)
     assert response.json()["variances"] == list(version_of_components().report.variances)

@@ -31,7 +31,7 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 1e9, "z": 0.0}]}
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    """With room for a document, and a version of a known function, `terms`."""
+    """With a limit that a document fits, and a version of a known function, `terms`."""
     parts.stored.put_version(BUILT_IN_OWNER, Learned(MADE.report, (), MADE.predictor), number=1)
     with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         yield client

@@ -189,7 +189,7 @@ def version(
 
 
 def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
-    """A version with a report that says what little it must."""
+    """A version with a minimal report."""
     encoding = predictor.encoding
     target = encoding.target
     task: Task = "classification" if target.classes else "regression"

@@ -66,7 +66,7 @@ class Mayhem:
     killed: int = 0
 
     def start(self) -> None:
-        """Whoever is not there."""
+        """Those that are not there."""
         self.workers = [worker for worker in self.workers if worker.poll() is None]
         while len(self.workers) < 2:
             self.workers.append(self.place.start_worker(AS_SHIPPED))

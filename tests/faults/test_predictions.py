@@ -146,7 +146,7 @@ class Load:
 
 
 def infer(channel: grpc.Channel, version: str) -> grpc.Call:
-    """Infer over gRPC; return the call, whose metadata tell more."""
+    """Infer over gRPC; return the call, whose metadata report more."""
     request = messages.ModelInferRequest(model_name="numbers", model_version=version)
     tensor = request.inputs.add(name="input", datatype="FP64", shape=[1, 5])
     tensor.contents.fp64_contents.extend([0.1] * 5)

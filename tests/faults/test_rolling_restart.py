@@ -52,7 +52,7 @@ class Balancer:
 
 @dataclass
 class Client:
-    """Sends one request after the other on a connection, and opens a new one when a response says `close`."""
+    """Sends one request after the other on a connection, and opens a new one when a response has `close`."""
 
     balancer: Balancer
     n_responses: int = 0

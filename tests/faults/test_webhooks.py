@@ -1,4 +1,4 @@
-"""Whatever a worker dies of, a webhook is told, by the same id."""
+"""Whatever a worker dies of, a webhook is notified, by the same id."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""The service that a client is checked with, asked without that client."""
+"""The service that a client is checked with, without that client."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The service is what its OpenAPI document says, as a tool finds that asks all that the document allows, and more."""
+"""The service is as its OpenAPI document states, found by a tool that sends all that the document allows, and more."""
 
 import os
 import subprocess

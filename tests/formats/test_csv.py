@@ -1,4 +1,4 @@
-"""CSV as people and programs write it, and what is said of it when it is broken."""
+"""CSV as people and programs write it, and the errors of broken files."""
 
 import csv
 import io

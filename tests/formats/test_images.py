@@ -110,7 +110,7 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(as_png: bool) -> N
 
 
 def test_a_header_that_lies_of_a_great_image_costs_nothing() -> None:
-    """A file of a hundred bytes that says it has ten thousand million pixels."""
+    """A file of a hundred bytes that states it has ten thousand million pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""Tables in JSON: three forms, one meaning; and what is said of bodies that are none."""
+"""Tables in JSON: three forms, one meaning; and the errors of other bodies."""
 
 import json
 import time

@@ -28,10 +28,10 @@ OF_IMAGES = frozenset(
         "library/relevance_bayes/client/relevance.py",
     }
 )
-"""Where an image is PNG or npy, the pixels that its code tells."""
+"""Where an image is PNG or npy, the pixels of its code."""
 
 OTHERWISE_NAMED = {
-    "app/prediction/requests.py": "csv",  # where no format is asked for
+    "app/prediction/requests.py": "csv",  # where no format is requested
     "app/prediction/schemas/batch.py": "parquet",  # an example
     "app/exports/npz_file.py": ".npy",  # members of an npz file
 }
@@ -97,7 +97,7 @@ def test_a_format_is_found_by_its_type_and_by_its_suffix() -> None:
 
 
 class WithoutReader(RowFormat):
-    """Says what it is, and can't read."""
+    """Has media types, and can't read."""
 
     file_format = FileFormat("half", "application/x-half", (".half",))
     title = "Half"
@@ -117,7 +117,7 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
     assert WithoutReader.__abstractmethods__ == {"read_rows"}
     assert inspect.isabstract(WithoutReader)
     with pytest.raises(TypeError, match="read_rows"):
-        WithoutReader()  # type: ignore[abstract]  # which is what mypy says in FORMATS
+        WithoutReader()  # type: ignore[abstract]  # mypy's error in FORMATS
 
 
 def test_what_a_format_lacks_beside_its_class_is_stated() -> None:

@@ -43,7 +43,7 @@ def of(*rows: tuple[object, ...]) -> bytes:
 
 
 def refused(content: bytes, kind: type[RelevanceError], given: str) -> None:
-    """In no time, as a table and as rows to predict for."""
+    """Quickly, as a table and as rows to predict for."""
     begun = time.process_time()
     with pytest.raises(kind, match=given):
         opened(content)

@@ -1,4 +1,4 @@
-"""Sound requests in every format and through every door, for the fuzzer to spoil."""
+"""Sound requests in every format and on every path, for the fuzzer to spoil."""
 
 import io
 import json

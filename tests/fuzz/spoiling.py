@@ -39,7 +39,7 @@ def spoiled(random: Random, sent: Sent, others: Sequence[Sent]) -> Sent:
     for _ in range(random.randint(1, 3)):
         spoil = random.choice(SPOILS)
         sent = spoil(random, sent)
-    if random.random() < 0.1:  # what says that it is another
+    if random.random() < 0.1:  # what states that it is another
         sent = replace(sent, body=random.choice(others).body)
     return sent
 

@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[Parent, str | int]
 Forge: TypeAlias = Callable[[Random, Document, Sequence[Document]], None]
 
 RAW = "@raw@"
-"""Marks a text that stands in the document without its quotation marks."""
+"""Marks a text that is in the document without its quotation marks."""
 
 TOKENS = ("NaN", "Infinity", "-Infinity", "1e400", "-1e400", "9" * 400, "1E-400", "-0", "-0.0", "0.1e1")
 NUMBERS: tuple[Json, ...] = (

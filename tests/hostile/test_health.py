@@ -85,7 +85,7 @@ LARGE_BODIES: Mapping[str, tuple[str, Callable[[], bytes]]] = {
         lambda: b'{"inputs":[{"name":"x","shape":[1],"datatype":"FP64","data":[%b]}]}' % repeated(b"1", 5_000_000),
     ),
 }
-"""Of 10 to 14 MB, by name: where to, and how to make it. Memory for six of them as they came is bounded by no test."""
+"""Of 10 to 14 MB, by name: where to, and how to make it. Memory for six of them is bounded by no test."""
 
 
 @pytest.mark.parametrize("name", LARGE_BODIES)

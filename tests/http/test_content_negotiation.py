@@ -1,4 +1,4 @@
-"""Predictions for rows in every format, told in every other: the same numbers to the bit, the same faults."""
+"""Predictions for rows in every format, reported in every other: the same numbers to the bit, the same faults."""
 
 import gzip
 import io
@@ -279,7 +279,7 @@ def test_columns_that_are_not_there_or_unknown_are_named(client: TestClient, cod
         ("colour", "The column is missing."),
         ("colours", "There is no such column."),
     ]
-    ignored: list[FlatRow] = [{"y": 1.0, **MIXED[0]}]  # the target may stand beside the inputs
+    ignored: list[FlatRow] = [{"y": 1.0, **MIXED[0]}]  # the target may be beside the inputs
     assert predict(client, SMALL, coded, written(coded, ignored))
 
 

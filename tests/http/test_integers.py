@@ -25,7 +25,7 @@ class Part(BaseModel):
 
 
 class Counted(BaseModel):
-    """Integers as they stand in requests."""
+    """Integers as they are in requests."""
 
     many: int
     version: int | str

@@ -41,7 +41,7 @@ def test_a_list_comes_from_either_end(client: TestClient) -> None:
 
 
 def refused(client: TestClient, path: str, query: str) -> tuple[str, str]:
-    """The parameter that a list cannot be asked with, and what is said of it."""
+    """The parameter that a list does not have, and its error."""
     response = client.get(f"{path}?{query}")
     assert response.status_code == 422, (path, query)
     (error,) = response.json()["errors"]

@@ -1,4 +1,4 @@
-"""Which bytes a request asks for."""
+"""The bytes that a request selects."""
 
 import pytest
 from starlette.datastructures import Headers

@@ -36,7 +36,7 @@ class Wrapper:
 
 @dataclass
 class Tagged:
-    """A union told apart by its kind."""
+    """A union distinguished by its kind."""
 
     part: Kernel | Other = field(metadata={"discriminator": "kind"})
 

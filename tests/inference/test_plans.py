@@ -1,4 +1,4 @@
-"""A request that is read by a plan is read as without one, and what is wrong with one is said alike."""
+"""A request that is read by a plan is read as without one, and has the same errors."""
 
 import orjson
 import pytest

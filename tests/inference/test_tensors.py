@@ -1,4 +1,4 @@
-"""Tensors of the protocol, in JSON and in bytes: what comes in is what went out, and what fits nowhere is refused."""
+"""Tensors of the protocol, in JSON and in bytes: what comes in is what was sent, and what fits nowhere is refused."""
 
 import json
 import struct

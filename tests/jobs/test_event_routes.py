@@ -242,7 +242,7 @@ def test_a_wait_for_events_ends_with_the_first(client: TestClient, live_parts: S
 
 @dataclass
 class Reader:
-    """One who reads a stream of an application in this process; `took` says whether to take more."""
+    """A reader of a stream of an application in this process; `took` states whether to take more."""
 
     path: str
     chunks: list[bytes] = field(default_factory=list)

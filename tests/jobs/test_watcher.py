@@ -27,7 +27,7 @@ from tests.small_tables import NOW
 from tests.waiting import until
 
 AT_ONCE = 5.0
-"""Seconds, of which a busy machine may need some; whoever waits for a check below would wait for minutes."""
+"""Seconds, of which a busy machine may need some; a client that waits for a check below would wait for minutes."""
 
 NEVER = 0.2
 ANY: frozenset[UUID] | None = None
@@ -35,9 +35,9 @@ ANY: frozenset[UUID] | None = None
 
 @dataclass
 class Reported:
-    """A way to hear what a test says; `broken`: not now, `late`: not before.
+    """A listener to what a test sends; `broken`: not now, `late`: not before.
 
-    Counts how often it was opened, is open, and was asked.
+    Counts how often it was opened, is open, and was requested.
     """
 
     given: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
@@ -109,7 +109,7 @@ def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[ThreadEvent]]:
 
 @contextmanager
 def settled(reported: Reported, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[ThreadEvent]]:
-    """The same, and each has been looked at: who is woken from now on is woken by what is said."""
+    """The same, and each has been looked at: who is woken from now on is woken by notifications."""
     with waiting(watcher, *jobs) as bells:
         reported.given.put(ANY)
         until(reported.given.empty)

@@ -87,7 +87,7 @@ def test_heartbeats_are_counted_to_parts_of_a_second(transaction: OpenTransactio
 
 
 def test_a_heartbeat_is_by_the_clock_of_the_database(transaction: OpenTransaction, engine: Engine) -> None:
-    """The transaction's own clock stands in March; the database's does not."""
+    """The transaction's own clock is in March; the database's is not."""
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
     now = "strftime('%Y-%m-%d', 'now')" if engine.dialect.name == "sqlite" else "(now() AT TIME ZONE 'UTC')::date::text"

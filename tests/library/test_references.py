@@ -1,4 +1,4 @@
-"""Versions as they are asked for."""
+"""References to versions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Batch predictions over HTTP: asked for, looked at, downloaded whole and in part, removed."""
+"""Batch predictions over HTTP: requested, looked at, downloaded whole and in part, removed."""
 
 from collections.abc import Iterator
 from threading import Event

@@ -68,7 +68,7 @@ def blocks(block: Block) -> Iterator[Block]:
 
 @dataclass
 class Bench:
-    """A scorer on a real database with a version of `small`, and what asks it for files."""
+    """A scorer on a real database with a version of `small`, and a client of its files."""
 
     transaction: OpenTransaction
     stopping: Event

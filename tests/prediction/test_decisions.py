@@ -1,4 +1,4 @@
-"""Decisions over HTTP: priors, costs and a limit beside the table, and every way to say them wrong."""
+"""Decisions over HTTP: priors, costs and a limit beside the table, and every error in them."""
 
 from dataclasses import replace
 

@@ -30,7 +30,7 @@ SLACK_SECONDS = 0.5
 
 @pytest.fixture
 def elsewhere(engine: Engine) -> Iterator[OpenTransaction]:
-    """Transactions of another process, as far as the database can tell."""
+    """Transactions of another process, as far as the database shows."""
     other = make_engine(engine.url)
     yield open_transactions(other, ListedQueue)
     other.dispose()
@@ -70,7 +70,7 @@ def record(transaction: OpenTransaction) -> None:
 
 
 def requested(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:
-    """As a request asks."""
+    """As a request does."""
     name = (samples.OWNER, "small", selector)
     return prediction.at_hand(*name) or prediction.version(*name)
 

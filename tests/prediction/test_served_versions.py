@@ -1,4 +1,4 @@
-"""Versions at hand: what is kept of them, and how stale it may be."""
+"""Versions in memory: what is kept of them, and how stale it may be."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -244,7 +244,7 @@ def names_of_one_version(stored: SmallDatabase, prediction: ServedVersions) -> N
 
 
 def number_of(prediction: ServedVersions, selector: int | str | None) -> int:
-    """The version that a request gets, as `Predicting` asks for it."""
+    """The version that a request gets, as `Predicting` requests it."""
     served = prediction.at_hand(OWNER, "small", selector) or prediction.version(OWNER, "small", selector)
     return served.version.number
 

@@ -112,7 +112,7 @@ def test_rows_of_little_support_are_outside(support: list[float] | None, placed:
 
 def test_counts_outlast_what_is_kept_of_a_version(stored: SmallDatabase) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    prediction = ServedVersions(stored.transaction, 1)  # no room for any
+    prediction = ServedVersions(stored.transaction, 1)  # no space for any
     first, again = prediction.version(OWNER, "small"), prediction.version(OWNER, "small")
     assert first is not again
     assert first.counts is again.counts

@@ -1,4 +1,4 @@
-"""Training jobs over HTTP: asked for, looked at, waited for, ended."""
+"""Training jobs over HTTP: requested, read, waited for, ended."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -137,7 +137,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def verified(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
-    """As the specification says it, and not as the service does it."""
+    """As the specification states it, and not as the service does it."""
     signed = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
     expected = hmac.new(base64.b64decode(secret[6:]), signed, hashlib.sha256).digest()
     sent = [one.split(",", 1) for one in headers["webhook-signature"].split(" ")]

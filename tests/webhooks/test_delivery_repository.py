@@ -28,11 +28,11 @@ LATE = Attempt(samples.AT, 10.0, error="timeout")
 
 
 class Away(Exception):
-    """Whoever was about to end a job."""
+    """A process that was about to end a job."""
 
 
 def queued(engine: Engine) -> list[tuple[UUID, UUID, float]]:
-    """The attempts that the queue was asked to make: entry, webhook, and seconds from then."""
+    """The attempts that were queued: entry, webhook, and seconds from then."""
     with engine.begin() as connection:
         made = "CREATE TABLE IF NOT EXISTS attempts (entry TEXT, webhook_id TEXT, delay DOUBLE PRECISION)"
         connection.execute(text(made))
@@ -126,7 +126,7 @@ def test_an_end_that_is_rolled_back_notifies_nobody(engine: Engine, transaction:
 
 
 def first_entry(engine: Engine, transaction: OpenTransaction, webhook_id: UUID) -> UUID:
-    """That of a job's end which the webhook is to be told."""
+    """The delivery of a job's end to the webhook."""
     job_id = samples.queued_job(transaction)
     with transaction() as tx:
         JobRepository(tx).request_cancel(samples.OWNER, job_id)

@@ -158,7 +158,7 @@ def test_one_bad_address_among_good_ones_is_enough_to_refuse(monkeypatch: pytest
 
 
 def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that leads elsewhere the second time is not asked for a second time; a dead address is passed over."""
+    """A name that leads elsewhere the second time is not resolved a second time; a dead address is passed over."""
     requested: list[str] = []
     with receiving(OK) as receiver:
 

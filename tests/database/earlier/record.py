@@ -79,7 +79,7 @@ def table() -> Members:
 
 
 def kinked() -> Members:
-    """90 rows of a kink, a step and a trend, which several processes tell better than one."""
+    """90 rows of a kink, a step and a trend, which several processes represent better than one."""
     draw = random.Random(5)
     x, w = ([draw.uniform(-2, 2) for _ in range(90)] for _ in range(2))
     y = [

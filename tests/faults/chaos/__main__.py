@@ -1,7 +1,7 @@
 """`make chaos`: the service in containers, each of which is killed, and every job ends once.
 
 Two API processes, three workers and PostgreSQL. First its disk is full while a version is to be written, and then has
-room again. Then jobs are run undisturbed, and again while one container after another is killed and started. Prints
+space again. Then jobs are run undisturbed, and again while one container after another is killed and started. Prints
 what it saw; exits with 1 where something is wrong.
 """
 
@@ -28,7 +28,7 @@ LOG = Path(tempfile.gettempdir(), "relevance-chaos.log")
 
 
 def main() -> None:
-    """Run, say what was seen, and end with 1 where something is wrong."""
+    """Run, print the results, and end with 1 where something is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.chaos", description=__doc__)
     parser.add_argument("--jobs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=2027)

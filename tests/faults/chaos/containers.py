@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass
 class Containers:
-    """The containers; `environment` says where their secrets are. `refused` questions had to be asked again."""
+    """The containers; `environment` states where their secrets are. `refused` requests had to be sent again."""
 
     environment: Mapping[str, str]
     key: str
@@ -48,7 +48,7 @@ class Containers:
         self._given("start", container)
 
     def run(self, container: str, *command: str) -> str:
-        """A command in it, as the database's own user; what it says."""
+        """The output of a command in it, as the database's own user."""
         return self._given("exec", "--user", "postgres", container, *command)
 
     def given(self, container: str) -> str:

@@ -25,7 +25,7 @@ MOVES = 20
 """Attempts to move the tables: each waits for all who use one of them, and may be the one of two that gives up."""
 
 NARROW: list[Json] = [{"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 0.05}}]
-"""Hundreds of functions for waves as narrow: a version for which no page that is there already has room."""
+"""Hundreds of functions for waves as narrow: a version for which no page that is there already has space."""
 
 
 def full_disk(containers: Containers) -> Iterator[str]:

@@ -105,7 +105,7 @@ def result(end: Message) -> Trained:
 
 
 def messages(child: Child, fit: SupervisedFit) -> list[Message]:
-    """All it says to a fit, up to the end."""
+    """All its messages on a fit, up to the end."""
     child.start(fit)
     sent_messages: list[Message] = []
     give_up = time.monotonic() + 30

@@ -1,4 +1,4 @@
-"""A worker whose spool directory has no space waits for it, and says so once."""
+"""A worker whose spool directory has no space waits for it, and reports it once."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""A service that answers what a test says, on a port of its own; and the command, run in this process."""
+"""A service with the responses of a test, on a port of its own; and the command, run in this process."""
 
 import json
 import threading
@@ -63,6 +63,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def requested(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, asking that service."""
+    """The command, with that service."""
     monkeypatch.setenv("RELEVANCE_URL", url)
     return run

@@ -14,7 +14,7 @@ Handler = Callable[[httpx.Request], httpx.Response]
 
 @dataclass
 class Service:
-    """Answers by method and path, and remembers what was asked."""
+    """Responds by method and path, and keeps the requests."""
 
     responses: Mapping[str, Handler]
     requested: list[httpx.Request] = field(default_factory=list)

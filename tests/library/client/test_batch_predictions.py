@@ -1,4 +1,4 @@
-"""Files of predictions, as the client asks for and fetches them."""
+"""Files of predictions, as the client requests and fetches them."""
 
 import json
 from collections.abc import Iterator

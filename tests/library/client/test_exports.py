@@ -1,4 +1,4 @@
-"""Versions as files, asked for and sent."""
+"""Versions as files, requested and sent."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

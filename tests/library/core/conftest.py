@@ -7,7 +7,7 @@ import pytest
 HERE = Path(__file__).parent
 
 THREE_CLASSES = ("test_algorithms", "test_several_latents", "test_input_widths")
-"""Three latents maximise_bound in a hundred rounds a step: what these say of three classes they say of two as well."""
+"""Three latents maximise_bound in a hundred rounds a step: what holds for three classes holds for two as well."""
 
 OF_THREE_CLASSES = {
     "test_no_step_lowers_the_objective_of_its_phase[three classes-sequential]",
@@ -17,7 +17,7 @@ OF_THREE_CLASSES = {
 """Properties of three classes, which need no repetition for other numbers of them."""
 
 DISPERSION = ("test_re_estimation", "test_algorithms", "test_single", "test_sequential")
-"""A dispersion is searched for at each step: what these say of it they say of one prior or algorithm at least."""
+"""A dispersion is searched for at each step: one prior or algorithm at least is tried for it."""
 
 OF_DISPERSION = (
     "flat-negative_binomial",

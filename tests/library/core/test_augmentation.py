@@ -137,7 +137,7 @@ def test_many_rows_are_drawn_by_content_and_represent_all() -> None:
     again = Augmentation.of(pose(X[order], t[order], spec), model.functions)
     assert again is not None
     assert sorted(again.functions.centres[:, 0].tolist()) == sorted(kept.functions.centres[:, 0].tolist())
-    # At the edge a new function is known by few rows: few of a thousand say about what all would.
+    # At the edge a new function is known by few rows: few of a thousand give about the same as all.
     edge = np.linspace(10.0, 14.0, 9)[:, None]
     everywhere = kept.functions.moved(kept.functions.input_map, X, np.arange(1_000))
     full = replace(model, augmentation=Augmentation(everywhere, kept.spread))

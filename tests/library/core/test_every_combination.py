@@ -49,7 +49,7 @@ NUMBERS = {
 """The values of an option of this name, where not any number within its bounds is sensible for these few rows."""
 
 SLIGHT = 0.1
-"""Above the least that a number may be, where its name says nothing."""
+"""Above the least that a number may be, where its name has no bound."""
 
 
 def options(annotation: object, name: str, minimum: float) -> Iterator[st.SearchStrategy[object]]:
@@ -97,7 +97,7 @@ def union(annotation: object) -> st.SearchStrategy[object]:
 
 bases = st.lists(union(Basis), min_size=1, max_size=3).map(tuple)
 of_targets = st.one_of(*(members(member) for member in get_args(Likelihood) if member is not LogVariance))
-"""Likelihoods that are chosen: that of the log noise variance is posed by the fit of a target, never asked for."""
+"""Likelihoods that are chosen: that of the log noise variance is posed by the fit of a target, never requested."""
 
 specs = st.builds(
     Spec,
@@ -181,7 +181,7 @@ def inheriting(spec: Spec) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def few_fits_of_few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps, and searches fit dozens of times: what is said of a few is said of them all."""
+    """EM creeps for thousands of steps, and searches fit dozens of times: what holds for a few holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 20)
     monkeypatch.setattr(widths, "GRID", 4)
     monkeypatch.setattr(widths, "SECTIONS", 1)

@@ -124,7 +124,7 @@ def test_heights_are_the_largest_sizes_of_the_functions() -> None:
 
 @pytest.mark.parametrize(("name", "wider"), [("noise learned", 2.0), ("classes", 5.0)])
 def test_what_lies_in_the_span_of_wide_functions_is_separated_from_what_does_not(name: str, wider: float) -> None:
-    """By least squares, as far as rounding lets that say it: the products of such columns have lost it."""
+    """By least squares, as far as rounding allows: the products of such columns have lost it."""
     likelihood = LIKELIHOODS[name]
     spec = spec_for(likelihood, width=wider * width_for(likelihood))
     problem = pose(*rows_for(likelihood, 40, 0), spec)

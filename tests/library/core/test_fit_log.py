@@ -33,7 +33,7 @@ INNER, FREE, EACH = Sequential(), Independent(), EvidencePerInputWidth()
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 150 is said of them all."""
+    """EM creeps for thousands of steps; what holds for the first 150 holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 150)
 
 

@@ -190,7 +190,7 @@ def test_widths_that_do_not_fit_the_inputs_are_refused(widths: float | tuple[flo
 def test_a_wave_without_noise_is_learned_by_functions_that_are_hardly_different(
     algorithm: Algorithm, width: float
 ) -> None:
-    """Noise falls to nothing, and rounding must decide neither what is let in nor how sure the weights are."""
+    """Noise falls to nothing, and rounding must decide neither what enters nor how sure the weights are."""
     x = np.sin(np.arange(300.0))[:, None]
     spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(width)), Bias()), algorithm=algorithm)
     model = fit(x, np.sin(40.0 * x[:, 0]), spec)

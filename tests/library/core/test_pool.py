@@ -1,4 +1,4 @@
-"""Several models that predict together: their densities are multiplied, and all that is told of it adds up."""
+"""Several models that predict together: their densities are multiplied, and all its figures add up."""
 
 from functools import cache
 

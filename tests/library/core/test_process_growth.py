@@ -148,7 +148,7 @@ def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_
 
 @pytest.mark.usefixtures("few_rows_first")
 def test_where_functions_are_at_their_most_the_next_gain_is_that_at_the_widths_of_the_end() -> None:
-    """Learned together, eight functions say what many more would have said where they stood at first."""
+    """Learned together, eight functions represent what many more would have where they were at first."""
     found = states_of(2_000, maximum=8)
     first = next(process_of(now.state) for now in found if process_of(now.state).phase == "noise")
     last = process_of(found[-1].state)

@@ -1,4 +1,4 @@
-"""Three and more classes, from what is asked to a plan."""
+"""Three and more classes, from a request to a plan."""
 
 from dataclasses import replace
 

@@ -51,7 +51,7 @@ Shape = Annotated[Circle | Polygon, OneOf("type")]
 
 @dataclass(frozen=True)
 class Pair:
-    """A member of a union that is told by its members."""
+    """A member of a union that is distinguished by its members."""
 
     first: int
     second: int

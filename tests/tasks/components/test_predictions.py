@@ -1,4 +1,4 @@
-"""Rows told by components: the core's figures, how new they are, and what can't be asked for."""
+"""Rows as components: the core's figures, their novelty, and options that are refused."""
 
 from dataclasses import replace
 

@@ -32,7 +32,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", EVERY.values(), ids=EVER
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
+    """EM creeps for thousands of steps; what holds for the first 15 holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 15)
 
 

@@ -35,7 +35,7 @@ each = pytest.mark.parametrize("likelihood", SEVERAL.values(), ids=SEVERAL)
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
+    """EM creeps for thousands of steps; what holds for the first 15 holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 15)
 
 
@@ -87,7 +87,7 @@ def test_a_fit_resumed_at_any_resting_state_ends_as_the_unbroken_one(
     "algorithm", [Sequential(), Sequential("single"), ReEstimation()], ids=["inner", "single", "all"]
 )
 def test_latents_of_the_same_targets_choose_what_one_of_them_would(algorithm: Algorithm) -> None:
-    """Each gain is three times that of one, so the least gain that counts is too small to tell them apart."""
+    """Each gain is three times that of one, so the least gain that counts is too small to distinguish them."""
     X, t = sinc(40, 0, noise=0.2)
     spec = spec_for(GaussianNoise(), algorithm=algorithm)
     one = pose(X, t, spec)

@@ -15,7 +15,7 @@ FULL = Window(0, 0, 12, 11)
 
 
 def inside(level: Level, image: Window) -> Indices:
-    """The numbers of the candidates of the first tile that stand in the image."""
+    """The numbers of the candidates of the first tile that are in the image."""
     return np.flatnonzero((level.functions.centres < [image.bottom, image.right]).all(axis=1))
 
 

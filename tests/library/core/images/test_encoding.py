@@ -1,4 +1,4 @@
-"""Codes of images whose answers are known, and what is told of them."""
+"""Codes of images with known results, and their progress."""
 
 import tracemalloc
 from itertools import pairwise

@@ -122,7 +122,7 @@ def test_many_classes_are_distinguished_and_their_probabilities_are_honest() -> 
 
 
 def lattice(classes: int, each: int, sd: float) -> tuple[selection.Rows, Array]:
-    """Rows of classes about points of a square lattice, which can be told apart, and all places half-way between two
+    """Rows of classes about points of a square lattice, which can be distinguished, and all places half-way between two
     neighbours."""
     rng = np.random.default_rng(0)
     side = int(np.ceil(classes**0.5))
@@ -167,7 +167,7 @@ def test_folds_find_a_temperature_that_predicts_their_rows_better() -> None:
         -np.log(one[chosen]).mean() for one in (probabilities, tempered(NUMPY, probabilities, temperature))
     )
     assert after <= before
-    # What left-out rows say in closed form is about what whole folds say.
+    # Left-out rows in closed form are about as in folds.
     *_, closed = selection.train(rows, process_spec(OneAgainstRest(12)))
     assert isinstance(closed, selection.Trained)
     learned = closed.model.likelihood

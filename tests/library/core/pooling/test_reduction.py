@@ -79,7 +79,7 @@ def test_a_pool_whose_members_miss_something_is_expected_to_reach_what_draws_of_
 
 
 def test_a_single_member_loses_a_half_of_the_logarithm_of_its_variance() -> None:
-    """Where its errors are as large as it says."""
+    """Where its errors are as large as reported."""
     rng = np.random.default_rng(2)
     t, one = rng.standard_normal(200_000), np.ones(1)
     sure = Densities(np.zeros((len(t), 1)), np.ones((len(t), 1)))

@@ -185,7 +185,7 @@ def fifths(n: int) -> list[Split]:
 
 
 class Constant:
-    """Stands for fits: each alternative says that class 1 has one probability everywhere, or fails."""
+    """Replaces fits: each alternative predicts one probability of class 1 everywhere, or fails."""
 
     def __init__(self, shares: dict[Spec, float | None]) -> None:
         self.shares = shares

@@ -44,7 +44,7 @@ each_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 
 def irrelevant_beside(X: Array, number: int = 1) -> Array:
-    """Inputs that say nothing of the targets, as wide as the others."""
+    """Inputs without information on the targets, as wide as the others."""
     return np.hstack([X, np.random.default_rng(7).standard_normal((len(X), number)) * X.std(axis=0).max()])
 
 
@@ -204,7 +204,7 @@ def test_where_it_has_a_closed_form_the_widths_are_those_of_the_process() -> Non
 
 
 def test_rows_of_known_noise_are_weighed_by_how_sure_they_are() -> None:
-    """Half of them say nothing, and are known to."""
+    """Half of them are uninformative, and known to be."""
     rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, (80, 2))
     noise_sd = np.where(np.arange(80) % 2 == 0, 0.05, 5.0)

@@ -145,7 +145,9 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_that_of_all_of_them
     assert len(member.task.rows_for_scales(member.state).t) == 100
     exact = scores(member.predict(new), f)
     alone = [*whole(pose(X[:100], t[:100], PROCESS), PROCESS, FitLog())][-1]
-    assert exact["nll"] < scores(alone.predict(new), f)["nll"]  # all 200 rows are given, though 100 told the scales
+    assert (
+        exact["nll"] < scores(alone.predict(new), f)["nll"]
+    )  # all 200 rows are given, though 100 determined the scales
     monkeypatch.setattr(learning, "MAX_ROWS_FOR_EXACT", 100)
     through_functions = scores(member.predict(new), f)
     assert through_functions["nll"] == pytest.approx(exact["nll"], abs=0.02)

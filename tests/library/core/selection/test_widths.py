@@ -1,4 +1,4 @@
-"""Choosing among whole fits, and the progress that is told meanwhile."""
+"""Choosing among whole fits, and the progress that is reported meanwhile."""
 
 from collections.abc import Callable, Generator
 from itertools import pairwise
