@@ -15,7 +15,7 @@ ROUGH = 0.05
 
 def draw_expansions() -> Path:
     """Every model's path, and a kernel density estimate on a line with its functions."""
-    titles = ("error against functions kept", "a density of 1,000 terms, and the functions that approximate it")
+    titles = ("error by number of functions", "a density of 1,000 terms, and the functions that approximate it")
     drawing = canvas((13.0, 5.4), "Sums of Gaussians approximated by few of them", titles, shared=False)
     errors, line = drawing.panels
     cases = (support_regression(), support_classes(), process(2), process(3), density(1), density(2))
