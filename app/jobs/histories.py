@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.database.json_documents import Document
 from app.jobs.records import Job, Problem
-from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
 from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption, Transition
 
 PROGRESS = Document(TypeAdapter(Progress))
@@ -23,7 +23,7 @@ STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
 
-def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
+def jobs(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query, in its order, each with its transitions."""
     rows = session.scalars(query.execution_options(populate_existing=True)).all()
     made: dict[UUID, list[Transition]] = defaultdict(list)
@@ -75,7 +75,7 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
 
 
-def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+def _job(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
     return Job(
         id=row.id,
         owner=row.owner,
@@ -104,9 +104,9 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
     )
 
 
-def row_of(job: Job) -> TrainingJobRow:
+def row_of(job: Job) -> JobRow:
     """Return the row of a queued job."""
-    return TrainingJobRow(
+    return JobRow(
         id=job.id,
         owner=job.owner,
         kind=job.kind,

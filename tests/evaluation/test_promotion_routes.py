@@ -13,7 +13,7 @@ from app.evaluation.metrics.paired import PairedDifferences
 from app.evaluation.results import Evaluation, Promotion, verdict
 from app.http.conditions import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.registry.alias_repository import AliasRepository
 from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts
@@ -58,7 +58,7 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
 
 def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: SmallParts) -> None:
     assert client.post("/v1/models/small/aliases/newest/promotions", json=REQUEST).json()["champion"] is None
-    assert duel.stored.count(TrainingJobRow) == 1
+    assert duel.stored.count(JobRow) == 1
 
 
 def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
@@ -107,7 +107,7 @@ def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel:
     for wrong in ({"margin": -1.0}, {"criterion": "hope"}, {"model": "small"}, {"groups": 3}, {"groups": "ward"}):
         assert client.post(OF_BEST, json={**REQUEST, **wrong}).status_code == 422
     assert client.post("/v1/models/small/aliases/7/promotions", json=REQUEST).status_code == 422
-    assert duel.stored.count(TrainingJobRow) == 0
+    assert duel.stored.count(JobRow) == 0
 
 
 def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient, duel: SmallParts) -> None:
@@ -116,4 +116,4 @@ def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient, duel: S
     assert client.post(f"{PATH}/{job_id}/cancel").json()["state"] == "cancelled"
     assert client.post(f"{PATH}/{job_id}/retry").json()["retry_of"] == job_id
     assert len(client.get(f"{PATH}/{job_id}/events").json()["items"]) == 2
-    assert duel.stored.count(TrainingJobRow) == 2
+    assert duel.stored.count(JobRow) == 2

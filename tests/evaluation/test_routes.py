@@ -13,7 +13,7 @@ from app.evaluation.metrics.numbers import NumberResult, NumberScores
 from app.evaluation.results import Evaluation
 from app.identity import BUILT_IN_OWNER
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.prediction import evaluate_block
 from app.tasks.labelled import LabelledClasses, LabelledNumbers
 from relevance_bayes.tables.columns import Block
@@ -173,7 +173,7 @@ def test_its_events_are_reported_at_its_own_path(client: TestClient) -> None:
 def test_the_same_request_under_its_key_makes_one_evaluation(client: TestClient, parts: SmallParts) -> None:
     first, second = (client.post(PATH, json=REQUEST, headers={"Idempotency-Key": "k"}) for _ in range(2))
     assert first.content == second.content
-    assert parts.stored.count(TrainingJobRow) == 1
+    assert parts.stored.count(JobRow) == 1
 
 
 COMPARE = "/v1/models/small/versions/1/compare"

@@ -15,7 +15,7 @@ from sqlalchemy import exists, select
 from app.identity import BUILT_IN_OWNER
 from app.jobs.attempts import MAX_STARTS
 from app.jobs.records import Job
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
@@ -125,7 +125,7 @@ def struck(place: Place, mayhem: Mayhem, what: int) -> bool:
 
 def any_on_its_last_start(place: Place) -> bool:
     """Return whether a job would be given up if its start died now: some are struck three times by chance."""
-    given_up_next = TrainingJobRow.state == "running", TrainingJobRow.deaths >= MAX_STARTS - 1
+    given_up_next = JobRow.state == "running", JobRow.deaths >= MAX_STARTS - 1
     with place.parts.base.engine.connect() as connection:
         return connection.scalar(select(exists().where(*given_up_next))) is True
 

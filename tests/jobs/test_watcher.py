@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.database.notifier import Listener
 from app.errors import UnavailableError
 from app.identity import uuid7
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.jobs.watcher import JobWatcher
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -87,8 +87,8 @@ def watcher(stored: SmallDatabase, reported: Reported) -> Iterator[JobWatcher]:
 def happen(stored: SmallDatabase, job_id: UUID) -> None:
     """Have a job with one more event."""
     with Session(stored.engine) as session, session.begin():
-        more = update(TrainingJobRow).where(TrainingJobRow.id == job_id).values(events=TrainingJobRow.events + 1)
-        is_there = session.execute(more.returning(TrainingJobRow.id)).first() is not None
+        more = update(JobRow).where(JobRow.id == job_id).values(events=JobRow.events + 1)
+        is_there = session.execute(more.returning(JobRow.id)).first() is not None
     if not is_there:
         stored.put_job(
             replace(
@@ -149,7 +149,7 @@ def test_a_job_that_is_removed_wakes_those_who_wait_for_it(
     happen(stored, job)
     with settled(reported, watcher, job) as (change_event,):
         with Session(stored.engine) as session, session.begin():
-            session.execute(delete(TrainingJobRow))
+            session.execute(delete(JobRow))
         reported.given.put(ANY)
         assert change_event.wait(AT_ONCE)
 

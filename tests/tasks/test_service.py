@@ -12,7 +12,7 @@ from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
 from app.jobs.service import Jobs
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.registry.trainings import TRAINING
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
@@ -66,7 +66,7 @@ def test_an_impossible_request_leaves_nothing_behind(stored: SmallDatabase, trai
         training.submit(OWNER, replace(REQUEST, target="z"))
     assert [fault.pointer for fault in refused.value.faults] == ["/target"]
     assert not stored.queue.submitted
-    assert stored.count(TrainingJobRow) == 0
+    assert stored.count(JobRow) == 0
 
 
 def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
@@ -90,7 +90,7 @@ def test_a_name_that_means_something_else_is_a_conflict(
     with pytest.raises(ConflictError) as refused:
         training.submit(OWNER, replace(changed, model="small"))
     assert pointer in [fault.pointer for fault in refused.value.faults]
-    assert stored.count(TrainingJobRow) == 0
+    assert stored.count(JobRow) == 0
 
 
 def test_a_task_without_a_target_is_not_given_one(stored: SmallDatabase, training: Training) -> None:
@@ -143,7 +143,7 @@ def test_a_job_that_has_not_ended_is_not_done_again(stored: SmallDatabase, train
     stored.put_job(replace(first, state=state))
     with pytest.raises(ConflictError, match=f"it is {state}"):
         training.retry(OWNER, first.id)
-    assert stored.count(TrainingJobRow) == 1
+    assert stored.count(JobRow) == 1
 
 
 def test_a_job_whose_dataset_is_removed_is_not_done_again(
