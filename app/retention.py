@@ -10,7 +10,7 @@ from app.audit.repository import AuditRepository
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
-from app.jobs.ports import Entries
+from app.jobs.queue.client import EndedEntries
 from app.jobs.retention import expired_jobs, forget_jobs, forget_progress
 from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction.result_repository import ResultRepository
@@ -29,7 +29,7 @@ class Retention:
     idempotent responses and sessions have an expiry of their own."""
 
     transaction: OpenTransaction
-    entries: Entries
+    entries: EndedEntries
     clock: Clock
     seconds: float
     seconds_of_results: float
