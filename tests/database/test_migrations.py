@@ -34,6 +34,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
+from app.registry.vector_repository import VectorRepository
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
@@ -87,7 +88,7 @@ def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
     migrate(engine)
     with transaction() as tx:
         version = ModelRepository(tx).version(samples.OWNER, "prices")
-        vectors = ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number").items
+        vectors = VectorRepository(tx).page(version.id, limit=9, after=None, sort="number").items
     widths = tuple(InputWidth(None, width) for width in (0.5, 1e300, 2.0))
     before = samples.new_version().report
     (member,) = before.members

@@ -18,6 +18,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import MovedAlias
 from app.registry.repository import ModelRepository
 from app.registry.service import Aliases
+from app.registry.vector_repository import VectorRepository
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector
@@ -59,8 +60,9 @@ def test_an_alias_is_made_moved_and_found(versions: OpenTransaction) -> None:
     assert moved.alias.tag != made.alias.tag
     with versions() as tx:
         assert AliasRepository(tx).get(OWNER, MODEL, "champion") == moved.alias
-        assert ModelRepository(tx).version(OWNER, MODEL, "champion").number == 3
-        vectors = ModelRepository(tx).vectors(OWNER, MODEL, "champion", limit=9, after=None, sort="number")
+        version = ModelRepository(tx).version(OWNER, MODEL, "champion")
+        assert version.number == 3
+        vectors = VectorRepository(tx).page(version.id, limit=9, after=None, sort="number")
         assert vectors.items == samples.vectors()
         assert ModelRepository(tx).get(OWNER, MODEL).aliases == {"champion": 3}
 

@@ -17,6 +17,7 @@ from app.registry.naming import version_ids
 from app.registry.records import NewSupervisedVersion, Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
+from app.registry.vector_repository import VectorRepository
 from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
@@ -59,7 +60,7 @@ def test_a_version_that_no_job_made_comes_back_as_it_was_added(transaction: Open
         assert again.number == 3
         assert ModelRepository(tx).version(samples.OWNER, "prices", 1) == added
         assert encode_predictor(ModelRepository(tx).predictor(added.id)) == encode_predictor(new.predictor)
-        vectors = ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number")
+        vectors = VectorRepository(tx).page(added.id, limit=9, after=None, sort="number")
         assert vectors.items == new.vectors
     assert (added.job_id, added.number, added.report) == (None, 1, new.report)
     with pytest.raises(ConflictError, match="target"), transaction() as tx:
@@ -380,7 +381,7 @@ def test_functions_are_named_as_the_list_of_vectors_has_them(transaction: OpenTr
     samples.stored_version(transaction)
     with transaction() as tx:
         version = ModelRepository(tx).version(samples.OWNER, "prices")
-        named = ModelRepository(tx).functions(version.id)
+        named = VectorRepository(tx).listed(version.id)
     assert [(one.number, one.kind, one.row, one.input) for one in named] == [
         (one.number, one.kind, one.row, one.input) for one in samples.vectors()
     ]
@@ -391,8 +392,9 @@ def _all_vectors(transaction: OpenTransaction, sort: str, limit: int) -> list[Re
     after = None
     while True:
         with transaction() as tx:
-            page = ModelRepository(tx).vectors(
-                samples.OWNER, "prices", 1, limit=limit, after=after, sort="weight" if sort == "weight" else "number"
+            version = ModelRepository(tx).version(samples.OWNER, "prices", 1)
+            page = VectorRepository(tx).page(
+                version.id, limit=limit, after=after, sort="weight" if sort == "weight" else "number"
             )
         found += page.items
         after = page.next
@@ -434,12 +436,13 @@ def test_vectors_of_several_classes_come_back_and_by_their_largest_weight(transa
 def test_vectors_of_nothing_are_not_found(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     with transaction() as tx:
+        version = ModelRepository(tx).version(samples.OWNER, "prices", 1)
         with pytest.raises(NotFoundError):
-            ModelRepository(tx).vectors(samples.OWNER, "prices", 2, limit=9, after=None, sort="number")
+            ModelRepository(tx).version(samples.OWNER, "prices", 2)
         with pytest.raises(NotFoundError):
-            ModelRepository(tx).vectors(samples.STRANGER, "prices", 1, limit=9, after=None, sort="number")
+            ModelRepository(tx).version(samples.STRANGER, "prices", 1)
         with pytest.raises(InvalidRequestError):
-            ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after="x", sort="weight")
+            VectorRepository(tx).page(version.id, limit=9, after="x", sort="weight")
         with pytest.raises(NotFoundError):
             ModelRepository(tx).predictor(uuid4())
 

@@ -13,6 +13,7 @@ from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
+from app.registry.vector_repository import VectorRepository
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Gaussian
@@ -51,7 +52,7 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert (job.state, job.attempt, job.version, job.error) == ("succeeded", 1, 1, None)
     with bench.transaction() as tx:
         version = ModelRepository(tx).version(OWNER, "things")
-        vectors = ModelRepository(tx).vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+        vectors = VectorRepository(tx).page(version.id, limit=10, after=None, sort="number").items
         scale = of_kind(SupervisedPredictor, ModelRepository(tx).predictor(version.id)).encoding.target.scale
     report = of_data(version.report)
     assert 1.0 < scale <= 2.0
@@ -93,8 +94,9 @@ def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured
 def test_what_a_process_learned_is_reported_by_the_names_of_the_inputs(bench: Bench) -> None:
     assert bench.run(bench.queued(trainers.process))
     with bench.transaction() as tx:
-        report = of_data(ModelRepository(tx).version(OWNER, "things").report)
-        vectors = ModelRepository(tx).vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+        version = ModelRepository(tx).version(OWNER, "things")
+        vectors = VectorRepository(tx).page(version.id, limit=10, after=None, sort="number").items
+    report = of_data(version.report)
     found = report.hyperparameters
     assert found.widths == (
         InputWidth("size", 0.5),
