@@ -15,6 +15,7 @@ from app.jobs.retention import expired_jobs, forget_jobs, forget_progress
 from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository
+from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.repository import WebhookRepository
 
@@ -69,7 +70,7 @@ class Retention:
         before, needed = self.clock() - timedelta(seconds=self.seconds), 0
         while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
             with self.transaction() as tx:
-                kept = BacklogRepository(tx).among(ended) | DeliveryRepository(tx).pending_of(ended)
+                kept = BacklogRepository(tx).among(ended) | AttemptRepository(tx).pending_of(ended)
             self.entries.forget([entry for entry in ended if entry not in kept])
             needed += len(kept)
 

@@ -15,7 +15,7 @@ from app.jobs.queue.migrations import is_migrated, migrate
 from app.jobs.repository import JobRepository
 from app.jobs.worker_repository import WorkerRepository
 from app.retention import Retention
-from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.attempt_repository import AttemptRepository
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
 from tests import postgres, samples
@@ -244,7 +244,7 @@ def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
     webhook = hook(transaction)
     failed(transaction, queued(transaction))
     with transaction() as tx:
-        ((entry, _),) = DeliveryRepository(tx).overdue(seconds=-1.0, limit=9)
+        ((entry, _),) = AttemptRepository(tx).overdue(seconds=-1.0, limit=9)
     stranger = uuid4()
     with transaction() as tx:
         tx.queue.deliver(stranger, webhook_id=webhook.id, delay=0.0)
@@ -253,6 +253,6 @@ def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
     remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([entry, stranger]) == {entry: "cancelled", stranger: "unknown"}
     with transaction() as tx:
-        DeliveryRepository(tx).record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
+        AttemptRepository(tx).record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
     remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([entry]) == {entry: "unknown"}
