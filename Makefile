@@ -76,15 +76,16 @@ test check thorough: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
 test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
+# A file's tests run in one process, so that fixtures of a module are set up once.
 test: install clients ## tests, on SQLite and PostgreSQL
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 check: install clients ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto --dist loadfile
 
 thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many

@@ -40,7 +40,7 @@ def rough(rows: int = 700, *, seed: int = 3) -> Rows:
     return Rows(X, np.sin(6.0 * X[:, 0]) * np.cos(6.0 * X[:, 1]) + X[:, 0] + 0.1 * rng.standard_normal(rows) + 3.0)
 
 
-def linear(rows: int = 400) -> Rows:
+def linear(rows: int = 200) -> Rows:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((rows, 2))
     return Rows(X, X @ np.array([1.0, -2.0]) + 0.3 * rng.standard_normal(rows))
@@ -105,7 +105,7 @@ def test_folds_that_are_requested_measure_whole_trainings_of_the_process() -> No
 
 
 def test_residuals_keep_the_sparse_model_as_trend() -> None:
-    found = trained(rough(), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
+    found = trained(rough(400), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
     assert found.learned.trend is not None
     assert members_of(found.learned) == (found.learned.trend,)
@@ -118,7 +118,7 @@ def test_residuals_keep_the_sparse_model_as_trend() -> None:
 
 def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relevance_bayes.core.selection.local.fitted_to", None)
-    found = trained(rough(), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
+    found = trained(rough(400), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
     assert found.learned.process.neighbours == 40
     assert n_functions(found.learned) == 0
@@ -187,15 +187,15 @@ def test_fewer_neighbours_are_taken_where_they_cost_little(selected: Trained) ->
 @pytest.mark.parametrize("kept", [3, *(pytest.param(kept, marks=pytest.mark.thorough) for kept in (1, 5))])
 def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
     choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
-    full = trained(rough(), choice)
+    full = trained(rough(400), choice)
     fit_log = FitLog()
     few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
     done = 0
-    for step in train(rough(), few, local=choice, fit_log=fit_log):
+    for step in train(rough(400), few, local=choice, fit_log=fit_log):
         done += isinstance(step, Step) and step.phase == "neighbours"
         if done == kept + 2:
             break
-    again = trained(rough(), choice, FitLog(fit_log.entries))
+    again = trained(rough(400), choice, FitLog(fit_log.entries))
     np.testing.assert_array_equal(errors(again, rough(50, seed=9)), errors(full, rough(50, seed=9)))
 
 
