@@ -52,16 +52,16 @@ def test_a_jump_of_the_clock_on_the_wall_is_a_gap(jump: float) -> None:
 
 
 @dataclass
-class Database:
-    """Transactions, unless it is shut."""
+class Gate:
+    """Transactions, unless it is closed."""
 
     transaction: OpenTransaction
-    shut: bool = False
-    knocks: int = 0
+    is_closed: bool = False
+    attempts: int = 0
 
     def __call__(self) -> AbstractContextManager[Transaction]:
-        if self.shut:
-            self.knocks += 1
+        if self.is_closed:
+            self.attempts += 1
             raise UnavailableError("The database is away.")
         return self.transaction()
 
@@ -71,7 +71,7 @@ class Life:
     """A heart on a real database, beating fast."""
 
     subject: Heartbeat
-    gate: Database
+    gate: Gate
     recovery: FixedRecovery
     broken: Event
     confirmed: list[None]
@@ -84,7 +84,7 @@ class Life:
 
 @pytest.fixture
 def life(engine: Engine) -> Life:
-    gate, recovery, broken = Database(open_transactions(engine, ListedQueue)), FixedRecovery(), Event()
+    gate, recovery, broken = Gate(open_transactions(engine, ListedQueue)), FixedRecovery(), Event()
     confirmed: list[None] = []
     activities: list[JobActivity] = []
     subject = Heartbeat(
@@ -111,17 +111,17 @@ def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(l
 
 
 def test_a_worker_that_cannot_send_one_heartbeat_does_not_start(life: Life) -> None:
-    life.gate.shut = True
+    life.gate.is_closed = True
     with pytest.raises(UnavailableError):
         life.subject.start()
 
 
 def test_a_heartbeat_outlives_a_database_that_goes_away(life: Life) -> None:
     life.subject.start()
-    life.gate.shut = True
-    until(lambda: life.gate.knocks >= 3)
+    life.gate.is_closed = True
+    until(lambda: life.gate.attempts >= 3)
     until(lambda: life.alive() == ())
-    life.gate.shut = False
+    life.gate.is_closed = False
     until(lambda: life.alive() == (HERE,))
     life.subject.stop()
     assert not life.broken.is_set()
@@ -151,17 +151,17 @@ def test_an_idle_heartbeat_looks_after_the_others_at_each_fifth_heartbeat_and_a_
 def test_the_health_file_is_due_after_confirmed_heartbeats_alone(life: Life) -> None:
     life.subject.start()
     until(lambda: len(life.confirmed) >= 2)
-    life.gate.shut = True
-    until(lambda: life.gate.knocks >= 1)
+    life.gate.is_closed = True
+    until(lambda: life.gate.attempts >= 1)
     confirmed = len(life.confirmed)
-    until(lambda: life.gate.knocks >= 4)
+    until(lambda: life.gate.attempts >= 4)
     assert len(life.confirmed) == confirmed
     life.subject.stop()
 
 
 def test_a_worker_whose_database_is_away_leaves_without_a_word(life: Life, caplog: pytest.LogCaptureFixture) -> None:
     life.subject.start()
-    life.gate.shut = True
+    life.gate.is_closed = True
     life.subject.stop()
     assert "the departure of this worker was not recorded; others will recover its jobs" in caplog.messages
 
