@@ -22,10 +22,10 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 .DEFAULT_GOAL := help
 .PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
-help: ## say what can be made
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-install: $(STAMP) ## make or refresh .venv from the pinned, hashed requirements
+install: $(STAMP) ## create or update .venv from the hashed lock file
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -39,9 +39,9 @@ $(STAMP): requirements.lock pyproject.toml library/pyproject.toml | $(BIN)/uv
 	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable library --editable .
 	@touch $(STAMP)
 
-clients: $(CLIENT_STAMPS) ## the same for clients that others wrote, each of which needs an environment of its own
+clients: $(CLIENT_STAMPS) ## environments of third-party clients, one for each
 
-peers: $(PEER_STAMPS) ## the same for servers that others wrote, which `serving` of the benchmarks measures beside ours
+peers: $(PEER_STAMPS) ## environments of third-party servers, for the `serving` benchmarks
 
 define environment
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
@@ -61,13 +61,13 @@ $(AUDIT)/.installed: deploy/image/requirements-audit.lock | $(BIN)/uv
 $(TABLES)/.installed: benchmarks/tables/requirements-tables.lock | $(BIN)/uv
 	$(environment)
 
-tables: install $(TABLES)/.installed ## public tables and the packages that bring them, for `open-tables` of the benchmarks
+tables: install $(TABLES)/.installed ## public tables and the packages that contain them, for the `open-tables` benchmarks
 	PYTHONPATH=library $(TABLES)/bin/python -m benchmarks.tables.writing
 
-demo: install ## train models through the running service, show what was learned
+demo: install ## train example models on a running service and draw pictures
 	$(BIN)/python -m examples.demo
 
-run: install ## the API with a worker inside, on 127.0.0.1:8000
+run: install ## the API and a worker in one process, on 127.0.0.1:8000
 	$(BIN)/relevance serve
 
 # One thread a process: tests run side by side, and threads of linear algebra wait for each other by spinning.
@@ -76,53 +76,54 @@ test check thorough: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
 test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
-test: install clients ## the tests, on SQLite and PostgreSQL
-	$(BIN)/pytest -n auto
+# A file's tests run in one process, so that fixtures of a module are set up once.
+test: install clients ## tests, on SQLite and PostgreSQL
+	$(BIN)/pytest -n auto --dist loadfile
 
-check: install clients ## all guards: format, lint, types, import contracts, tests
+check: install clients ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto --dist loadfile
 
-thorough: install $(CLIENTS)/schemathesis/.installed ## the tests that take minutes; many examples of each property; all that OpenAPI allows
+thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
 
-# On two processes: what is killed and waited for shares the machine with its neighbour alone.
+# Two processes: the timeouts of these tests need a machine that is not busy.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
-faults: install ## everything that may die dies, on both databases; ten minutes
+faults: install ## fault injection: processes, disks and databases fail, on both databases; ten minutes
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m faults tests/faults
 
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
-hostile: install ## hostile clients: what they send costs time in proportion to its size, keeps nobody waiting, and stays as it was
+hostile: install ## fuzzing and denial of service: malformed and oversized requests
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m hostile tests/fuzz tests/hostile
 
-monitoring: install ## Prometheus, kubectl and nginx (Debian's packages) check rules, dashboard, manifests, and the guide for operators
+monitoring: install ## alert rules, dashboard, manifests and the operator pages, by Prometheus, kubectl and nginx (Debian packages)
 	$(BIN)/pytest -m monitoring tests/deploy
 
 upgrades: export OMP_NUM_THREADS = 1
 upgrades: export OPENBLAS_NUM_THREADS = 1
 # FROM: the commit to upgrade from; by default the one before the last migration, so the clone needs its history.
-upgrades: install ## the release before the last migration serves while this one migrates, and beside it; on both databases
+upgrades: install ## rolling upgrades from the release before the last migration, on both databases
 	RELEVANCE_REQUIRE_POSTGRES=1 UPGRADE_FROM=$(FROM) $(BIN)/pytest -m upgrades -o faulthandler_timeout=1800 tests/upgrades
 
-chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
+chaos: install ## chaos test: containers are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos
 
-deployment: install ## the commands of docs/how-to/deployment.md on real containers, each of which ends and recovers; needs docker
+deployment: install ## the commands of docs/how-to/deployment.md on containers; needs docker
 	$(BIN)/python -m tests.deploy.operator
 
 IMAGE := relevance:0.1.0
 
-image: install ## the container image, and the sizes of its parts; needs docker
+image: install ## the container image and the sizes of its layers; needs docker
 	docker build --tag $(IMAGE) .
 	$(BIN)/python -m deploy.image sizes $(IMAGE)
 
 # The second build is of a copy whose files only their owner can read: modes are those that the Dockerfile gives.
-image-twice: image ## the image again, from nothing: both have equal files, modes and contents
+image-twice: image ## rebuild the image and compare: the builds are reproducible
 	@rm -rf build/copy && mkdir -p build/copy
 	(umask 077 && git ls-files -z --cached --others --exclude-standard | xargs -0 tar --create | \
 		tar --extract --no-same-permissions --directory build/copy)
@@ -130,33 +131,33 @@ image-twice: image ## the image again, from nothing: both have equal files, mode
 	$(BIN)/python -m deploy.image compare $(IMAGE) $(IMAGE)-twice
 	docker rmi $(IMAGE)-twice
 
-sbom: install $(AUDIT)/.installed ## what the image is made of, as CycloneDX, into dist/; checked against the schema
+sbom: install $(AUDIT)/.installed ## software bill of materials of the image (CycloneDX), in dist/
 	@mkdir -p dist
 	$(BIN)/python deploy/image/sbom.py requirements-runtime.lock > dist/sbom.cdx.json
 	$(AUDIT)/bin/python -c 'import sys; from cyclonedx.schema import SchemaVersion; from cyclonedx.validation.json import \
 		JsonStrictValidator; sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read()))' < dist/sbom.cdx.json
 
-audit: $(AUDIT)/.installed ## known vulnerabilities of what the image is made of; asks a database of them over the network
+audit: $(AUDIT)/.installed ## known vulnerabilities of the packages of the image; needs the network
 	$(AUDIT)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
 		$(if $(SERVICE),--vulnerability-service $(SERVICE)) --requirement requirements-runtime.lock
 
-format: install ## put the code in its one format, and mend what ruff can mend
+format: install ## format the code and apply the fixes of ruff
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: install ## speed, memory and accuracy beside the papers and the peers
+bench: install ## benchmarks of speed, memory and accuracy
 	$(BIN)/python -m benchmarks
 
 # QUICK=1: few draws and rows. DATA: the folder of real data. PEERS: a folder that keeps the peers' figures. OURS=1: ours alone.
-bench-accuracy: install ## our defaults beside the peers, and the pictures of docs; hours, or QUICK=1
+bench-accuracy: install ## accuracy beside other libraries, and the pictures of docs; hours, or QUICK=1
 	$(BIN)/python -m benchmarks accuracy --pictures $(if $(QUICK),--quick) $(if $(OURS),--engines ours) \
 		$(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers-cache "$(PEERS)")
 
-docs: install ## the documentation as a site, in dist/guide; a warning is an error
+docs: install ## build the documentation, in dist/guide; warnings are errors
 	@rm -rf dist/guide build/doctrees
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs dist/guide
 
-lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
+lock: $(BIN)/uv ## update all lock files
 	$(COMPILE) --upgrade --group demo --group dev --group docs --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --extra grpc --extra jwt --extra onnx --extra tracing --output-file requirements-runtime.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --group docs --output-file requirements-docs.lock
@@ -166,16 +167,16 @@ lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients an
 	done
 	@$(MAKE) install
 
-protocol: install ## make app/inference/rpc/generated from the protocol's file
+protocol: install ## generate app/inference/rpc/generated from the .proto file
 	$(BIN)/python -m grpc_tools.protoc --proto_path=app/inference/rpc --python_out=app/inference/rpc/generated \
 		--pyi_out=app/inference/rpc/generated app/inference/rpc/open_inference.proto
 
-wheels: docs ## both distributions as wheels, into dist/
+wheels: docs ## build both distributions, in dist/
 	@rm -rf app/guide && cp -R dist/guide app/guide
 	cd library && ../$(BIN)/python -P -m hatchling build --target wheel --directory ../dist
 	$(BIN)/python -P -m hatchling build --target wheel --directory dist
 
-secrets: ## random secrets and a certificate for docker compose, where there are none yet; needs openssl
+secrets: ## create missing secrets and a certificate for docker compose; needs openssl
 	@mkdir -p secrets && chmod 700 secrets
 	@for name in api_key database_password grafana_password; do \
 		test -s secrets/$$name || { \
@@ -187,6 +188,6 @@ secrets: ## random secrets and a certificate for docker compose, where there are
 		&& cat secrets/tls.crt secrets/tls.key > secrets/tls.pem && rm secrets/tls.key \
 		&& chmod 644 secrets/tls.crt secrets/tls.pem && echo "made secrets/tls.crt and secrets/tls.pem"; }
 
-clean: ## remove every .venv and everything that was generated (never a database, never a secret)
+clean: ## remove environments and generated files (no database, no secret)
 	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) $(AUDIT) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find app library tests examples benchmarks deploy migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -10,11 +10,12 @@ from app.audit.repository import AuditRepository
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
-from app.jobs.ports import Entries
+from app.jobs.queue.client import EndedEntries
 from app.jobs.retention import expired_jobs, forget_jobs, forget_progress
 from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository
+from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.repository import WebhookRepository
 
@@ -29,7 +30,7 @@ class Retention:
     idempotent responses and sessions have an expiry of their own."""
 
     transaction: OpenTransaction
-    entries: Entries
+    entries: EndedEntries
     clock: Clock
     seconds: float
     seconds_of_results: float
@@ -69,7 +70,7 @@ class Retention:
         before, needed = self.clock() - timedelta(seconds=self.seconds), 0
         while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
             with self.transaction() as tx:
-                kept = BacklogRepository(tx).among(ended) | DeliveryRepository(tx).pending_of(ended)
+                kept = BacklogRepository(tx).among(ended) | AttemptRepository(tx).pending_of(ended)
             self.entries.forget([entry for entry in ended if entry not in kept])
             needed += len(kept)
 

@@ -102,9 +102,9 @@ def _costs(draw: int) -> Figures:
         best = decided(truth, situation.costs, situation.reject_cost)
         figures[f"{number} best"] = situation.paid(best, truth)
         for name, one in learned:
-            answer = one.answer(X)
-            label = decided(np.eye(2)[answer.labels.astype(np.intp)])
-            probabilities = with_priors(answer.probabilities, LEARNED, situation.priors)
+            predicted = one.predict(X)
+            label = decided(np.eye(2)[predicted.labels.astype(np.intp)])
+            probabilities = with_priors(predicted.probabilities, LEARNED, situation.priors)
             decision = decided(probabilities, situation.costs, situation.reject_cost)
             figures[f"{number} {name} label"] = situation.paid(label, truth)
             figures[f"{number} {name} decision"] = situation.paid(decision, truth)

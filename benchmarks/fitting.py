@@ -11,7 +11,7 @@ import numpy as np
 
 from app.datasets.records import Dataset
 from app.settings import Settings
-from benchmarks.accuracy.scoring import ClassAnswer, Distribution, RealAnswer
+from benchmarks.accuracy.scoring import Distribution, PredictedClasses, PredictedNumbers
 from benchmarks.files import NotRun
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.likelihoods.predictive import Prediction
@@ -30,7 +30,7 @@ from relevance_bayes.tasks.learned import expected
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.values import ColumnKind
 
-NOBODY = UUID(int=0)
+NO_DATASET = UUID(int=0)
 
 SETTINGS = {name: Settings.model_fields[name].default for name in ("max_training_cells", "max_candidate_cells")}
 
@@ -52,7 +52,7 @@ class Fitted:
         prediction, _ = ready_of(self.model).predict(X)
         return prediction
 
-    def real_answer(self, rows: Block, t: Array) -> RealAnswer:
+    def predicted_numbers(self, rows: Block, t: Array) -> PredictedNumbers:
         """Return what is predicted of numbers t (n,), in the target's units."""
         prediction, target = self.predict(rows), self.encoding.target
         if not isinstance(prediction, NumberPrediction):
@@ -62,15 +62,17 @@ class Fitted:
             for values in (prediction.quantile(0.025), prediction.mean, prediction.quantile(0.975))
         )
         log_density = prediction.log_density((t - target.shift) / target.scale) - np.log(target.scale)
-        return RealAnswer(mean, Distribution(target.scale * np.sqrt(prediction.variance), lower, upper, log_density))
+        return PredictedNumbers(
+            mean, Distribution(target.scale * np.sqrt(prediction.variance), lower, upper, log_density)
+        )
 
-    def class_answer(self, rows: Block) -> ClassAnswer:
+    def predicted_classes(self, rows: Block) -> PredictedClasses:
         """Return what is predicted of classes."""
         prediction = self.predict(rows)
         if not isinstance(prediction, ClassPrediction):
             raise TypeError(f"expected classes, got {type(prediction).__name__}")
         probabilities = prediction.probabilities
-        return ClassAnswer(probabilities, probabilities.argmax(axis=1).astype(np.float64))
+        return PredictedClasses(probabilities, probabilities.argmax(axis=1).astype(np.float64))
 
 
 def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
@@ -94,5 +96,11 @@ def _dataset(rows: Mapping[str, Column]) -> Dataset:
     moment = datetime(2000, 1, 1, tzinfo=UTC)
     digest, columns = statistics.digest(), statistics.summaries()
     return Dataset(
-        id=NOBODY, owner="nobody", name="table", created_at=moment, rows=statistics.rows, digest=digest, columns=columns
+        id=NO_DATASET,
+        owner="nobody",
+        name="table",
+        created_at=moment,
+        rows=statistics.rows,
+        digest=digest,
+        columns=columns,
     )

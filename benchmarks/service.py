@@ -64,7 +64,7 @@ def _table(
         running_service(Path(name, "benchmark.db"), log=Path(name, "server.log")) as url,
         connect(url) as calls,
     ):
-        dataset = _uploaded(calls, split, Path(name), whole_targets="error %" in header)
+        dataset = _uploaded(calls, split, Path(name), integer_targets="error %" in header)
         rows = []
         for engine, request in OURS.items():
             predictions, found = _served(calls, split, dataset, request)
@@ -78,12 +78,12 @@ def _table(
     return Table(f"{title} through the service: {size}", header, tuple(rows), tuple(notes))
 
 
-def _uploaded(calls: Relevance, split: Split, directory: Path, *, whole_targets: bool) -> str:
+def _uploaded(calls: Relevance, split: Split, directory: Path, *, integer_targets: bool) -> str:
     file, names = directory / "learning.csv", [f"x{number}" for number in range(1, split.X.shape[1] + 1)]
     with file.open("w", newline="", encoding="utf-8") as stream:
         lines = csv.writer(stream)
         lines.writerow([*names, "y"])
-        targets = split.t.astype(int).tolist() if whole_targets else split.t.tolist()
+        targets = split.t.astype(int).tolist() if integer_targets else split.t.tolist()
         lines.writerows([*row, target] for row, target in zip(split.X.tolist(), targets, strict=True))
     return calls.upload(file, name="benchmark").id
 
@@ -98,8 +98,8 @@ def _served(
     if job.state != "succeeded":
         raise RuntimeError(f"the job ended as {job.state}: {job.error}")
     rows: list[Json] = [list(row) for row in split.X_test.tolist()]
-    answers = calls.predict("benchmark", {"names": list(names), "rows": rows})
-    return answers.predictions, {"vectors": float(_vectors(calls, calls.version("benchmark"))), "seconds": seconds}
+    response = calls.predict("benchmark", {"names": list(names), "rows": rows})
+    return response.predictions, {"vectors": float(_vectors(calls, calls.version("benchmark"))), "seconds": seconds}
 
 
 def _vectors(calls: Relevance, version: SupervisedVersion) -> int:

@@ -1,4 +1,4 @@
-"""How Alembic reaches the database: on the connection it is handed, or by RELEVANCE_DATABASE_URL from its command."""
+"""The connection of Alembic to the database: the one it is handed, or by RELEVANCE_DATABASE_URL from its command."""
 
 import os
 from typing import Literal

@@ -95,7 +95,7 @@ SUBMIT: dict[str, Json] = {"dataset_id": str(DATASET.id), "target": "y", "inputs
 
 @dataclass(frozen=True)
 class Report(Readiness):
-    """How things stand."""
+    """The state of a job."""
 
     database: bool = True
     migrated: bool = True

@@ -1,4 +1,4 @@
-"""Databases for the tests: a test that asks for one runs on SQLite and on a real PostgreSQL, built by migrations."""
+"""Databases for the tests: a test that requests one runs on SQLite and on a real PostgreSQL, built by migrations."""
 
 import gc
 import logging
@@ -51,7 +51,7 @@ THOROUGH_ON_POSTGRES = (
 )
 """Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
 ON_BOTH = ("end_to_end/test_the_main_job.py", "prediction/test_names_in_memory.py")
-"""The pass through the whole service, and what processes tell each other, which `make test` runs on each database."""
+"""The pass through the whole service, and what processes send each other, which `make test` runs on each database."""
 
 # How long an example takes depends on what else the machine does, so no example has a deadline.
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -130,7 +130,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def logging_as_it_was() -> Iterator[None]:
-    """What a process of its own configures for itself does not stay with the tests that follow."""
+    """Settings that a process of its own configures for itself do not stay for the tests that follow."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield

@@ -35,8 +35,8 @@ class DatabasePool:
     """Databases that are copies of a template; none is used by two at a time.
 
     A database that comes back loses the connections that are left, every row that is not the template's, and its name:
-    whoever kept its URL can't reach it again. One whose schema, or whose row of a table that the template fills, is
-    another than the template's is dropped.
+    a client that kept its URL can't reach it again. One whose schema, or whose row of a table that the template fills,
+    differs from the template's is dropped.
     """
 
     def __init__(self, server: Server, template: str) -> None:

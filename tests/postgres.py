@@ -158,7 +158,7 @@ class MortalServer(Server):
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """As an operator would, without waiting for whoever is connected."""
+        """As an operator would, without waiting for a client that is connected."""
         self._signal(signal.SIGINT)
 
     def kill(self) -> None:

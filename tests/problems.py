@@ -1,4 +1,4 @@
-"""What every problem has to be."""
+"""Properties of every problem."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,11 +1,11 @@
-"""How other processes are."""
+"""The states of other processes."""
 
 import subprocess
 from pathlib import Path
 
 
 def state(pid: int) -> str:
-    """As `ps` says it: T is stopped, Z dead and not yet buried; empty when there is none."""
+    """As `ps` prints it: T is stopped, Z dead and not yet reaped; empty when there is none."""
     if Path("/proc/self/stat").exists():
         try:
             return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -15,13 +15,13 @@ def state(pid: int) -> str:
     return shown.stdout.strip()
 
 
-def gone(pid: int) -> bool:
-    """Whether it computes no more; its new parent may record_crash it when it likes."""
+def has_exited(pid: int) -> bool:
+    """Return whether it computes no more; its new parent may reap it later."""
     return state(pid)[:1] in {"", "Z"}
 
 
 def stopped(pid: int) -> bool:
-    """Whether SIGSTOP has reached it."""
+    """Return whether SIGSTOP has reached it."""
     return state(pid).startswith("T")
 
 

@@ -1,9 +1,9 @@
-"""How many examples of a property are drawn, where one costs more than a moment."""
+"""The numbers of examples of a property, where one costs more than a moment."""
 
 from hypothesis import settings
 
 FEW = 25
-"""Examples that `make test` draws of a property that says nothing else."""
+"""Examples that `make test` draws of a property by default."""
 MANY = 100
 """Those of `make thorough`."""
 

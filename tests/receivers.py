@@ -1,4 +1,4 @@
-"""Receivers of webhooks on real sockets, which do to each connection what a test says."""
+"""Receivers of webhooks on real sockets, with a behaviour by connection."""
 
 import socket
 import ssl
@@ -11,7 +11,7 @@ from email.parser import BytesParser
 from threading import Event
 
 Behaviour = Callable[[socket.socket, Event], None]
-"""What is done to a connection once its request was read; the event is set when the receiver is to end."""
+"""The behaviour on a connection once its request was read; the event is set when the receiver is to end."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """Listens on a port of its own; behaves as said for the first, the second ... and like the last for all others."""
+    """Listens on a port of its own; `behaviours` are those of its connections, the last one's of all others."""
 
     behaviours: Sequence[Behaviour]
     tls: ssl.SSLContext | None = None
@@ -96,7 +96,7 @@ def responses(status: int, *headers: str, body: bytes = b"", before: bytes = b""
     return behave
 
 
-def says(content: bytes) -> Behaviour:
+def sends(content: bytes) -> Behaviour:
     """These bytes, and no more."""
 
     def behave(connection: socket.socket, _ending: Event) -> None:
@@ -106,11 +106,11 @@ def says(content: bytes) -> Behaviour:
 
 
 def hangs(connection: socket.socket, ending: Event) -> None:
-    """Nothing is said, and the connection is kept."""
+    """Sends nothing, and keeps the connection."""
     ending.wait(30)
 
 
-def says_slowly(content: bytes, *, pause: float, endless: bytes = b"") -> Behaviour:
+def sends_slowly(content: bytes, *, pause: float, endless: bytes = b"") -> Behaviour:
     """Byte by byte, and then so for ever."""
 
     def behave(connection: socket.socket, ending: Event) -> None:
@@ -131,10 +131,10 @@ def floods(connection: socket.socket, ending: Event) -> None:
         connection.sendall(b"x" * 65536)
 
 
-def nobody() -> int:
+def unused_port() -> int:
     """A port on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
     return port
 
 

@@ -52,10 +52,10 @@ def pieces(block: Block, rows: int = 5) -> Iterator[Block]:
     """The same in blocks."""
     for first in range(0, block_rows(block), rows):
         places = np.arange(first, min(first + rows, block_rows(block)))
-        yield {name: _taken(column, places) for name, column in block.items()}
+        yield {name: _selected(column, places) for name, column in block.items()}
 
 
-def _taken(column: Column, rows: Indices) -> Column:
+def _selected(column: Column, rows: Indices) -> Column:
     match column:
         case CategoryColumn():
             return replace(column, codes=column.codes[rows])

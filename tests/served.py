@@ -1,4 +1,4 @@
-"""A service of real versions, made in a moment: for those who ask it as strangers do."""
+"""A service of real versions, made in a moment, for clients of the API."""
 
 import re
 import shutil
@@ -24,7 +24,7 @@ KEY = "a-key-of-the-tests"
 
 @dataclass(frozen=True)
 class Service:
-    """Where it is, by HTTP and by gRPC, its key, the process that answers, and where it says what went wrong."""
+    """Where it is, by HTTP and by gRPC, its key, the process that answers, and its log of errors."""
 
     url: str
     rpc: str

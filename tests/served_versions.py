@@ -1,4 +1,4 @@
-"""Versions made ready to predict with, without a database."""
+"""Versions prepared to predict with, without a database."""
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7

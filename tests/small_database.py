@@ -24,7 +24,7 @@ from app.jobs import total_repository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
-from app.jobs.tables import JobTransitionRow, TrainingJobRow
+from app.jobs.tables import JobRow, JobTransitionRow
 from app.limits.repository import OwnerLimitsRepository
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
@@ -112,7 +112,7 @@ class SmallDatabase:
     def put_job(self, job: Job) -> None:
         """Have a job as it is, in place of the one with its id; its transitions are its events."""
         with Session(self.engine) as session, session.begin():
-            session.execute(delete(TrainingJobRow).where(TrainingJobRow.id == job.id))
+            session.execute(delete(JobRow).where(JobRow.id == job.id))
             row = row_of(job)
             row.state, row.attempt, row.events = job.state, job.attempt, len(job.transitions)
             row.started_at, row.cancel_requested_at = job.started_at, job.cancel_requested_at
@@ -148,8 +148,8 @@ class SmallDatabase:
         assert found is not None
         return found
 
-    def count(self, row: type[DatasetRow] | type[TrainingJobRow]) -> int:
-        """How many datasets or jobs there are, whatever their state."""
+    def count(self, row: type[DatasetRow] | type[JobRow]) -> int:
+        """The number of datasets or jobs, whatever their state."""
         with Session(self.engine) as session:
             return session.scalar(select(func.count()).select_from(row)) or 0
 

@@ -39,7 +39,7 @@ WEIGHTS = np.array([[1.0, -2.0, 1.0], [-2.0, 0.5, 1.5], [0.5, 0.25, -0.75]])
 """Of each function in the latent of each of three classes."""
 
 ROWS_OF_CLASSES = {0: (), 2: (15, 5), 3: (10, 6, 4)}
-"""By how many classes there are, how many of the twenty rows learned from are of each."""
+"""By how many classes there are, how many of the twenty training rows are of each."""
 
 AMPLITUDE = 1.3
 """The variance of the process, under a prior that is one."""
@@ -153,7 +153,7 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Su
 
 
 def member_of(model: Model, target: EncodedTarget, *, width: float = 1.5) -> Member:
-    """What a report says of a model, whose kernels have one width."""
+    """The report of a model, whose kernels have one width."""
     found = Hyperparameters(
         noise_sd=user_noise_sd(target, model.noise_sd),
         widths=(InputWidth(None, width),),

@@ -61,18 +61,18 @@ def column_of(kind: ColumnKind, cells: Sequence[Cell]) -> Column:
 
 def rows_of(block: Block, chosen: Sequence[int]) -> Block:
     """Some rows of a block, in that order, as a block of their own with its own numbering of labels."""
-    taken: dict[str, Column] = {}
+    selected: dict[str, Column] = {}
     for name, column in block.items():
         match column:
             case CategoryColumn(codes=codes, labels=labels):
-                taken[name] = texts(*(labels[codes[row]] if codes[row] >= 0 else None for row in chosen))
+                selected[name] = texts(*(labels[codes[row]] if codes[row] >= 0 else None for row in chosen))
             case BooleanColumn(values=values):
-                taken[name] = BooleanColumn(values[list(chosen)])
+                selected[name] = BooleanColumn(values[list(chosen)])
             case NumberColumn(values=real):
-                taken[name] = NumberColumn(real[list(chosen)])
+                selected[name] = NumberColumn(real[list(chosen)])
             case TimestampColumn(values=real):
-                taken[name] = TimestampColumn(real[list(chosen)])
-    return taken
+                selected[name] = TimestampColumn(real[list(chosen)])
+    return selected
 
 
 def cut_up(block: Block, *ends: int) -> list[tuple[int, Block]]:

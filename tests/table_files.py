@@ -15,11 +15,11 @@ from tests.formats.samples.json import FlatRow, flat
 from tests.formats.samples.npy import npy
 
 __all__ = [
-    "ANSWERS",
     "FILES",
-    "FLAT_ANSWERS",
+    "FLAT_FORMATS",
     "MEDIA_TYPES",
     "NAMED_ROWS",
+    "RESPONSE_FORMATS",
     "ROWS",
     "TABLES",
     "FlatRow",
@@ -42,10 +42,10 @@ NAMED_ROWS = tuple(one.name for one in ROW_FORMATS if one.is_document or (isinst
 TABLES = tuple(one.name for one in FORMATS if isinstance(one, TableFormat) and one.name in NAMED_ROWS)
 """... of tables that are uploaded, ..."""
 
-ANSWERS = tuple(one.name for one in WRITABLE_FORMATS)
+RESPONSE_FORMATS = tuple(one.name for one in WRITABLE_FORMATS)
 """... of predictions, ..."""
 
-FLAT_ANSWERS = tuple(one.name for one in WRITABLE_FORMATS if one.has_texts and not one.is_nested)
+FLAT_FORMATS = tuple(one.name for one in WRITABLE_FORMATS if one.has_texts and not one.is_nested)
 """... of those in columns with texts, ..."""
 
 FILES = tuple(one.name for one in BATCH_FORMATS)

@@ -140,7 +140,7 @@ def test_https_to_the_internet_is_allowed_to_everybody(url: str) -> None:
         ("https://[::1]:8000/", "::1"),
         ("https://localhost/", "localhost"),
         ("http://here.localhost/", "here.localhost"),
-        ("http://within.corp/", "10.0.0.0/8"),  # where that leads is seen when it is told
+        ("http://within.corp/", "10.0.0.0/8"),  # where that leads is seen when it is delivered
     ],
 )
 def test_anything_else_is_allowed_by_the_operator(url: str, allowing: str) -> None:
@@ -151,7 +151,7 @@ def test_anything_else_is_allowed_by_the_operator(url: str, allowing: str) -> No
     Allowance.of(f"other.example, {allowing}").checked(url)
 
 
-def test_a_name_is_admitted_wherever_it_leads_and_a_network_whoever_leads_there() -> None:
+def test_a_name_is_admitted_wherever_it_leads_and_a_network_by_any_name() -> None:
     inside, outside = ip_address("10.1.2.3"), ip_address("8.8.8.8")
     secret, open_to_all = read_target("https://within.corp/"), read_target("http://within.corp/")
     by_name, by_network = Allowance.of("WITHIN.corp."), Allowance.of("10.0.0.0/8")

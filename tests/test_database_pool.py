@@ -33,14 +33,14 @@ def connected(url: str) -> psycopg.Connection[tuple[object, ...]]:
 
 
 def oid(connection: psycopg.Connection[tuple[object, ...]]) -> object:
-    """What a database keeps when it gets another name."""
+    """The properties that a database keeps when it gets another name."""
     found = connection.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()
     assert found is not None
     return found[0]
 
 
 def use(pool: DatabasePool, statement: str) -> object:
-    """Use a database, and say which it was."""
+    """Use a database, and return its URL."""
     with pool.database() as url, connected(url) as connection:
         connection.execute(statement)
         return oid(connection)

@@ -1,4 +1,4 @@
-"""Threads share two heaps, and large arrays are in these, as glibc itself tells."""
+"""Threads share two heaps, and large arrays are in these, as glibc itself reports."""
 
 import subprocess
 import sys

@@ -4,7 +4,7 @@ from pydantic import ValidationError
 from app.settings import Settings
 
 
-def test_a_worker_may_miss_a_beat_before_it_is_taken_for_dead() -> None:
+def test_a_worker_may_miss_a_heartbeat_before_it_is_taken_for_dead() -> None:
     Settings(heartbeat_interval_seconds=2.0, heartbeat_timeout_seconds=4.0)
     with pytest.raises(ValidationError, match="twice heartbeat_interval_seconds"):
         Settings(heartbeat_interval_seconds=2.0, heartbeat_timeout_seconds=3.9)

@@ -32,7 +32,7 @@ class Follower:
         until(lambda: number in self.numbers, seconds=20, pause=0.002)
 
     def end(self) -> list[int]:
-        """What it has seen, once the job has ended for it."""
+        """The events that it has seen, once the job has ended for it."""
         self._thread.join(30)
         assert not self._thread.is_alive()
         self.http.close()

@@ -10,13 +10,13 @@ from app.database.column_types import SecondsSince
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.records import JobActivity
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from relevance_bayes.types.jobs import UNFINISHED, JobState
 
 ACTIVITY = select(
-    select(TrainingJobRow.id).order_by(TrainingJobRow.id.desc()).limit(1).scalar_subquery(),
-    select(TrainingJobRow.id).where(TrainingJobRow.state == "queued").exists(),
-    select(TrainingJobRow.id).where(TrainingJobRow.state.in_(UNFINISHED)).exists(),
+    select(JobRow.id).order_by(JobRow.id.desc()).limit(1).scalar_subquery(),
+    select(JobRow.id).where(JobRow.state == "queued").exists(),
+    select(JobRow.id).where(JobRow.state.in_(UNFINISHED)).exists(),
 )
 """The statement of each heartbeat, compiled once: its compilation takes as long as its execution."""
 
@@ -29,7 +29,7 @@ class BacklogRepository:
 
     def page(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Return id, state and attempt of unfinished jobs after an id, oldest first."""
-        job = TrainingJobRow
+        job = JobRow
         query = select(job.id, job.state, job.attempt).where(job.state.in_(UNFINISHED))
         if after is not None:
             query = query.where(job.id > after)
@@ -38,23 +38,23 @@ class BacklogRepository:
 
     def among(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
         """Return those of these jobs that have not ended."""
-        job = TrainingJobRow
+        job = JobRow
         return frozenset(self.tx.session.scalars(select(job.id).where(job.id.in_(job_ids), job.finished_at.is_(None))))
 
     def count(self, owner: str) -> int:
         """Return the number of an owner's unfinished jobs; the index counts ten thousand in about a millisecond."""
-        mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
+        mine = select(func.count()).where(JobRow.owner == owner, JobRow.finished_at.is_(None))
         return self.tx.session.scalar(mine) or 0
 
     def models_in_training(self, owner: str) -> frozenset[str]:
         """Return the names of the models of an owner's unfinished training jobs."""
-        job = TrainingJobRow
+        job = JobRow
         mine = (job.owner == owner, job.finished_at.is_(None), job.kind == "training")
         return frozenset(self.tx.session.scalars(select(job.for_model).where(*mine).distinct()))
 
     def by_state(self) -> Mapping[tuple[str, str], tuple[int, float]]:
         """Return the number of unfinished jobs and the age of the oldest in seconds, by kind and state."""
-        job = TrainingJobRow
+        job = JobRow
         age = SecondsSince(func.min(job.created_at))
         counted = select(job.kind, job.state, func.count().label("jobs"), age.label("age"))
         rows = self.tx.session.execute(counted.where(job.state.in_(UNFINISHED)).group_by(job.kind, job.state))

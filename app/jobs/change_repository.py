@@ -12,7 +12,7 @@ from app.database.notifier import notify
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.records import ALL, JobChanges, JobFilter, changes_id
-from app.jobs.tables import JobChangeRow, TrainingJobRow
+from app.jobs.tables import JobChangeRow, JobRow
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class JobChangeRepository:
         """Return the jobs that changed after a number, in the order of their last changes, as they are now."""
         # Read first: each change up to it is seen by the second query.
         last = self.last(owner)
-        job = TrainingJobRow
+        job = JobRow
         query = select(job).where(job.owner == owner, job.change > number, *histories.selected(which))
         found = histories.summaries(self.tx.session, query.order_by(job.change).limit(limit))
         if found and (len(found) == limit or found[-1].change > last):
@@ -55,5 +55,5 @@ class JobChangeRepository:
         first = insertion(session, JobChangeRow).values(id=listeners, owner=owner, number=1)
         following = first.on_conflict_do_update(index_elements=["id"], set_={"number": JobChangeRow.number + 1})
         number = session.scalar(following.returning(JobChangeRow.number))
-        changed(session, update(TrainingJobRow).where(TrainingJobRow.id == job_id).values(change=number))
+        changed(session, update(JobRow).where(JobRow.id == job_id).values(change=number))
         notify(session, listeners)

@@ -11,7 +11,7 @@ from app.database.frame import Content, Stored, UnreadableBytesError, read, writ
 from app.database.frame_records import pack, unpack
 from app.database.transaction import Transaction
 from app.jobs.attempts import Checkpoint, Kept
-from app.jobs.tables import JobCheckpointRow, TrainingJobRow
+from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.types.jobs import Resumption
@@ -28,7 +28,7 @@ class CheckpointRepository:
 
         Resets the count of attempts that died, so that a job which progresses with each attempt can end.
         """
-        row, job = JobCheckpointRow, TrainingJobRow
+        row, job = JobCheckpointRow, JobRow
         content, at, by = encode_fit_log(checkpoint.fit_log), self.tx.clock(), checkpoint.by
         columns = [row.job_id, row.attempt, row.at, row.by, row.content]
         values = [

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, defer
 
 from app.database.json_documents import Document
 from app.jobs.records import Job, JobFilter, Problem
-from app.jobs.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
 from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption, Transition
 
 PROGRESS = Document(TypeAdapter(Progress))
@@ -25,21 +25,21 @@ STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
 
-def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
+def jobs(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query, in its order, each with its transitions."""
     return _with_transitions(session, query, _job)
 
 
-def summaries(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
+def summaries(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query as `jobs` does, without request, plan and result, which may be large."""
-    row = TrainingJobRow
+    row = JobRow
     without = query.options(*(defer(column, raiseload=True) for column in (row.request, row.plan, row.result)))
     return _with_transitions(session, without, _summary)
 
 
 def selected(which: JobFilter) -> list[ColumnElement[bool]]:
     """Return the conditions of a filter."""
-    job = TrainingJobRow
+    job = JobRow
     requested = {
         job.kind: which.kind,
         job.state: which.state,
@@ -51,7 +51,7 @@ def selected(which: JobFilter) -> list[ColumnElement[bool]]:
 
 
 def _with_transitions(
-    session: Session, query: Select[TrainingJobRow], read: Callable[[TrainingJobRow, tuple[Transition, ...]], Job]
+    session: Session, query: Select[JobRow], read: Callable[[JobRow, tuple[Transition, ...]], Job]
 ) -> list[Job]:
     rows = session.scalars(query.execution_options(populate_existing=True)).all()
     made: dict[UUID, list[Transition]] = defaultdict(list)
@@ -103,11 +103,11 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
 
 
-def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+def _job(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
     return replace(_summary(row, transitions), request=row.request, plan=row.plan, result=row.result)
 
 
-def _summary(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+def _summary(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
     return Job(
         id=row.id,
         owner=row.owner,
@@ -136,9 +136,9 @@ def _summary(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
     )
 
 
-def row_of(job: Job) -> TrainingJobRow:
+def row_of(job: Job) -> JobRow:
     """Return the row of a queued job."""
-    return TrainingJobRow(
+    return JobRow(
         id=job.id,
         owner=job.owner,
         kind=job.kind,

@@ -41,13 +41,3 @@ class Recovery(Protocol):
 
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueOutcome]:
         """Return how the entries of jobs ended; jobs that are queued or running are left out."""
-
-
-class Entries(Protocol):
-    """Ended entries that the queue has not deleted yet."""
-
-    def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
-        """Return entries that ended before a time, in a fixed order, without the first `skip`."""
-
-    def forget(self, entries: Sequence[UUID]) -> None:
-        """Delete these entries."""

@@ -20,7 +20,7 @@ from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts, JobTraces
 from app.jobs.change_repository import JobChangeRepository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
-from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobRow, JobTransitionRow
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "requested by its owner"
@@ -63,24 +63,24 @@ class JobRepository:
 
     def find(self, job_id: UUID) -> Job | None:
         """Return a job of any owner, or None."""
-        query = select(TrainingJobRow).where(TrainingJobRow.id == job_id)
+        query = select(JobRow).where(JobRow.id == job_id)
         return next(iter(histories.jobs(self.tx.session, query)), None)
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
-        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *histories.selected(which))
-        found = histories.jobs(self.tx.session, keyset.by_age(query, TrainingJobRow.id, part, keyset.read_id))
+        query = select(JobRow).where(JobRow.owner == owner, *histories.selected(which))
+        found = histories.jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs without request, plan and result; raises InvalidRequestError for an invalid cursor."""
-        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *histories.selected(which))
-        found = histories.summaries(self.tx.session, keyset.by_age(query, TrainingJobRow.id, part, keyset.read_id))
+        query = select(JobRow).where(JobRow.owner == owner, *histories.selected(which))
+        found = histories.summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def counts(self, owner: str, *, which: JobFilter = ALL) -> JobCounts:
         """Return the number of jobs that the filter selects, by state."""
-        job = TrainingJobRow
+        job = JobRow
         query = select(job.state, func.count().label("jobs")).where(job.owner == owner, *histories.selected(which))
         rows = self.tx.session.execute(query.group_by(job.state))
         found = {**dict.fromkeys(MOVES, 0), **{row.state: row.jobs for row in rows}}
@@ -99,7 +99,7 @@ class JobRepository:
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
         """Return the number of events of each of these jobs (of any owner); deleted jobs are left out."""
-        query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
+        query = select(JobRow.id, JobRow.events).where(JobRow.id.in_(job_ids))
         return {row.id: row.events for row in self.tx.session.execute(query)}
 
     def claim(
@@ -110,7 +110,7 @@ class JobRepository:
         Where the attempt before was not handed back, it has died: after MAX_STARTS of these without a checkpoint in
         between, the claim is `spent`. `traceparent` is the trace context of the attempt.
         """
-        job, now = TrainingJobRow, self.tx.clock()
+        job, now = JobRow, self.tx.clock()
         died = job.deaths + case((and_(job.state == "running", job.handed_back.is_(False)), 1), else_=0)
         values = {
             "attempt": job.attempt + 1,
@@ -133,13 +133,13 @@ class JobRepository:
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         """Count the death of a running attempt, once, and record the end of its output."""
-        job = TrainingJobRow
+        job = JobRow
         counted = _running(job_id, attempt).where(job.handed_back.is_(False))
         changed(self.tx.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         """Return the recorded attempts of a job; None where there is no such job."""
-        job, retried = TrainingJobRow, aliased(TrainingJobRow)
+        job, retried = JobRow, aliased(JobRow)
         columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
         retried_trace = func.coalesce(retried.attempt_traceparent, retried.traceparent).label("retried_trace")
         query = select(*columns, job.traceparent, job.tracestate, job.attempt_traceparent, retried_trace)
@@ -161,8 +161,8 @@ class JobRepository:
         written = PROGRESS.write(progress)
         row = self.tx.session.execute(
             _running(job_id, attempt)
-            .values(progress=written, events=TrainingJobRow.events + 1)
-            .returning(TrainingJobRow.events, TrainingJobRow.owner),
+            .values(progress=written, events=JobRow.events + 1)
+            .returning(JobRow.events, JobRow.owner),
             execution_options={"synchronize_session": False},
         ).one_or_none()
         if row is None:
@@ -174,7 +174,7 @@ class JobRepository:
 
     def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
         """Return the first start and the end (None: not yet) of an owner's training jobs that ended after a time."""
-        job = TrainingJobRow
+        job = JobRow
         recent = or_(job.finished_at.is_(None), job.finished_at > ended_after)
         mine = (job.owner == owner, job.kind == "training", job.started_at.is_not(None), recent)
         rows = self.tx.session.execute(select(job.started_at, job.finished_at).where(*mine))
@@ -182,12 +182,12 @@ class JobRepository:
 
     def is_cancel_requested(self, job_id: UUID) -> bool:
         """Return whether the owner has requested the job's cancellation."""
-        requested = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
+        requested = select(JobRow.cancel_requested_at).where(JobRow.id == job_id)
         return self.tx.session.scalar(requested) is not None
 
     def is_needed(self, job_id: UUID, attempt: int) -> bool:
         """Return whether this attempt is running, is the job's newest, and has no request to cancel."""
-        job = TrainingJobRow
+        job = JobRow
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
         return self.tx.session.scalar(select(job.id).where(*here)) is not None
 
@@ -196,7 +196,7 @@ class JobRepository:
 
         Raises NotFoundError, ConflictError where the job has ended otherwise.
         """
-        now, job = self.tx.clock(), TrainingJobRow
+        now, job = self.tx.clock(), JobRow
         mine = (job.owner == owner, *histories.selected(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
         moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
@@ -217,12 +217,12 @@ class JobRepository:
         The version is recorded in the same transaction, and set by `set_version`.
         """
         now = self.tx.clock()
-        moved = self._move(job_id, "succeeded", (TrainingJobRow.attempt == attempt,), {}, now=now)
+        moved = self._move(job_id, "succeeded", (JobRow.attempt == attempt,), {}, now=now)
         return None if moved is None else JobEnded(job_id, moved.owner, "training", "succeeded", now)
 
     def set_version(self, job_id: UUID, *, model: str, number: int) -> None:
         """Record the version that a training made."""
-        named = update(TrainingJobRow).where(TrainingJobRow.id == job_id)
+        named = update(JobRow).where(JobRow.id == job_id)
         changed(self.tx.session, named.values(model=model, version=number))
 
     def conclude(self, job_id: UUID, attempt: int, result: str) -> bool:
@@ -230,23 +230,23 @@ class JobRepository:
 
         All other effects of the end are part of the same transaction.
         """
-        here, values = (TrainingJobRow.attempt == attempt,), {"result": result}
+        here, values = (JobRow.attempt == attempt,), {"result": result}
         return self._move(job_id, "succeeded", here, values, now=self.tx.clock()) is not None
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
         """Record that the attempt (0: none was made) failed; return False where it is superseded or has ended."""
         values = {"error": PROBLEM.write(problem)}
-        here = (TrainingJobRow.attempt == attempt,)
+        here = (JobRow.attempt == attempt,)
         return self._move(job_id, "failed", here, values, reason=problem.kind, now=self.tx.clock()) is not None
 
     def cancelled(self, job_id: UUID, attempt: int) -> bool:
         """Record that the attempt (0: none was made) was cancelled; return False where it is superseded or ended."""
-        here = (TrainingJobRow.attempt == attempt,)
+        here = (JobRow.attempt == attempt,)
         return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.tx.clock()) is not None
 
     def remove(self, owner: str, job_id: UUID) -> None:
         """Delete an ended job that trained no version, with its events; raises NotFoundError for any other."""
-        job = TrainingJobRow
+        job = JobRow
         mine = (job.id == job_id, job.owner == owner, job.kind != "training", job.finished_at.is_not(None))
         path = self.get(owner, job_id).path
         if not changed(self.tx.session, delete(job).where(*mine)):
@@ -260,7 +260,7 @@ class JobRepository:
 
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Return the state of a job; raises NotFoundError."""
-        job = TrainingJobRow
+        job = JobRow
         now = self.tx.session.scalar(
             select(job.state).where(job.owner == owner, job.id == job_id, *histories.selected(JobFilter(kind)))
         )
@@ -282,17 +282,17 @@ class JobRepository:
         """Make a transition, if it is allowed from the job's state and the guards hold; return None otherwise."""
         ends = {"finished_at": now} if state in FINISHED else {}
         row = self.tx.session.execute(
-            update(TrainingJobRow)
-            .where(TrainingJobRow.id == job_id, TrainingJobRow.state.in_(_leading_to(state)), *guards)
-            .values(state=state, events=TrainingJobRow.events + 1, **ends, **values)
+            update(JobRow)
+            .where(JobRow.id == job_id, JobRow.state.in_(_leading_to(state)), *guards)
+            .values(state=state, events=JobRow.events + 1, **ends, **values)
             .returning(
-                TrainingJobRow.owner,
-                TrainingJobRow.kind,
-                TrainingJobRow.attempt,
-                TrainingJobRow.events,
-                TrainingJobRow.started_at,
-                TrainingJobRow.traceparent,
-                TrainingJobRow.tracestate,
+                JobRow.owner,
+                JobRow.kind,
+                JobRow.attempt,
+                JobRow.events,
+                JobRow.started_at,
+                JobRow.traceparent,
+                JobRow.tracestate,
             ),
             execution_options={"synchronize_session": False},
         ).one_or_none()
@@ -330,7 +330,7 @@ class _Moved:
 
 
 def _running(job_id: UUID, attempt: int) -> Update:
-    job = TrainingJobRow
+    job = JobRow
     return update(job).where(job.id == job_id, job.state == "running", job.attempt == attempt)
 
 

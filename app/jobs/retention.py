@@ -9,7 +9,7 @@ from app.database.changes import changed
 from app.database.column_types import SecondsSince
 from app.database.transaction import Transaction
 from app.jobs import histories
-from app.jobs.tables import PROGRESS_KEPT, JobProgressRow, TrainingJobRow
+from app.jobs.tables import PROGRESS_KEPT, JobProgressRow, JobRow
 from relevance_bayes.types.jobs import JOB_PATHS
 
 PROGRESS_AT_ONCE = 500
@@ -19,7 +19,7 @@ UNSYNCHRONIZED = {"synchronize_session": False}
 
 def forget_progress(tx: Transaction, *, ended_before: float) -> bool:
     """Delete some progress of jobs that ended so many seconds ago, oldest first; return whether there may be more."""
-    session, job = tx.session, TrainingJobRow
+    session, job = tx.session, JobRow
     # The oldest by the index, not all that have expired: few have since the last call.
     oldest = session.execute(
         select(job.id, SecondsSince(job.finished_at))
@@ -44,13 +44,13 @@ def forget_progress(tx: Transaction, *, ended_before: float) -> bool:
         left -= changed(session, gone)
         if left == 0:
             return True
-        changed(session, update(TrainingJobRow).where(TrainingJobRow.id == job_id).values(progress_kept=False))
+        changed(session, update(JobRow).where(JobRow.id == job_id).values(progress_kept=False))
     return len(ended) == JOBS_AT_ONCE
 
 
 def expired_jobs(tx: Transaction, *, ended_before: float, after: UUID | None) -> Sequence[UUID]:
     """Return some jobs that ended so many seconds ago, of all owners, in the order of their ids, after one of them."""
-    job = TrainingJobRow
+    job = JobRow
     query = select(job.id).where(job.finished_at.is_not(None), SecondsSince(job.finished_at) > ended_before)
     if after is not None:
         query = query.where(job.id > after)
@@ -59,7 +59,7 @@ def expired_jobs(tx: Transaction, *, ended_before: float, after: UUID | None) ->
 
 def forget_jobs(tx: Transaction, job_ids: Collection[UUID]) -> None:
     """Delete ended jobs that trained no version, with all that belongs to them."""
-    job = TrainingJobRow
+    job = JobRow
     mine = delete(job).where(job.id.in_(job_ids), job.finished_at.is_not(None))
     gone = tx.session.execute(mine.returning(job.id, job.owner, job.kind), execution_options=UNSYNCHRONIZED).all()
     for job_id, owner, kind in gone:

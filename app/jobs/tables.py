@@ -13,7 +13,7 @@ PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
 SCORING = "of_version IS NOT NULL"
 
 
-class TrainingJobRow(Base):
+class JobRow(Base):
     """A job of any kind. `dataset_id` is no foreign key: a job outlives its dataset. `events` counts its events.
 
     `for_model` is the model's name in the plan, `model` the one under which a version was recorded. A job that uses

@@ -9,7 +9,7 @@ from app.database.changes import changed, insertion
 from app.database.column_types import SecondsSince
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.prediction.results import KeptResult, Layer, Piece, Reached
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
 from relevance_bayes.types.jobs import JOB_PATHS, Resumption
@@ -56,7 +56,7 @@ class ResultRepository:
         if piece.content:
             self._keep(job_id, layer, piece)
         if reached is not None:
-            result, job = PredictionResultRow, TrainingJobRow
+            result, job = PredictionResultRow, JobRow
             further = {**asdict(reached), "attempt": attempt, "at": self.tx.clock()}
             changed(self.tx.session, update(result).where(result.job_id == job_id).values(further))
             changed(self.tx.session, update(job).where(job.id == job_id).values(deaths=0))
@@ -95,7 +95,7 @@ class ResultRepository:
 
     def remove_expired(self, *, older_than: float) -> bool:
         """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""
-        result, job = PredictionResultRow, TrainingJobRow
+        result, job = PredictionResultRow, JobRow
         useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)
         query = (
             select(result.job_id, job.owner, job.state)
@@ -117,7 +117,7 @@ class ResultRepository:
     def _is_ours(self, job_id: UUID, attempt: int) -> bool:
         """Return whether the attempt is the newest and running, and lock it until the transaction ends."""
         lock_for_writing(self.tx.session.connection())
-        job = TrainingJobRow
+        job = JobRow
         ours = select(job.id).where(job.id == job_id, job.state == "running", job.attempt == attempt)
         return self.tx.session.scalar(ours.with_for_update(key_share=True)) is not None
 

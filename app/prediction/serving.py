@@ -8,6 +8,7 @@ from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
+from app.registry.vector_repository import VectorRepository
 from app.tasks.union import task_of
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.types.functions import ListedFunction
@@ -37,4 +38,4 @@ def serve(version: Version, kept: Stored, counts: Counts, monitors: DriftMonitor
 
 def _explaining(tx: Transaction, version: Version) -> tuple[ListedFunction, ...]:
     """Return the functions that explanations name."""
-    return ModelRepository(tx).functions(version.id) if task_of(version.report).is_explained else ()
+    return VectorRepository(tx).listed(version.id) if task_of(version.report).is_explained else ()

@@ -13,6 +13,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import NO_TAGS, Lineage, Model, Version
 from app.registry.repository import ModelRepository
 from app.registry.trainings import TRAINING
+from app.registry.vector_repository import VectorRepository
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
@@ -103,9 +104,7 @@ class Catalogue:
         """
         with self.transaction() as tx:
             version = ModelRepository(tx).version(owner, *reference)
-            page = ModelRepository(tx).vectors(
-                owner, version.model, version.number, limit=limit, after=after, sort=sort
-            )
+            page = VectorRepository(tx).page(version.id, limit=limit, after=after, sort=sort)
             unit = self.weight_unit(version.report, lambda: ModelRepository(tx).predictor(version.id))
         return replace(page, items=tuple(vector.in_units(unit) for vector in page.items))
 

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
 
-from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
+from sqlalchemy import Row, Select, delete, func, select, update
 
 from app.database import keyset
 from app.database.changes import changed
@@ -26,15 +25,13 @@ from app.registry.tables import (
     ModelTagRow,
     ModelVersionRow,
     PosteriorRow,
-    RelevanceVectorRow,
     VersionTagRow,
 )
 from app.registry.tagging import retag, tagged, tags_of
-from app.registry.version_codec import CELLS, NAMES, REPORT, SHAPE, WEIGHTS, decode_predictor
+from app.registry.version_codec import NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.functions import ListedFunction, RelevanceVector
 from relevance_bayes.types.references import Selector
 
 
@@ -101,40 +98,6 @@ class ModelRepository:
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
         rows = self.tx.session.execute(keyset.by_age(query, ModelVersionRow.number, part, keyset.read_number)).all()
         return keyset.page(rows, part.limit, self._read_versions(rows), lambda row: row[0].number)
-
-    def vectors(
-        self,
-        owner: str,
-        name: str,
-        selector: Selector,
-        *,
-        limit: int,
-        after: str | None,
-        sort: Literal["number", "weight"],
-    ) -> Page[RelevanceVector]:
-        """Return a page of functions by number, or by the absolute value of a function's greatest weight, descending.
-
-        Raises NotFoundError, InvalidRequestError.
-        """
-        row = RelevanceVectorRow
-        query = select(row).where(row.version_id == self.version(owner, name, selector).id).limit(limit + 1)
-        if sort == "number":
-            if after is not None:
-                query = query.where(row.number > keyset.read_number(after))
-            found = self.tx.session.scalars(query.order_by(row.number)).all()
-            return keyset.page(found, limit, _vector, lambda vector: vector.number)
-        size = func.abs(row.weight_mean)
-        if after is not None:
-            last, last_number = keyset.read_weight(after)
-            query = query.where(or_(size < last, and_(size == last, row.number > last_number)))
-        found = self.tx.session.scalars(query.order_by(size.desc(), row.number)).all()
-        return keyset.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
-
-    def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
-        """Return the listed functions by number, with what an explanation shows of each."""
-        row = RelevanceVectorRow
-        query = select(row.number, row.kind, row.dataset_row, row.input).where(row.version_id == version_id)
-        return tuple(ListedFunction(*found) for found in self.tx.session.execute(query.order_by(row.number)))
 
     def predictor(self, version_id: UUID) -> Predictor:
         """Return the decoded predictor of a version; raises NotFoundError."""
@@ -303,26 +266,6 @@ def _version(row: Row[ModelVersionRow, str], tags: Mapping[str, str]) -> Version
         REPORT.read(version.report),
         version.parent,
         Annotation(version.description, tags),
-    )
-
-
-def _vector(row: RelevanceVectorRow) -> RelevanceVector:
-    return RelevanceVector(
-        number=row.number,
-        kind=row.kind,
-        row=row.dataset_row,
-        inputs=None if row.inputs is None else CELLS.read(row.inputs),
-        weight_mean=row.weight_mean if row.weight_means is None else None,
-        weight_sd=row.weight_sd,
-        alpha=row.alpha,
-        gamma=row.gamma,
-        input=row.input,
-        optimised=row.moved,
-        weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
-        shape=() if row.shape is None else SHAPE.read(row.shape),
-        phase=row.phase,
-        member=row.member,
-        function="log_noise" if row.function == "log_noise" else "mean",
     )
 
 

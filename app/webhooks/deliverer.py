@@ -21,7 +21,7 @@ from app.jobs.worker.retry import Interrupted, retry
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.records import Alarm
 from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, TRACESTATE, Span, Tracer
-from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.sending import Deadline, NotSent, post
@@ -193,7 +193,7 @@ class Deliverer:
     def _record(self, entry: UUID, delivery_attempt: DeliveryAttempt, attempt: Attempt, tx: Transaction) -> None:
         unwanted = attempt.status == GONE or attempt.error == "disabled"
         retry_in = None if unwanted else self.pause(delivery_attempt.tries)
-        if not DeliveryRepository(tx).record(entry, attempt, retry_in=retry_in):
+        if not AttemptRepository(tx).record(entry, attempt, retry_in=retry_in):
             return
         if attempt.status == GONE:
             WebhookRepository(tx).disable(delivery_attempt.webhook_id)
@@ -226,17 +226,17 @@ class Finder:
         """Record each as a failed attempt; raises UnavailableError."""
         deliverer = self.deliverer
         with deliverer.transaction() as tx:
-            late = dict(DeliveryRepository(tx).overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
+            late = dict(AttemptRepository(tx).overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
         for entry in self.recovery.endings(list(late)):
             attempt = Attempt(deliverer.clock(), 0.0, error="interrupted")
             with deliverer.transaction() as tx:
-                DeliveryRepository(tx).record(entry, attempt, retry_in=deliverer.pause(late[entry]))
+                AttemptRepository(tx).record(entry, attempt, retry_in=deliverer.pause(late[entry]))
             logger.warning("webhook delivery attempt lost", extra={"entry": entry})
 
 
 def _read(entry: UUID, tx: Transaction) -> tuple[DeliveryAttempt, bytes] | None:
     """Return the attempt of a queue entry, with its message."""
-    delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
+    delivery_attempt = AttemptRepository(tx).find(entry)
     if delivery_attempt is None:
         return None
     if delivery_attempt.alarm_id is not None:

@@ -20,7 +20,7 @@ from app.jobs.records import JobEnded
 from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.tracing.spans import current_traceparent, current_tracestate
 from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
-from app.webhooks.records import Delivery, DeliveryAttempt, webhook_path
+from app.webhooks.records import Delivery, webhook_path
 from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, EventType, MessageType
@@ -35,16 +35,9 @@ def forget_deliveries(session: Session, which: Select[UUID]) -> int:
     return changed(session, delete(WebhookDeliveryRow).where(WebhookDeliveryRow.id.in_(found)))
 
 
-ATTEMPTS_KEPT = 50
-"""The number of attempts of one delivery that are kept, the newest."""
-
-
 @dataclass(frozen=True)
 class DeliveryRepository:
-    """Webhook deliveries; created and queued in the transaction that ends a job, or that raises or clears an alarm.
-
-    Each attempt has its own queue entry: with any entry but the newest one, nothing is changed.
-    """
+    """Webhook deliveries; created and queued in the transaction that ends a job, or that raises or clears an alarm."""
 
     tx: Transaction
 
@@ -160,87 +153,6 @@ class DeliveryRepository:
         self.tx.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         self.tx.record("delivery.repeated", owner, f"{webhook_path(webhook_id)}/deliveries/{delivery_id}")
         return self._one(delivery_id)
-
-    def delivery_attempt(self, entry: UUID) -> DeliveryAttempt | None:
-        """Return the attempt of an entry; None where it is not the newest entry, or the webhook is disabled."""
-        row, hook = WebhookDeliveryRow, WebhookRow
-        found = self.tx.session.execute(
-            select(row, hook)
-            .join(hook, hook.id == row.webhook_id)
-            .where(row.entry == entry, row.state == "pending", hook.deleted_at.is_(None))
-            .execution_options(populate_existing=True)
-        ).one_or_none()
-        if found is None:
-            return None
-        delivery, webhook = found
-        return DeliveryAttempt(
-            delivery.id,
-            webhook.id,
-            delivery.event_id,
-            MESSAGE_TYPE.validate_python(delivery.type),
-            delivery.job_id,
-            delivery.created_at,
-            webhook.url,
-            webhook.enabled,
-            delivery.tries,
-            webhook.secret,
-            delivery.traceparent,
-            delivery.alarm_id,
-            delivery.tracestate,
-        )
-
-    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
-        """Record an attempt and queue a retry; without `retry_in`, a failed attempt is the last.
-
-        Return False, and record nothing, where the entry is not the newest.
-        """
-        row, following = WebhookDeliveryRow, uuid7()
-        again = not attempt.has_succeeded and retry_in is not None
-        state = "pending" if again else "delivered" if attempt.has_succeeded else "failed"
-        values = {"state": state, "tries": row.tries + 1, "attempts": row.attempts + 1}
-        next_one = {"entry": following, "queued_at": DatabaseNow(), "delay": retry_in} if again else {}
-        noted = self.tx.session.execute(
-            update(row)
-            .where(row.entry == entry, row.state == "pending")
-            .values(**values, **next_one)
-            .returning(row.id, row.webhook_id, row.attempts),
-            execution_options={"synchronize_session": False},
-        ).one_or_none()
-        if noted is None:
-            return False
-        delivery_id, webhook_id, number = noted
-        old = delete(WebhookAttemptRow).where(
-            WebhookAttemptRow.delivery_id == delivery_id, WebhookAttemptRow.number <= number - ATTEMPTS_KEPT
-        )
-        changed(self.tx.session, old)
-        self.tx.session.add(
-            WebhookAttemptRow(
-                delivery_id=delivery_id,
-                number=number,
-                at=attempt.at,
-                seconds=attempt.seconds,
-                status=attempt.status,
-                error=attempt.error,
-            )
-        )
-        self.tx.session.flush()
-        if again and retry_in is not None:
-            self.tx.queue.deliver(following, webhook_id=webhook_id, delay=retry_in)
-        return True
-
-    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
-        """Return entries, with their earlier attempts, that are overdue by so many seconds; the oldest first."""
-        row = WebhookDeliveryRow
-        late = select(row.entry, row.tries).where(text(PENDING), SecondsSince(row.queued_at) > row.delay + seconds)
-        found = self.tx.session.execute(late.order_by(row.queued_at).limit(limit))
-        return tuple((entry, tries) for entry, tries in found)
-
-    def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
-        """Return those of these entries that are the newest of a pending delivery."""
-        row = WebhookDeliveryRow
-        return frozenset(
-            self.tx.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending"))
-        )
 
     def remove_expired(self, *, older_than: float) -> bool:
         """Delete some finished deliveries older than so many seconds; return whether there may be more."""

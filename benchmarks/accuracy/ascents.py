@@ -10,9 +10,9 @@ COLOURS = (BLUE, GREEN, ORANGE, PURPLE)
 
 
 def draw_algorithms(options: Options) -> Path:
-    """Nats that are missing from the best end, against time."""
+    """The difference to the best final value in nats, against time."""
     found = traces(options)
-    title = "Evidence against time: what is missing from the best end"
+    title = "Log marginal likelihood against CPU time"
     drawing = canvas((12, 5.2), title, list(found))
     for axes, of_all in zip(drawing.panels, found.values(), strict=True):
         best = max(max(trace.evidence) for trace in of_all.values())
@@ -20,7 +20,7 @@ def draw_algorithms(options: Options) -> Path:
             missing = [max(best - value, 1e-4) for value in trace.evidence]
             axes.plot(trace.seconds, missing, color=colour, lw=2, label=name)
             axes.plot(trace.seconds[-1], missing[-1], "o", color=colour, ms=7)
-        axes.set(xscale="log", yscale="log", xlabel="CPU seconds, kernel values counted")
+        axes.set(xscale="log", yscale="log", xlabel="CPU seconds, with kernel evaluations")
         axes.xaxis.label.set_color(INK)
-    drawing.panels[0].set_ylabel("nats below the best end", color=INK)
+    drawing.panels[0].set_ylabel("nats below the best final value", color=INK)
     return drawing.save("algorithms")

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.accuracy.cases import some_rows
 from benchmarks.accuracy.measuring import SKLEARN, Engine
-from benchmarks.accuracy.scoring import ClassAnswer, Classifier, class_figures
+from benchmarks.accuracy.scoring import Classifier, PredictedClasses, class_figures
 from benchmarks.files import Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import FOLDS, GRID
@@ -45,11 +45,11 @@ def support(split: Split) -> Classifier:
     platt = CalibratedClassifierCV(SVC(**best.best_params_), cv=FOLDS, ensemble=False).fit(X, split.t)
     seconds = process_time() - start
 
-    def answer(at: Array) -> ClassAnswer:
+    def predicted(at: Array) -> PredictedClasses:
         probabilities, labels = platt.predict_proba(inputs(at)), best.predict(inputs(at))
-        return ClassAnswer(np.asarray(probabilities, np.float64), np.asarray(labels, np.float64))
+        return PredictedClasses(np.asarray(probabilities, np.float64), np.asarray(labels, np.float64))
 
-    return Classifier(len(best.best_estimator_.support_), len(split.t), seconds, answer)
+    return Classifier(len(best.best_estimator_.support_), len(split.t), seconds, predicted)
 
 
 def _process(split: Split) -> Classifier:
@@ -67,8 +67,8 @@ def _process(split: Split) -> Classifier:
         model.fit(inputs(some.X), some.t)
     seconds = process_time() - start
 
-    def answer(at: Array) -> ClassAnswer:
+    def predicted(at: Array) -> PredictedClasses:
         probabilities: Array = np.asarray(model.predict_proba(inputs(at)), np.float64)
-        return ClassAnswer(probabilities, probabilities.argmax(axis=1).astype(np.float64))
+        return PredictedClasses(probabilities, probabilities.argmax(axis=1).astype(np.float64))
 
-    return Classifier(len(some.t), len(some.t), seconds, answer)
+    return Classifier(len(some.t), len(some.t), seconds, predicted)

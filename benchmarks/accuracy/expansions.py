@@ -15,20 +15,20 @@ ROUGH = 0.05
 
 def draw_expansions() -> Path:
     """Every model's path, and a kernel density estimate on a line with its functions."""
-    titles = ("error against functions kept", "a density of 1,000 terms, and the functions that approximate it")
+    titles = ("error by number of functions", "a density of 1,000 terms, and the functions that approximate it")
     drawing = canvas((13.0, 5.4), "Sums of Gaussians approximated by few of them", titles, shared=False)
     errors, line = drawing.panels
     cases = (support_regression(), support_classes(), process(2), process(3), density(1), density(2))
     looks = ((BLUE, "o-"), (ORANGE, "s-"), (GREEN, "D-"), (GREEN, "D--"), (PURPLE, "^-"), (PURPLE, "^--"))
     for case, (colour, style) in zip(cases, looks, strict=True):
-        numbers, missed = zip(*approximate(case.whole, error=MIN_ERROR).path[1:], strict=True)
-        label = f"{case.name}: {case.whole.size:,} terms"
+        numbers, missed = zip(*approximate(case.full, error=MIN_ERROR).path[1:], strict=True)
+        label = f"{case.name}: {case.full.size:,} terms"
         errors.plot(numbers, missed, style, color=colour, lw=1.6, ms=3, label=label)
     errors.set(xscale="log", yscale="log", ylim=(MIN_ERROR, 1.0), xlabel="functions", ylabel="relative error in L2")
-    whole = density(1).whole
-    few = proper(whole, approximate(whole, error=ROUGH))
+    full = density(1).full
+    few = proper(full, approximate(full, error=ROUGH))
     x = np.linspace(-4.5, 4.5, 901)[:, None]
-    line.plot(x, whole(x), color=INK, lw=2.2, label="1,000 terms")
+    line.plot(x, full(x), color=INK, lw=2.2, label="1,000 terms")
     line.plot(x, few.expansion(x), "--", color=ORANGE, lw=1.8, label=f"a density of {few.expansion.size} functions")
     for number in range(few.expansion.size):
         line.plot(x, _alone(few.expansion, number, x), color=MUTED, lw=1.0)

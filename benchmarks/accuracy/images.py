@@ -24,7 +24,7 @@ def draw_image() -> Path:
     image = photograph("flower.jpg", SIDE)
     code, _ = coded(image, KEPT)
     title = f"{code.functions:,} functions, {psnr(code.error):.1f} dB"
-    titles = (f"{SIDE} x {SIDE} pixels", title, "places of the functions", "error by functions kept")
+    titles = (f"{SIDE} x {SIDE} pixels", title, "places of the functions", "error by number of functions")
     drawing = canvas((16.0, 5.0), "An image encoded by few Gabor wavelets", titles, shared=False)
     original, decoded, places, errors = drawing.panels
     for axes, shown in ((original, image), (decoded, decode(code))):
@@ -41,21 +41,21 @@ def _draw_places(axes: Axes, image: Array, code: ImageCode) -> None:
     wavelets = code.wavelets
     for span, colour in zip(sorted(set(wavelets.spans.tolist())), (BLUE, GREEN, ORANGE, MUTED), strict=False):
         some = wavelets.centres[wavelets.spans == span]
-        label = f"span of {span:g} pixels: {len(some)}"
+        label = f"scale of {span:g} pixels: {len(some)}"
         size = ROOT_TO_POINTS * np.sqrt(span)
         axes.plot(some[:, 1], some[:, 0], "o", color=colour, mfc="none", ms=size, mew=0.6, label=label)
 
 
 def _draw_errors(axes: Axes, image: Array, code: ImageCode) -> None:
     numbers, found = zip(*code.path, strict=True)
-    axes.plot(numbers, [psnr(error) for error in found], color=BLUE, lw=2, label="ours")
+    axes.plot(numbers, [psnr(error) for error in found], color=BLUE, lw=2, label="sparse Gabor wavelets")
     kept = np.unique(np.geomspace(30, KEPT, 12).astype(int)).tolist()
     for label, peer, colour, marker in (
-        ("greatest wavelet coefficients", max_wavelets, ORANGE, "D-"),
-        ("greatest cosines of 8 x 8 pixels", max_cosines, GREEN, "s-"),
+        ("largest wavelet coefficients", max_wavelets, ORANGE, "D-"),
+        ("largest cosine coefficients, 8 x 8 pixels", max_cosines, GREEN, "s-"),
     ):
         with catch_warnings():
             simplefilter("ignore")  # of levels so wide that all their coefficients see the border
             missed = [float(np.sqrt(np.mean((peer(image, number) - image) ** 2))) for number in kept]
         axes.plot(kept, [psnr(error) for error in missed], marker, color=colour, ms=4, label=label)
-    axes.set(xlabel="functions or coefficients kept", ylabel="PSNR, dB")
+    axes.set(xlabel="functions or coefficients", ylabel="PSNR, dB")

@@ -39,11 +39,11 @@ def draw_log_odds() -> Path:
     drawing = canvas((9.6, 5.6), "Two classes, uniform on [0, 1] and on [½, 1½]: the log odds of the first")
     (axes,) = drawing.panels
     axes.axvspan(0.5, 1.0, color=MUTED, alpha=0.12, lw=0)
-    axes.plot([0.5, 0.5, 1.0, 1.0], [SHOWN, 0.0, 0.0, -SHOWN], color=INK, lw=1.4, ls=(0, (5, 3)), label="the truth")
+    axes.plot([0.5, 0.5, 1.0, 1.0], [SHOWN, 0.0, 0.0, -SHOWN], color=INK, lw=1.4, ls=(0, (5, 3)), label="true log odds")
     axes.plot(
         at, _latent(predict(papers, at[:, None])), color=BLUE, lw=2.2, label=f"RVM, {vectors(papers)} relevance vectors"
     )
-    label = f"our default, {vectors(alone(ours.model))} vectors"
+    label = f"relevance-bayes, default, {vectors(alone(ours.model))} vectors"
     axes.plot(at, _latent(ours.predict(inputs(at[:, None]))), color=GREEN, lw=2.2, label=label)
     axes.plot(at, platt, color=ORANGE, lw=2.2, label=f"SVM, {support} support vectors, Platt's sigmoid")
     axes.plot(x[t == 1.0, 0], np.full(int(t.sum()), SHOWN - 0.1), "|", color=INK, ms=6, alpha=0.25)

@@ -11,8 +11,8 @@ def draw_many_rows() -> Path:
     """Both on logarithmic axes."""
     drawing = canvas(
         (12, 4.8),
-        "The error falls with rows, and with functions",
-        ["the defaults, five draws", "one process, by the most functions that it may have"],
+        "Error by number of training rows, and by number of functions",
+        ["the defaults, five draws", "one Gaussian process, by max_functions"],
     )
     left, right = drawing.panels
     by_rows, by_functions = report.read("error-by-rows"), report.read("error-by-functions")
@@ -32,7 +32,7 @@ def draw_many_rows() -> Path:
         some = [row for row in by_functions if (row["set"], row["iterations"]) == (name, "default")]
         x, y = ([_number(row[column]) for row in some] for column in ("functions", "error"))
         right.plot(x, y, "o-", color=colour, lw=2, ms=7, label=its_label)
-    right.set(xscale="log", xlabel="functions in the model, bias and inputs counted")
+    right.set(xscale="log", xlabel="functions in the model, with bias and inputs")
     functions = [20, 50, 100, 200, 500]
     right.set_xticks(functions, labels=[str(one) for one in functions], minor=False)
     for axes in drawing.panels:

@@ -6,9 +6,9 @@ from time import process_time
 import numpy as np
 
 from app.errors import TrainingFailedError
-from benchmarks.accuracy.scoring import ClassAnswer, Classifier, RealAnswer, Regressor
+from benchmarks.accuracy.scoring import Classifier, PredictedClasses, PredictedNumbers, Regressor
 from benchmarks.files import NotRun, Split
-from benchmarks.fitting import NOBODY, Fitted, fitted
+from benchmarks.fitting import NO_DATASET, Fitted, fitted
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array
@@ -21,7 +21,7 @@ TARGET = "t"
 
 def learned(split: Split, task: Task, prior: PriorChoice | None = None) -> Fitted:
     """Plan and fit with the defaults, or with another prior and what goes with it."""
-    request = SupervisedRequest(NOBODY, TARGET, task=task, prior=prior)
+    request = SupervisedRequest(NO_DATASET, TARGET, task=task, prior=prior)
     return fitted({**inputs(split.X), TARGET: _target(split.t, task)}, request)
 
 
@@ -43,7 +43,7 @@ def regressor(split: Split, prior: PriorChoice | None = None) -> Regressor:
     start = process_time()
     found = learned(split, "regression", prior)
     seconds = process_time() - start
-    return Regressor(n_functions(found.model), len(split.t), seconds, partial(_real_answer, found))
+    return Regressor(n_functions(found.model), len(split.t), seconds, partial(_predicted_numbers, found))
 
 
 def classifier(split: Split, prior: PriorChoice | None = None) -> Classifier:
@@ -54,12 +54,12 @@ def classifier(split: Split, prior: PriorChoice | None = None) -> Classifier:
     except (InvalidRequestError, SparseBayesError, TrainingFailedError) as refused:
         raise NotRun(f"the training is refused: {refused}") from refused
     seconds = process_time() - start
-    return Classifier(n_functions(found.model), len(split.t), seconds, partial(_class_answer, found))
+    return Classifier(n_functions(found.model), len(split.t), seconds, partial(_predicted_classes, found))
 
 
-def _real_answer(found: Fitted, X: Array, t: Array) -> RealAnswer:
-    return found.real_answer(inputs(X), t)
+def _predicted_numbers(found: Fitted, X: Array, t: Array) -> PredictedNumbers:
+    return found.predicted_numbers(inputs(X), t)
 
 
-def _class_answer(found: Fitted, X: Array) -> ClassAnswer:
-    return found.class_answer(inputs(X))
+def _predicted_classes(found: Fitted, X: Array) -> PredictedClasses:
+    return found.predicted_classes(inputs(X))

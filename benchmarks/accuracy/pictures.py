@@ -51,7 +51,7 @@ def draw_functions(options: Options) -> Path:
     """Error against functions kept, for as many as are allowed."""
     few = replace(options, accuracy_draws=min(options.accuracy_draws, 10))
     sets = [friedman(number, few) for number in (1, 2, 3)]
-    title = "What a function is worth: error beside an exact Gaussian process that keeps all 240 rows"
+    title = "Error against number of functions, relative to an exact Gaussian process of all 240 rows"
     drawing = canvas((12, 5.2), title, [data.name for data in sets])
     for axes, data in zip(drawing.panels, sets, strict=True):
         peer = measured(process_engine(rows=1_000, restarts=3), data, few)
@@ -62,15 +62,15 @@ def draw_functions(options: Options) -> Path:
         ours = [_place(_under(prior, data, few), reference) for prior in priors]
         x, y = zip(*ours, strict=True)
         axes.axhline(1.0, color=MUTED, lw=1, ls=(0, (5, 3)))
-        axes.plot(x, y, "o-", color=BLUE, lw=2, ms=7, label="ours, process, at most 4, 8, … 64 vectors")
+        axes.plot(x, y, "o-", color=BLUE, lw=2, ms=7, label="Gaussian process, at most 4, 8, … 64 vectors")
         axes.plot(*_place(_under(Independent(), data, few), reference), "s", color=ORANGE, ms=9, label="RVM, one width")
-        axes.plot(240, 1.0, "D", color=INK, ms=8, label="exact GP, a length for each input")
-        axes.set(xscale="log", yscale="log", xlim=(4, 290), xlabel="functions in the model, bias and inputs counted")
+        axes.plot(240, 1.0, "D", color=INK, ms=8, label="exact GP, a length scale for each input")
+        axes.set(xscale="log", yscale="log", xlim=(4, 290), xlabel="functions in the model, with bias and inputs")
         axes.set_xticks([5, 10, 20, 50, 100, 240], labels=["5", "10", "20", "50", "100", "240"], minor=False)
         axes.set_xticks([], minor=True)
         axes.set_yticks([1, 2, 5, 10, 20, 50], labels=["1", "2", "5", "10", "20", "50"])
         axes.set_yticks([], minor=True)
-    drawing.panels[0].set_ylabel("squared error to the truth, over the GP's")
+    drawing.panels[0].set_ylabel("mean squared error, relative to the exact GP")
     return drawing.save("accuracy-functions")
 
 
@@ -96,7 +96,7 @@ def draw_reliability(options: Options) -> Path:
     drawing = canvas((6.4, 6.6), "Predicted probabilities and observed frequencies")
     (axes,) = drawing.panels
     axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (5, 3)))
-    engines = (("ours", classifier, BLUE, "o", -0.004), ("SVC + Platt", support, ORANGE, "s", 0.004))
+    engines = (("relevance-bayes", classifier, BLUE, "o", -0.004), ("SVC + Platt", support, ORANGE, "s", 0.004))
     for name, learn, colour, marker, aside in engines:
         predicted, came = _pooled(learn, splits)
         x, y, counts = (np.array(column) for column in zip(*binned(predicted, came), strict=True))
@@ -105,14 +105,14 @@ def draw_reliability(options: Options) -> Path:
         label = f"{name}, ECE {error:.3f}"
         axes.errorbar(x + aside, y, bars, fmt=marker, color=colour, ms=7, capsize=3, lw=1.3, label=label)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    axes.set(xlabel="mean probability of class 1 in a bin", ylabel="share of class 1, ± 2 binomial standard errors")
+    axes.set(xlabel="mean probability of class 1 in a bin", ylabel="observed share of class 1, ± 2 standard errors")
     rows = sum(len(split.t_test) for split in splits)
     axes.set_title(f"banana and Pima, {len(splits)} splits, {rows:,} predictions", loc="left", fontsize=10)
     return drawing.save("reliability")
 
 
 def _pooled(learn: Callable[[Split], Classifier], splits: list[Split]) -> tuple[Array, Array]:
-    predicted = [learn(split).answer(split.X_test).probabilities[:, 1] for split in splits]
+    predicted = [learn(split).predict(split.X_test).probabilities[:, 1] for split in splits]
     return np.concatenate(predicted), np.concatenate([split.t_test for split in splits])
 
 
@@ -121,17 +121,26 @@ def draw_time(options: Options) -> Path:
     drawing = canvas((7.6, 5.8), "Time of one fit to sinc, one thread")
     (axes,) = drawing.panels
     sizes = (125, 250, 500, 1_000) if options.quick else (125, 250, 500, 1_000, 2_000, 4_000)
-    known = {"ours": ("ours, width given", BLUE), "fastrvm": ("fastrvm, width given", GREEN)}
-    known["libsvm SVR"] = ("SVR, all given", PURPLE)
+    known = {"ours": ("relevance-bayes, width given", BLUE), "fastrvm": ("fastrvm, width given", GREEN)}
+    known["libsvm SVR"] = ("SVR, hyperparameters given", PURPLE)
     for entrant in (entrant for entrant in SINC.entrants if entrant.installed):
         label, colour = known[entrant.name]
         seconds = [_seconds(entrant.learn, size) for size in sizes]
         axes.plot(sizes, seconds, "o-", color=colour, lw=2, ms=6, label=label)
     ours = [_seconds(partial(regressor, prior=GaussianProcess()), size) for size in sizes]
-    axes.plot(sizes, ours, "o--", color=BLUE, mfc="white", lw=2, ms=6, label="ours, process: scales learned")
+    axes.plot(
+        sizes,
+        ours,
+        "o--",
+        color=BLUE,
+        mfc="white",
+        lw=2,
+        ms=6,
+        label="relevance-bayes, Gaussian process, scales learned",
+    )
     feasible = [size for size in sizes if size <= PROCESS_ROWS_TIMED]
     exact = [_seconds(partial(exact_process, PROCESS_ROWS_TIMED, 0), size) for size in feasible]
-    axes.plot(feasible, exact, "D--", color=INK, mfc="white", lw=2, ms=6, label="exact GP: scales learned, no restarts")
+    axes.plot(feasible, exact, "D--", color=INK, mfc="white", lw=2, ms=6, label="exact GP, scales learned, no restarts")
     axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="CPU seconds, median of 3 draws")
     axes.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
     axes.set_xticks([], minor=True)
@@ -140,13 +149,13 @@ def draw_time(options: Options) -> Path:
 
 
 def _seconds(fit: Callable[[Split], object], rows: int) -> float:
-    taken = []
+    durations = []
     for one in range(3):
         split = noisy(rows, one)
         start = process_time()
         fit(split)
-        taken.append(process_time() - start)
-    return median(taken)
+        durations.append(process_time() - start)
+    return median(durations)
 
 
 def draw_variance() -> Path:
@@ -160,12 +169,12 @@ def draw_variance() -> Path:
     assert isinstance(predicted, NumberPrediction)
     scale = float(found.encoding.target.scale)
     mean = found.encoding.target.shift + scale * predicted.mean
-    drawing = canvas((11, 5.6), "Where a variance comes from: sinc with a gap, and beyond the data")
+    drawing = canvas((11, 5.6), "Parts of the predictive variance: sinc with a gap, and extrapolation")
     (axes,) = drawing.panels
     parts = (
-        ("what is not known of the functions kept", predicted.weights, BLUE, 0.55),
-        ("+ what they don't reach of the process", predicted.residual, GREEN, 0.35),
-        ("+ noise: 95 % of new observations", predicted.noise, MUTED, 0.25),
+        ("uncertainty of the weights", predicted.weights, BLUE, 0.55),
+        ("+ residual variance of the process", predicted.residual, GREEN, 0.35),
+        ("+ noise: 95 % prediction interval", predicted.noise, MUTED, 0.25),
     )
     inner = np.zeros_like(mean)
     for label, part, colour, alpha in parts:
@@ -173,8 +182,8 @@ def draw_variance() -> Path:
         axes.fill_between(at, mean + inner, mean + outer, color=colour, alpha=alpha, lw=0, label=label)
         axes.fill_between(at, mean - outer, mean - inner, color=colour, alpha=alpha, lw=0)
         inner = outer
-    axes.plot(at, sinc(at), color=INK, lw=1.2, ls=(0, (5, 3)), label="the truth")
+    axes.plot(at, sinc(at), color=INK, lw=1.2, ls=(0, (5, 3)), label="true function")
     axes.plot(at, mean, color=BLUE, lw=2.2, label="predicted mean")
-    axes.plot(x, t, ".", color=INK, ms=5, label=f"{len(x)} rows")
+    axes.plot(x, t, ".", color=INK, ms=5, label=f"{len(x)} training rows")
     axes.set(xlabel="x", ylabel="y", xlim=(at[0], at[-1]))
     return drawing.save("variance")

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.accuracy.cases import some_rows
 from benchmarks.accuracy.measuring import FASTRVM, SKLEARN, Engine
-from benchmarks.accuracy.scoring import RealAnswer, Regressor, gaussian, real_figures
+from benchmarks.accuracy.scoring import PredictedNumbers, Regressor, gaussian, real_figures
 from benchmarks.files import NotRun, Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import EPSILON, FOLDS, GRID
@@ -61,11 +61,11 @@ def exact_process(rows: int, restarts: int, split: Split, *, length: float = 1.0
         model.fit(inputs(some.X), some.t)
     seconds = process_time() - start
 
-    def answer(X: Array, t: Array) -> RealAnswer:
+    def predicted(X: Array, t: Array) -> PredictedNumbers:
         mean, sd = model.predict(inputs(X), return_std=True)
         return gaussian(np.asarray(mean, np.float64), np.asarray(sd, np.float64), t)
 
-    return Regressor(len(some.t), len(some.t), seconds, answer)
+    return Regressor(len(some.t), len(some.t), seconds, predicted)
 
 
 def _rvm(rows: int, searched: int, split: Split) -> Regressor:
@@ -87,11 +87,11 @@ def _rvm(rows: int, searched: int, split: Split) -> Regressor:
     seconds = process_time() - start
     scale = float(target.scale)
 
-    def answer(X: Array, t: Array) -> RealAnswer:
+    def predicted(X: Array, t: Array) -> PredictedNumbers:
         mean, sd = (np.asarray(moments, np.float64) for moments in model.predict(inputs(X), return_std=True))
         return gaussian(target.shift + scale * mean, scale * sd, t)
 
-    return Regressor(int(model.n_relevance_), len(some.t), seconds, answer)
+    return Regressor(int(model.n_relevance_), len(some.t), seconds, predicted)
 
 
 def support(split: Split) -> Regressor:
@@ -105,10 +105,10 @@ def support(split: Split) -> Regressor:
     search.fit(inputs(split.X), target(split.t))
     seconds = process_time() - start
 
-    def answer(X: Array, t: Array) -> RealAnswer:
-        return RealAnswer(target.shift + target.scale * np.asarray(search.predict(inputs(X)), np.float64))
+    def predicted(X: Array, t: Array) -> PredictedNumbers:
+        return PredictedNumbers(target.shift + target.scale * np.asarray(search.predict(inputs(X)), np.float64))
 
-    return Regressor(len(search.best_estimator_.support_), len(split.t), seconds, answer)
+    return Regressor(len(search.best_estimator_.support_), len(split.t), seconds, predicted)
 
 
 def _folds() -> object:

@@ -33,7 +33,7 @@ class Distribution:
 
 
 @dataclass(frozen=True, eq=False)
-class RealAnswer:
+class PredictedNumbers:
     """`mean` (N,) in the targets' units; no distribution from an engine that gives none."""
 
     mean: Array
@@ -41,7 +41,7 @@ class RealAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassAnswer:
+class PredictedClasses:
     """`probabilities` (N, K), and the `labels` (N,) decided for."""
 
     probabilities: Array
@@ -50,44 +50,44 @@ class ClassAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Regressor:
-    """`answer` predicts at X (N, d), scored at targets t (N,); `seconds` of CPU, any search counted."""
+    """`predict` predicts at X (N, d), scored at targets t (N,); `seconds` of CPU, any search counted."""
 
     functions: int
     rows: int
     seconds: float
-    answer: Callable[[Array, Array], RealAnswer]
+    predict: Callable[[Array, Array], PredictedNumbers]
 
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """`answer` predicts at X (N, d); `seconds` of CPU, any search counted."""
+    """`predict` predicts at X (N, d); `seconds` of CPU, any search counted."""
 
     functions: int
     rows: int
     seconds: float
-    answer: Callable[[Array], ClassAnswer]
+    predict: Callable[[Array], PredictedClasses]
 
 
-def gaussian(mean: Array, sd: Array, t: Array) -> RealAnswer:
+def gaussian(mean: Array, sd: Array, t: Array) -> PredictedNumbers:
     """A normal distribution for each target."""
     log_density = -0.5 * (np.log(2.0 * np.pi * sd**2) + ((t - mean) / sd) ** 2)
-    return RealAnswer(mean, Distribution(sd, mean - TWO_SIDED_95 * sd, mean + TWO_SIDED_95 * sd, log_density))
+    return PredictedNumbers(mean, Distribution(sd, mean - TWO_SIDED_95 * sd, mean + TWO_SIDED_95 * sd, log_density))
 
 
 def real_figures(learn: Callable[[Split], Regressor], case: Case) -> Figures:
     """RMSE, NLL and coverage on what came; squared error to the truth where it is known; the sd far away."""
     split = case.split
     learned = learn(split)
-    answer = learned.answer(split.X_test, split.t_test)
-    figures = _sizes(learned) | {"rmse": float(np.sqrt(np.mean((answer.mean - split.t_test) ** 2)))}
+    prediction = learned.predict(split.X_test, split.t_test)
+    figures = _sizes(learned) | {"rmse": float(np.sqrt(np.mean((prediction.mean - split.t_test) ** 2)))}
     if case.truth is not None:
-        error = answer.mean - case.truth
+        error = prediction.mean - case.truth
         figures |= {"mse": float(np.mean(error**2)), "greatest": float(np.abs(error).max())}
-    if answer.distribution is None:
+    if prediction.distribution is None:
         return figures
-    predicted = answer.distribution
+    predicted = prediction.distribution
     far = split.X_test[:FAR_ROWS] + FAR * split.X.std(axis=0)
-    far_away = learned.answer(far, split.t_test[:FAR_ROWS]).distribution
+    far_away = learned.predict(far, split.t_test[:FAR_ROWS]).distribution
     assert far_away is not None
     return figures | {
         "nll": -float(predicted.log_density.mean()),
@@ -101,12 +101,12 @@ def class_figures(learn: Callable[[Split], Classifier], case: Case) -> Figures:
     """Log loss, error and expected calibration error on what came."""
     split = case.split
     learned = learn(split)
-    answer, t = learned.answer(split.X_test), split.t_test.astype(np.intp)
-    chosen: Array = answer.probabilities[np.arange(len(t)), t]
+    prediction, t = learned.predict(split.X_test), split.t_test.astype(np.intp)
+    chosen: Array = prediction.probabilities[np.arange(len(t)), t]
     return _sizes(learned) | {
         "log_loss": -float(np.log(np.maximum(chosen, np.finfo(float).tiny)).mean()),
-        "error": float(np.mean(answer.labels != split.t_test)),
-        "ece": calibration_error(answer.probabilities, t.astype(np.float64)),
+        "error": float(np.mean(prediction.labels != split.t_test)),
+        "ece": calibration_error(prediction.probabilities, t.astype(np.float64)),
     }
 
 

@@ -30,7 +30,7 @@ CODED: tuple[Signal, ...] = ("heavisine", "doppler")
 
 def draw_signals() -> Path:
     """Blocks with noise, as two engines clean it; and two signals without noise, as three code them."""
-    titles = ("blocks with noise of sd 1, cleaned", *(f"{name} without noise, coded" for name in CODED))
+    titles = ("denoising: blocks with noise of sd 1", *(f"{name} without noise, coded" for name in CODED))
     drawing = canvas((14.0, 5.6), "Signals by dictionaries, 512 points", titles, shared=False)
     cleaned, *coded = drawing.panels
     _draw_cleaned(cleaned)
@@ -46,7 +46,7 @@ def _draw_cleaned(axes: Axes) -> None:
     shifted = min(
         (shrunk(split, one, noise_sd=None, every_shift=True) for one in WAVELETS), key=lambda one: one.rmse(truth)
     )
-    label = f"ours: {found.functions} functions, RMSE {found.rmse(truth):.2f}"
+    label = f"relevance-bayes: {found.functions} functions, RMSE {found.rmse(truth):.2f}"
     beside = f"wavelets over all shifts, below: RMSE {shifted.rmse(truth):.2f}"
     for one, down, colour, text in ((found, 0.0, BLUE, label), (shifted, LOWER, ORANGE, beside)):
         axes.plot(x, split.t - down, ".", color=MUTED, ms=3, alpha=0.6)
@@ -59,17 +59,22 @@ def _draw_codes(axes: Axes, name: Signal) -> None:
     X, truth = moments(POINTS)[:, None], scaled_signal(name, POINTS)
     split = Split(X, truth, X, truth)
     codes = [ours(split, MIXED, noise_sd=allowed) for allowed in ALLOWED]
-    axes.plot(*_ordered([(one.functions, one.rmse(truth)) for one in codes]), "o-", color=BLUE, label="ours, priced")
+    axes.plot(
+        *_ordered([(one.functions, one.rmse(truth)) for one in codes]),
+        "o-",
+        color=BLUE,
+        label="relevance-bayes, priced",
+    )
     counts = np.unique(np.linspace(2, max(one.functions for one in codes), 12).astype(int)).tolist()
     candidates = pose(X, truth, Spec(GaussianNoise(1.0), MIXED[:-1])).candidates
     columns = candidates.columns(X, range(candidates.size))
     with catch_warnings():
         simplefilter("ignore")  # of columns that are all but one another's copies
         matching = [(count, _distance(pursued(columns, truth, count - 1)(columns), truth)) for count in counts]
-    axes.plot(*_ordered(matching), "s-", color=GREEN, ms=4, label="orthogonal matching pursuit, the same functions")
+    axes.plot(*_ordered(matching), "s-", color=GREEN, ms=4, label="orthogonal matching pursuit, same functions")
     shorter = [(count, min(_distance(largest(truth, one, count), truth) for one in WAVELETS)) for count in counts]
-    axes.plot(*_ordered(shorter), "D-", color=ORANGE, ms=4, label="greatest wavelet coefficients, the best of 3 bases")
-    axes.set(xlabel="functions kept", ylabel="RMSE; the signal's sd is 7", yscale="log")
+    axes.plot(*_ordered(shorter), "D-", color=ORANGE, ms=4, label="largest wavelet coefficients, best of 3 bases")
+    axes.set(xlabel="number of functions", ylabel="RMSE; the signal's sd is 7", yscale="log")
 
 
 def _distance(values: Array, truth: Array) -> float:

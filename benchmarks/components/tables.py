@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from scipy.stats import rankdata
 
-from benchmarks.answering import milliseconds
 from benchmarks.components.cases import DIGITS, Rows, digit, moons
-from benchmarks.components.whole import Centred, Whole, sparse
+from benchmarks.components.full import Centred, FullComponents, sparse
 from benchmarks.options import Options
+from benchmarks.prediction_time import milliseconds
 from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 from relevance_bayes.core.types import Array
@@ -88,7 +88,7 @@ def needed(rows: Rows, explained: float) -> int:
 def _row(name: str, rows: Rows, share: float) -> tuple[str, ...]:
     few, number = sparse(rows, share), needed(rows, share)
     number = min(number, len(few.variances))
-    every = Whole.of(rows, number)
+    every = FullComponents.of(rows, number)
     X = np.resize(rows.usual, (TIMED_ROWS, rows.usual.shape[1]))
     ours, theirs = (milliseconds(one, X) for one in (few.project, Centred.of(rows, number).project))
     return (

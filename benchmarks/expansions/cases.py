@@ -22,14 +22,14 @@ BUMP_SDS = np.array([0.5, 1.0, 0.3])
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """`whole` is the function of an estimator; `answer` its own values (N,) at rows, of which `fresh` are some.
+    """`full` is the function of an estimator; `predict` its own values (N,) at rows, of which `fresh` are some.
 
     `wrong` is how far an answer at the fresh rows is from the truth, and in what unit; None for densities.
     """
 
     name: str
-    whole: Expansion
-    answer: Callable[[Array], Array]
+    full: Expansion
+    predict: Callable[[Array], Array]
     fresh: Array
     wrong: Callable[[Array], str] | None = None
 

@@ -4,9 +4,9 @@ from time import process_time
 
 import numpy as np
 
-from benchmarks.answering import milliseconds
 from benchmarks.expansions.cases import Case, density, process, support_classes, support_regression
 from benchmarks.options import Options
+from benchmarks.prediction_time import milliseconds
 from benchmarks.report import Table
 from relevance_bayes.core.approximation import Approximation, Expansion, approximate, negative_mass, proper
 
@@ -58,7 +58,7 @@ def expansions(options: Options) -> list[Table]:
     densities = [density(1), density(2)]
     inputs = (2,) if options.quick else (2, 3, 5)
     cases = [support_regression(), support_classes(), *(process(number) for number in inputs), *densities]
-    found = [(case, bound, *_timed(case.whole, bound)) for case in cases for bound in ERRORS]
+    found = [(case, bound, *_timed(case.full, bound)) for case in cases for bound in ERRORS]
     rows = tuple(_row(case, bound, few, seconds) for case, bound, few, seconds in found)
     masses = tuple(row for case, bound, few, _ in found if case in densities for row in _masses(case, bound, few))
     return [
@@ -67,22 +67,22 @@ def expansions(options: Options) -> list[Table]:
     ]
 
 
-def _timed(whole: Expansion, bound: float) -> tuple[Approximation, float]:
+def _timed(full: Expansion, bound: float) -> tuple[Approximation, float]:
     start = process_time()
-    return approximate(whole, error=bound), process_time() - start
+    return approximate(full, error=bound), process_time() - start
 
 
 def _row(case: Case, bound: float, few: Approximation, seconds: float) -> tuple[str, ...]:
-    own, ours = case.answer(case.fresh), few.expansion(case.fresh)
-    relative = float(np.linalg.norm(ours - own) / np.linalg.norm(own - case.whole.constant))
+    own, ours = case.predict(case.fresh), few.expansion(case.fresh)
+    relative = float(np.linalg.norm(ours - own) / np.linalg.norm(own - case.full.constant))
     maximum = float(np.abs(ours - own).max() / np.ptp(own))
-    before, after = (milliseconds(answer, case.fresh) for answer in (case.answer, few.expansion))
+    before, after = (milliseconds(predict, case.fresh) for predict in (case.predict, few.expansion))
     return (
         case.name,
-        f"{case.whole.size:,}",
+        f"{case.full.size:,}",
         f"{bound:g}",
         f"{few.expansion.size}",
-        f"{case.whole.size / few.expansion.size:.1f}",
+        f"{case.full.size / few.expansion.size:.1f}",
         f"{relative:.4f}",
         f"{maximum:.4f}",
         *((case.wrong(own), case.wrong(ours)) if case.wrong is not None else ("–", "–")),
@@ -94,7 +94,7 @@ def _row(case: Case, bound: float, few: Approximation, seconds: float) -> tuple[
 
 
 def _masses(case: Case, bound: float, few: Approximation) -> list[tuple[str, ...]]:
-    known = (case.name, f"{case.whole.size:,}", f"{bound:g}")
+    known = (case.name, f"{case.full.size:,}", f"{bound:g}")
     return [
         (
             *known,
@@ -104,5 +104,5 @@ def _masses(case: Case, bound: float, few: Approximation) -> list[tuple[str, ...
             f"{one.expansion.mass:.6f}",
             f"{negative_mass(one.expansion):.6f}",
         )
-        for name, one in (("as found", few), ("a density", proper(case.whole, few)))
+        for name, one in (("as found", few), ("a density", proper(case.full, few)))
     ]

@@ -86,7 +86,7 @@ class Health:
     slowest: float = 0.0
     failed: int = 0
 
-    def ask(self, server: Running, stopping: threading.Event) -> None:
+    def poll(self, server: Running, stopping: threading.Event) -> None:
         """Send requests on new connections until it is stopped."""
         while not stopping.wait(0.02):
             began = time.monotonic()
@@ -101,14 +101,14 @@ class Health:
 
 def _measured(server: Running, attack: Callable[[Running], None]) -> tuple[str, ...]:
     health, stopping = Health(), threading.Event()
-    asking = threading.Thread(target=health.ask, args=(server, stopping))
-    asking.start()
+    polling = threading.Thread(target=health.poll, args=(server, stopping))
+    polling.start()
     time.sleep(0.3)
     memory, cpu = server.megabytes(), server.cpu()
     attack(server)
     time.sleep(0.2)
     stopping.set()
-    asking.join()
+    polling.join()
     grown = server.megabytes("VmHWM") - memory
     return f"{server.cpu() - cpu:.2f}", f"{grown:.0f}", f"{health.slowest:.2f}", str(health.failed)
 

@@ -33,8 +33,8 @@ def _microseconds(server: Running, requests: int) -> float:
             if number == 10:
                 began = server.cpu()
             client.sendall(REQUEST)
-            answer = client.recv(65_536)
-            assert answer.startswith(b"HTTP/1.1 200"), answer
+            response = client.recv(65_536)
+            assert response.startswith(b"HTTP/1.1 200"), response
         return (server.cpu() - began) / requests * 1e6
 
 

@@ -20,9 +20,9 @@ def photograph(name: str, side: int) -> Array:
         raise NotRun("scikit-learn or Pillow is not installed")
     from sklearn.datasets import load_sample_image
 
-    whole = np.asarray(load_sample_image(name), np.float64) @ np.array(GREY)
-    top, left = ((length - side) // 2 for length in whole.shape)
-    return np.ascontiguousarray(whole[top : top + side, left : left + side])
+    complete = np.asarray(load_sample_image(name), np.float64) @ np.array(GREY)
+    top, left = ((length - side) // 2 for length in complete.shape)
+    return np.ascontiguousarray(complete[top : top + side, left : left + side])
 
 
 def weave(side: int) -> Array:

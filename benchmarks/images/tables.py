@@ -65,7 +65,7 @@ NOISE_NOTES = (
 
 
 @dataclass(frozen=True)
-class Taken:
+class Timed:
     """CPU seconds until so many functions were in."""
 
     functions: int
@@ -79,13 +79,13 @@ def images(options: Options) -> list[Table]:
         return [_codes(options), _noisy(options)]
 
 
-def coded(image: Array, kept: int) -> tuple[ImageCode, list[Taken]]:
+def coded(image: Array, kept: int) -> tuple[ImageCode, list[Timed]]:
     """A code of so many functions, and when it had how many."""
-    start, taken = process_time(), []
+    start, timed = process_time(), []
     for step in steps(image, functions=kept):
-        taken.append(Taken(step.functions, process_time() - start))
+        timed.append(Timed(step.functions, process_time() - start))
         if step.code is not None:
-            return step.code, taken
+            return step.code, timed
     raise NotRun("no code")
 
 
@@ -95,17 +95,17 @@ def _codes(options: Options) -> Table:
     try:
         for name, drawn in SOURCES.items():
             image = drawn(side)
-            code, taken = coded(image, kept[-1])
-            rows += [_row(name, image, code, taken, number) for number in kept]
+            code, timed = coded(image, kept[-1])
+            rows += [_row(name, image, code, timed, number) for number in kept]
     except NotRun as absent:
         return not_run(title, absent)
     return Table(title, CODE_HEADER, tuple(rows), CODE_NOTES)
 
 
-def _row(name: str, image: Array, code: ImageCode, taken: list[Taken], number: int) -> tuple[str, ...]:
+def _row(name: str, image: Array, code: ImageCode, timed: list[Timed], number: int) -> tuple[str, ...]:
     error = dict(code.path)[number]
     peers = (max_wavelets(image, number), max_cosines(image, number), quantised(image, number))
-    seconds = next(one.seconds for one in taken if one.functions >= number)
+    seconds = next(one.seconds for one in timed if one.functions >= number)
     bits = log_choices(code.candidates, number) / log(2.0) + WEIGHT_BITS * number
     size = file_bytes(image, error)
     return (
@@ -123,8 +123,8 @@ def _noisy(options: Options) -> Table:
     title, rows = f"Images with noise of sd {NOISE_SD:g}", []
     try:
         for name, drawn in SOURCES.items():
-            whole, rim = drawn(SIDE), (SIDE - NOISY_SIDE) // 2
-            image = whole[rim:-rim, rim:-rim]
+            full, rim = drawn(SIDE), (SIDE - NOISY_SIDE) // 2
+            image = full[rim:-rim, rim:-rim]
             noisy = image + NOISE_SD * np.random.default_rng(ACCURACY_SEED).normal(size=image.shape)
             learned, known = (_cleaned(noisy, sd) for sd in (None, NOISE_SD))
             peers = [shrunk(noisy, NOISE_SD, every_shift=shifts) for shifts in (False, True)]

@@ -37,7 +37,7 @@ def dying(deploy: Deploy, options: Options) -> Cells:
 
 def _survivor(deploy: Deploy, times: int, settings: Mapping[str, float], may_judge: float) -> list[float]:
     """From a kill to the start by a worker that has been there for a while."""
-    taken = []
+    seconds = []
     with deploy() as deployment, connect(deployment.api()) as calls:
         holder = deployment.worker(**settings)
         for _ in range(times):
@@ -47,16 +47,16 @@ def _survivor(deploy: Deploy, times: int, settings: Mapping[str, float], may_jud
             time.sleep(may_judge)
             holder.kill()
             killed = datetime.now(UTC)
-            taken.append((_starts(calls, job, 2)[1] - killed).total_seconds())
+            seconds.append((_starts(calls, job, 2)[1] - killed).total_seconds())
             calls.trainings.cancel(job.id)
             calls.trainings.wait(job.id)
             holder = survivor
-    return taken
+    return seconds
 
 
 def _alone(deploy: Deploy, times: int, settings: Mapping[str, float]) -> list[float]:
     """From a kill to the start by a worker that is started at once, and is the only one."""
-    taken = []
+    seconds = []
     with deploy() as deployment, connect(deployment.api()) as calls:
         for _ in range(times):
             worker = deployment.worker(**settings)
@@ -66,11 +66,11 @@ def _alone(deploy: Deploy, times: int, settings: Mapping[str, float]) -> list[fl
             worker.kill()
             killed = datetime.now(UTC)
             worker = deployment.worker(**settings)
-            taken.append((_starts(calls, job, 2)[1] - killed).total_seconds())
+            seconds.append((_starts(calls, job, 2)[1] - killed).total_seconds())
             calls.trainings.cancel(job.id)
             calls.trainings.wait(job.id)
             worker.kill()
-    return taken
+    return seconds
 
 
 def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:

@@ -22,7 +22,7 @@ def make_application() -> Starlette:
 
     async def predict(request: Request) -> Response:
         rows = orjson.loads(await request.body())["rows"]
-        found = model.answer(np.array([[row[name] for name in INPUTS] for row in rows]))
+        found = model.predict(np.array([[row[name] for name in INPUTS] for row in rows]))
         predictions = [
             {
                 "mean": mean,
@@ -38,7 +38,7 @@ def make_application() -> Starlette:
         return Response(content, media_type="application/json")
 
     def outputs_of(head: Mapping[str, Sequence[Mapping[str, str]]], X: Array) -> list[tuple[str, Array]]:
-        found = dict(zip(FIGURES, model.answer(X), strict=True))
+        found = dict(zip(FIGURES, model.predict(X), strict=True))
         return [(output["name"], found[output["name"]]) for output in head["outputs"]]
 
     async def infer(request: Request) -> Response:

@@ -34,10 +34,10 @@ def endurance(options: Options) -> list[Table]:
             for size, forms in ((MANY, (ROWS, TENSORS, BYTES, NPY, ARROW)), (BATCH, (ROWS, NPY, ARROW))):
                 others.enter_context(busy(*(server.request(points(size), form) for form in forms)))
             for stretch in range(stretches):
-                taken = _seconds_of(small, seconds)
-                median, late = (f"{1e3 * float(np.quantile(taken, share)):.1f}" for share in (0.5, 0.99))
+                durations = _seconds_of(small, seconds)
+                median, late = (f"{1e3 * float(np.quantile(durations, share)):.1f}" for share in (0.5, 0.99))
                 until = f"{(stretch + 1) * seconds:.0f} s"
-                rows.append((until, f"{len(taken):,}", median, late, f"{server.megabytes():.0f}"))
+                rows.append((until, f"{len(durations):,}", median, late, f"{server.megabytes():.0f}"))
     return [
         Table(
             "Ten minutes of mixed load", ("until", "single rows", "ms, median", "ms, p99", "MB"), tuple(rows), (NOTES,)
@@ -47,7 +47,7 @@ def endurance(options: Options) -> list[Table]:
 
 def _seconds_of(request: Request, seconds: float) -> list[float]:
     """The seconds that each answer took, of as many as come in so many seconds."""
-    until, taken = perf_counter() + seconds, list[float]()
+    until, durations = perf_counter() + seconds, list[float]()
     while perf_counter() < until:
-        taken += load(request, requests=REQUESTS_AT_ONCE, connections=CONNECTIONS).each
-    return taken
+        durations += load(request, requests=REQUESTS_AT_ONCE, connections=CONNECTIONS).each
+    return durations

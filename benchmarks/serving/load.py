@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import uvloop
 
 KEY = "a-key-of-the-benchmark"
-ANSWERS_WITHIN = 30.0
+MAX_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Flood:
 
 def once(request: Request) -> bytes:
     """The body of one answer; raises RuntimeError unless it is a 200, TimeoutError where none comes."""
-    return uvloop.run(asyncio.wait_for(_once(request), ANSWERS_WITHIN))
+    return uvloop.run(asyncio.wait_for(_once(request), MAX_SECONDS))
 
 
 def load(*request: Request, requests: int, connections: int) -> Timed:
@@ -69,17 +69,17 @@ def load(*request: Request, requests: int, connections: int) -> Timed:
 @contextmanager
 def busy(*request: Request) -> Iterator[list[float]]:
     """While it is open, a process of its own sends these to a host in turn; afterwards the seconds of each."""
-    taken: list[float] = []
+    seconds: list[float] = []
     spawn = get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=_ask_on, args=(request, sender), daemon=True)
+    process = spawn.Process(target=_send_on, args=(request, sender), daemon=True)
     process.start()
     sender.close()
     receiver.recv()  # the first answer, from a client that has only just begun
-    gathering = Thread(target=_gather, args=(receiver, taken))
+    gathering = Thread(target=_gather, args=(receiver, seconds))
     gathering.start()
     try:
-        yield taken
+        yield seconds
     finally:
         process.kill()
         process.join()
@@ -110,41 +110,41 @@ def _flood(request: Request, per_second: float, parent: "Connection[object, obje
         began = perf_counter()
         while not parent.poll(max(0.0, began + sent / per_second - perf_counter())):
             open_socket.sendall(request.content)
-            answer = HTTPResponse(open_socket, method="POST")
-            answer.begin()
-            answer.read()
+            response = HTTPResponse(open_socket, method="POST")
+            response.begin()
+            response.read()
             sent += 1
-            refused += answer.status == 429
+            refused += response.status == 429
     parent.send((sent, refused))
 
 
-def _gather(receiver: "Connection[float, float]", taken: list[float]) -> None:
+def _gather(receiver: "Connection[float, float]", seconds: list[float]) -> None:
     with suppress(EOFError):
         while True:
-            taken.append(receiver.recv())
+            seconds.append(receiver.recv())
 
 
-def _ask_on(request: Sequence[Request], sender: "Connection[float, float]") -> None:
+def _send_on(request: Sequence[Request], sender: "Connection[float, float]") -> None:
     with socket.create_connection((request[0].host, request[0].port)) as open_socket:
         for one in cycle(request):
             began = perf_counter()
             open_socket.sendall(one.content)
-            answer = HTTPResponse(open_socket, method="POST")
-            answer.begin()
-            body = answer.read()
-            if answer.status != 200:
-                raise RuntimeError(f"expected 200, got {answer.status}: {body[:200]!r}")
+            response = HTTPResponse(open_socket, method="POST")
+            response.begin()
+            body = response.read()
+            if response.status != 200:
+                raise RuntimeError(f"expected 200, got {response.status}: {body[:200]!r}")
             sender.send(perf_counter() - began)
 
 
 async def _once(request: Request) -> bytes:
-    return await _Connection(request).answer(*await asyncio.open_connection(request.host, request.port))
+    return await _Connection(request).exchange(*await asyncio.open_connection(request.host, request.port))
 
 
 async def _load(each: Sequence[Request], requests: int, connections: int) -> Timed:
     began = perf_counter()
     shares = [len(range(first, requests, connections)) for first in range(connections)]
-    found = await asyncio.gather(*(_Connection(request).answers(share) for request in each for share in shares))
+    found = await asyncio.gather(*(_Connection(request).response_times(share) for request in each for share in shares))
     return Timed([took for each in found for took in each], perf_counter() - began)
 
 
@@ -153,20 +153,20 @@ class _Connection:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self.taken: list[float] = []
+        self.seconds: list[float] = []
 
-    async def answers(self, number: int) -> list[float]:
+    async def response_times(self, number: int) -> list[float]:
         reader, writer = await asyncio.open_connection(self._request.host, self._request.port, limit=2**20)
         try:
             for _ in range(number):
                 began = perf_counter()
-                await self.answer(reader, writer)
-                self.taken.append(perf_counter() - began)
+                await self.exchange(reader, writer)
+                self.seconds.append(perf_counter() - began)
         finally:
             writer.close()
-        return self.taken
+        return self.seconds
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    async def exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
         writer.write(self._request.content)
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"HTTP/1.1 200 "):

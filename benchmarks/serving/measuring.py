@@ -77,9 +77,9 @@ def mixed(server: Server, *, rows: int, requests: int, connections: int, rounds:
     found = []
     for _ in range(rounds):
         alone = load(small, requests=requests, connections=connections)
-        with busy(large) as taken:
+        with busy(large) as seconds:
             beside = load(small, requests=requests, connections=connections)
-        found.append(Mixed(alone, beside, taken))
+        found.append(Mixed(alone, beside, seconds))
     return found
 
 
@@ -97,12 +97,12 @@ def cold(deployment: Deployment, times: int) -> float:
     """Seconds until a version is loaded, of a process that has loaded others."""
     parts = build(deployment.settings)
     parts.prediction.version(BUILT_IN_OWNER, NAME)
-    taken = median(
+    seconds = median(
         _seconds(lambda: ServedVersions(parts.base.transaction, 10**7).version(BUILT_IN_OWNER, NAME), perf_counter)
         for _ in range(times)
     )
     parts.close()
-    return taken
+    return seconds
 
 
 def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:

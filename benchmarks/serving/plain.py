@@ -44,7 +44,7 @@ class PlainModel:
         """For another process."""
         np.savez(path, **vars(self))
 
-    def answer(self, X: Array) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+    def predict(self, X: Array) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
         """Mean, variance and its three parts, and both ends of the interval of N rows X (N, d), each (N,)."""
         noise, signal_variance, shift, scale = self.numbers.tolist()
         encoded = (X - self.shift) / self.scale

@@ -42,7 +42,7 @@ class Server:
 
     def request(self, X: Array, form: Form = ROWS, *, key: str = KEY) -> Request:
         """A request for predictions at X (N, d)."""
-        return Request.of(self.url, form.path, *form.ask(X), key=key)
+        return Request.of(self.url, form.path, *form.encode(X), key=key)
 
     def cpu(self) -> float:
         """Seconds of CPU that all threads have had, to the nanosecond."""
@@ -117,12 +117,12 @@ def bare(model: Mapping[str, str], folder: Path) -> Iterator[Server]:
     """The bare application on the server that ours is on."""
     server = ("benchmarks.serving.bare:make_application", "--factory", "--no-access-log", "--log-level", "warning")
     command = (sys.executable, "-m", "uvicorn", *server, "--http", "httptools", "--loop", "uvloop", "--port", PORT)
-    with answering("bare", command, model, folder, ROWS) as found:
+    with ready_server("bare", command, model, folder, ROWS) as found:
         yield found
 
 
 @contextmanager
-def answering(
+def ready_server(
     name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path, form: Form
 ) -> Iterator[Server]:
     """A server that is killed in the end, once it answers in a form; its output is in a folder."""
@@ -142,7 +142,7 @@ def answering(
     ):
         server = Server(name, f"http://127.0.0.1:{port}", process.pid)
         try:
-            if not _answers(server, form, process):
+            if not _is_ready(server, form, process):
                 raise RuntimeError(f"{name} does not answer: {output.read_text()[-2_000:]}")
             yield server
         finally:
@@ -163,7 +163,7 @@ def agree(forms: Mapping[Server, Form]) -> None:
             raise RuntimeError(f"expected {other.name} to respond in {forms[other].name} as {first.name} does")
 
 
-def _answers(server: Server, form: Form, process: subprocess.Popen[bytes]) -> bool:
+def _is_ready(server: Server, form: Form, process: subprocess.Popen[bytes]) -> bool:
     until = time.monotonic() + BEGINS_WITHIN
     while time.monotonic() < until and process.poll() is None:
         with suppress(OSError, EOFError, RuntimeError):

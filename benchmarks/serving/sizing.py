@@ -90,9 +90,9 @@ def _training(deployment: Deployment, size: int) -> tuple[str, ...]:
         job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "y"}).id)
         if job.state != "succeeded":
             raise RuntimeError(f"the job ended as {job.state}: {job.error}")
-        taken = _cpu(worker.pid) - before
+        seconds = _cpu(worker.pid) - before
         beside = int(Path(f"/proc/{worker.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return f"{size:,}", f"{taken:.0f}", f"{peak[0] / 1e6:.0f}", f"{beside / 1e6:.0f}"
+    return f"{size:,}", f"{seconds:.0f}", f"{peak[0] / 1e6:.0f}", f"{beside / 1e6:.0f}"
 
 
 def _cpu(pid: int) -> float:

@@ -133,11 +133,11 @@ def _meanwhile(found: list[Mixed]) -> dict[str, str]:
         1e3 * float(np.quantile([took for one in each for took in one.each], 0.99))
         for each in ([one.alone for one in found], [one.beside for one in found])
     )
-    taken = [seconds for one in found for seconds in one.batches]
+    durations = [seconds for one in found for seconds in one.batches]
     return {
         "p99 of 1 row, alone": f"{alone:.1f} ms",
         f"p99 of 1 row, while batches of {BATCH:,} rows come": f"{beside:.1f} ms",
-        "such a batch, meanwhile": f"{np.median(taken):.2f} s" if taken else "none ended",
+        "such a batch, meanwhile": f"{np.median(durations):.2f} s" if durations else "none ended",
     }
 
 

@@ -109,6 +109,6 @@ def _scored(called: str, one: Denoised, truth: Array, *, counted: bool = True) -
 
 def _process(split: Split) -> Denoised:
     found = regressor(split, GaussianProcess())
-    answer = found.answer(split.X_test, split.t_test)
-    assert answer.distribution is not None
-    return Denoised(answer.mean, answer.distribution.sd, found.functions, found.seconds)
+    predicted = found.predict(split.X_test, split.t_test)
+    assert predicted.distribution is not None
+    return Denoised(predicted.mean, predicted.distribution.sd, found.functions, found.seconds)

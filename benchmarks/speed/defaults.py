@@ -56,7 +56,7 @@ def _fitted(learn: Callable[[Split], Regressor], split: Split) -> Fitted:
     found = learn(split)
 
     def mean(X: Array) -> Array:
-        return found.answer(X, np.zeros(len(X))).mean
+        return found.predict(X, np.zeros(len(X))).mean
 
     return Fitted(found.functions, mean)
 

@@ -32,10 +32,10 @@ def relevance(split: Split) -> Fitted:
     """The sequential algorithm."""
     model = fit(split.X, split.t, Spec(Bernoulli(), (RAW_HALF, Bias())))
 
-    def answer(X: Array) -> Array:
+    def predicted(X: Array) -> Array:
         return np.asarray(latent(model, X).mean > 0.0, np.float64)
 
-    return Fitted(vectors(model), answer)
+    return Fitted(vectors(model), predicted)
 
 
 def libsvm(split: Split) -> Fitted:

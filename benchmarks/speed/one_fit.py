@@ -38,7 +38,7 @@ def measure(race: Race, entrant: Entrant, rows: int, draw: int) -> Figures:
     peak = _peak_bytes() - before
     if seconds["cpu"] < BRIEF:
         fitted, seconds = _timed(entrant, split)
-    error = race.error(fitted.answer(split.X_test), split.t_test)
+    error = race.error(fitted.predict(split.X_test), split.t_test)
     return seconds | {"functions": float(fitted.functions), "error": error, "peak": float(peak)}
 
 

@@ -16,7 +16,7 @@ class Fitted:
     """Functions (support vectors, trees) kept, and the answer at new points: means, or classes."""
 
     functions: int
-    answer: Callable[[Array], Array]
+    predict: Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,16 @@ class Race:
         )
 
 
-def rmse(answer: Array, truth: Array) -> float:
+def rmse(predicted: Array, truth: Array) -> float:
     """The root of the mean squared error."""
-    return float(np.sqrt(mean_square(answer, truth)))
+    return float(np.sqrt(mean_square(predicted, truth)))
 
 
-def mean_square(answer: Array, truth: Array) -> float:
+def mean_square(predicted: Array, truth: Array) -> float:
     """The mean squared error."""
-    return float(np.mean((answer - truth) ** 2))
+    return float(np.mean((predicted - truth) ** 2))
 
 
-def wrong(answer: Array, truth: Array) -> float:
+def wrong(predicted: Array, truth: Array) -> float:
     """The share of classes that are not the true ones, in percent."""
-    return 100.0 * float(np.mean(answer != truth))
+    return 100.0 * float(np.mean(predicted != truth))

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from benchmarks.accuracy.scoring import RealAnswer
+from benchmarks.accuracy.scoring import PredictedNumbers
 from benchmarks.files import NotRun
 from benchmarks.tables.outcomes import Outcome
-from benchmarks.tables.peers import class_answer
+from benchmarks.tables.peers import predicted_classes
 from benchmarks.tables.splits import TableSplit
 from relevance_bayes.core.types import Array
 
@@ -68,4 +68,4 @@ def _outcome(file: Path, split: TableSplit) -> Outcome:
     with np.load(file.with_suffix(".out.npz"), allow_pickle=False) as stored:
         predicted: Array = np.asarray(stored["predicted"], np.float64)
         seconds = float(stored["seconds"])
-    return Outcome(seconds, 0, class_answer(predicted) if split.table.classes else RealAnswer(predicted))
+    return Outcome(seconds, 0, predicted_classes(predicted) if split.table.classes else PredictedNumbers(predicted))

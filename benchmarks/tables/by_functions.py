@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 
-from benchmarks.fitting import NOBODY, fitted
+from benchmarks.fitting import NO_DATASET, fitted
 from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.tables.by_rows import friedman_table
@@ -62,7 +62,7 @@ def _measured(split: TableSplit, max_functions: int, iterations: int | None, sca
     """Functions, error, NLL and CPU seconds, in units of `scale`."""
     start = process_time()
     request = SupervisedRequest(
-        NOBODY,
+        NO_DATASET,
         TARGET,
         basis=KernelChoice(Gaussian()),
         prior=GaussianProcess(max_functions=max_functions),
@@ -70,9 +70,9 @@ def _measured(split: TableSplit, max_functions: int, iterations: int | None, sca
     )
     found = fitted(block(split.table, split.learned), request)
     seconds = process_time() - start
-    answer = found.real_answer(block(split.table, split.measured), split.t_test)
-    error = float(np.sqrt(np.mean((answer.mean - split.t_test) ** 2))) / scale
-    density = answer.distribution
+    predicted = found.predicted_numbers(block(split.table, split.measured), split.t_test)
+    error = float(np.sqrt(np.mean((predicted.mean - split.t_test) ** 2))) / scale
+    density = predicted.distribution
     is_noisy = density is not None and split.table.name == KIN40K
     nll = f"{-float(density.log_density.mean()) - log(scale):.3f}" if density is not None and is_noisy else "–"
     return str(n_functions(found.model)), f"{error:.4f}", nll, f"{seconds:.0f}"

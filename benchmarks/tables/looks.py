@@ -41,13 +41,13 @@ def begin(day: str, revision: str) -> Look:
 
     Raises NotRun where three have been taken.
     """
-    taken = looks()
-    if taken and not taken[-1].figures and taken[-1].revision == revision:
-        return taken[-1]
-    if len(taken) >= MAX_LOOKS:
+    made = looks()
+    if made and not made[-1].figures and made[-1].revision == revision:
+        return made[-1]
+    if len(made) >= MAX_LOOKS:
         raise NotRun(f"{MAX_LOOKS} looks at the sealed half have been taken, and there is no other")
-    look = Look(len(taken) + 1, day, revision)
-    _write([*taken, look])
+    look = Look(len(made) + 1, day, revision)
+    _write([*made, look])
     return look
 
 
@@ -68,5 +68,5 @@ def _git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _write(taken: list[Look]) -> None:
-    FILE.write_text(json.dumps({"looks": [asdict(look) for look in taken]}, indent=1) + "\n", "utf-8")
+def _write(made: list[Look]) -> None:
+    FILE.write_text(json.dumps({"looks": [asdict(look) for look in made]}, indent=1) + "\n", "utf-8")

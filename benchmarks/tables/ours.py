@@ -9,7 +9,7 @@ import numpy as np
 
 from app.errors import TrainingFailedError
 from benchmarks.files import NotRun
-from benchmarks.fitting import NOBODY, fitted
+from benchmarks.fitting import NO_DATASET, fitted
 from benchmarks.tables.outcomes import Outcome
 from benchmarks.tables.splits import TableSplit
 from benchmarks.tables.table import DataTable
@@ -51,12 +51,14 @@ def defaults(split: TableSplit) -> Outcome:
     """Fit the defaults and predict; raises NotRun where service or core refuse the rows."""
     start = process_time()
     try:
-        found = fitted(block(split.table, split.learned), SupervisedRequest(NOBODY, TARGET))
+        found = fitted(block(split.table, split.learned), SupervisedRequest(NO_DATASET, TARGET))
     except (InvalidRequestError, SparseBayesError, TrainingFailedError) as refused:
         raise NotRun(f"{split.table.name} is refused: {refused}") from refused
     seconds, measured = process_time() - start, block(split.table, split.measured)
-    answer = found.class_answer(measured) if split.table.classes else found.real_answer(measured, split.t_test)
-    return Outcome(seconds, n_functions(found.model), answer, dict(found.validation))
+    predicted = (
+        found.predicted_classes(measured) if split.table.classes else found.predicted_numbers(measured, split.t_test)
+    )
+    return Outcome(seconds, n_functions(found.model), predicted, dict(found.validation))
 
 
 def block(table: DataTable, rows: Indices) -> Block:

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from benchmarks.accuracy.scoring import ClassAnswer, RealAnswer, calibration_error
+from benchmarks.accuracy.scoring import PredictedClasses, PredictedNumbers, calibration_error
 from benchmarks.repeats import Figures
 from benchmarks.tables.splits import TableSplit
 from relevance_bayes.core.types import Array
@@ -27,7 +27,7 @@ class Outcome:
 
     seconds: float
     functions: int
-    answer: RealAnswer | ClassAnswer
+    predicted: PredictedNumbers | PredictedClasses
     by_folds: Figures = field(default_factory=dict)
 
 
@@ -35,34 +35,34 @@ def figures(outcome: Outcome, split: TableSplit) -> Figures:
     """The figures of one engine on one split."""
     shared = {"seconds": outcome.seconds, "functions": float(outcome.functions), "measured": float(len(split.measured))}
     shared |= {f"by_folds_{name}": outcome.by_folds[name] for name in BY_FOLDS if name in outcome.by_folds}
-    match outcome.answer:
-        case RealAnswer() as answer:
-            return shared | _real_figures(answer, split)
-        case ClassAnswer() as answer:
-            return shared | _class_figures(answer, split)
+    match outcome.predicted:
+        case PredictedNumbers() as predicted:
+            return shared | _real_figures(predicted, split)
+        case PredictedClasses() as predicted:
+            return shared | _class_figures(predicted, split)
 
 
-def _real_figures(answer: RealAnswer, split: TableSplit) -> Figures:
+def _real_figures(predicted: PredictedNumbers, split: TableSplit) -> Figures:
     """RMSE, and of engines that give a distribution NLL in nats a row and how many targets the 95 % interval holds."""
     t = split.t_test
-    found = {"rmse": float(np.sqrt(np.mean((answer.mean - t) ** 2)))}
+    found = {"rmse": float(np.sqrt(np.mean((predicted.mean - t) ** 2)))}
     if split.truth is not None:
-        error = answer.mean - split.truth[split.measured]
+        error = predicted.mean - split.truth[split.measured]
         found["truth_rmse"] = float(np.sqrt(np.mean(error**2)))
-    distribution = answer.distribution
+    distribution = predicted.distribution
     if distribution is None:
         return found
     inside = (distribution.lower <= t) & (t <= distribution.upper)
     return found | _loss("nll", -distribution.log_density) | {"inside": float(np.count_nonzero(inside))}
 
 
-def _class_figures(answer: ClassAnswer, split: TableSplit) -> Figures:
+def _class_figures(predicted: PredictedClasses, split: TableSplit) -> Figures:
     """Log loss in nats a row, error, calibration error; of generators the log loss above the least possible."""
     t = split.t_test
-    probabilities = np.maximum(answer.probabilities, MIN_PROBABILITY)
+    probabilities = np.maximum(predicted.probabilities, MIN_PROBABILITY)
     found = _loss("log_loss", -np.log(probabilities[np.arange(len(t)), t.astype(np.intp)])) | {
-        "error": float(np.mean(answer.labels != t)),
-        "ece": calibration_error(answer.probabilities, t),
+        "error": float(np.mean(predicted.labels != t)),
+        "ece": calibration_error(predicted.probabilities, t),
     }
     if split.truth is not None:
         truth = split.truth[split.measured]

@@ -6,7 +6,7 @@ from time import process_time
 import numpy as np
 
 from benchmarks.accuracy import class_peers, real_peers
-from benchmarks.accuracy.scoring import ClassAnswer, Classifier, RealAnswer, Regressor, gaussian
+from benchmarks.accuracy.scoring import Classifier, PredictedClasses, PredictedNumbers, Regressor, gaussian
 from benchmarks.files import Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import FOLDS
@@ -62,13 +62,13 @@ def trees(split: TableSplit) -> Outcome:
     search.fit(rows.X, rows.t)
     seconds = process_time() - start
     if regression:
-        return Outcome(seconds, 0, RealAnswer(np.asarray(search.predict(rows.X_test), np.float64)))
-    return Outcome(seconds, 0, class_answer(np.asarray(search.predict_proba(rows.X_test), np.float64)))
+        return Outcome(seconds, 0, PredictedNumbers(np.asarray(search.predict(rows.X_test), np.float64)))
+    return Outcome(seconds, 0, predicted_classes(np.asarray(search.predict_proba(rows.X_test), np.float64)))
 
 
-def class_answer(probabilities: Array) -> ClassAnswer:
+def predicted_classes(probabilities: Array) -> PredictedClasses:
     """The most probable class of each row."""
-    return ClassAnswer(probabilities, probabilities.argmax(axis=1).astype(np.float64))
+    return PredictedClasses(probabilities, probabilities.argmax(axis=1).astype(np.float64))
 
 
 def _ridge(rows: Split) -> Outcome:
@@ -94,7 +94,7 @@ def _logistic(rows: Split) -> Outcome:
         search.fit(inputs(rows.X), rows.t)
     seconds = process_time() - start
     probabilities: Array = np.asarray(search.predict_proba(inputs(rows.X_test)), np.float64)
-    return Outcome(seconds, rows.X.shape[1] + 1, class_answer(probabilities))
+    return Outcome(seconds, rows.X.shape[1] + 1, predicted_classes(probabilities))
 
 
 def _one_length(rows: int, restarts: int, split: Split, *, length: float) -> Regressor:
@@ -111,16 +111,16 @@ def _one_length(rows: int, restarts: int, split: Split, *, length: float) -> Reg
         model.fit(inputs(split.X[:rows]), split.t[:rows])
     seconds = process_time() - start
 
-    def answer(X: Array, t: Array) -> RealAnswer:
+    def predicted(X: Array, t: Array) -> PredictedNumbers:
         mean, sd = (np.asarray(values, np.float64) for values in model.predict(inputs(X), return_std=True))
         return gaussian(mean, sd, t)
 
-    return Regressor(len(split.t), len(split.t), seconds, answer)
+    return Regressor(len(split.t), len(split.t), seconds, predicted)
 
 
 def _real(learned: Regressor, rows: Split) -> Outcome:
-    return Outcome(learned.seconds, learned.functions, learned.answer(rows.X_test, rows.t_test))
+    return Outcome(learned.seconds, learned.functions, learned.predict(rows.X_test, rows.t_test))
 
 
 def _classes(learned: Classifier, rows: Split) -> Outcome:
-    return Outcome(learned.seconds, learned.functions, learned.answer(rows.X_test))
+    return Outcome(learned.seconds, learned.functions, learned.predict(rows.X_test))

@@ -77,9 +77,9 @@ def rankings(measured: Measured, figure: str) -> dict[str, Ranking]:
     rows = []
     for engines in measured.values():
         row = {name: mean(engines.get(name, {}), figure) for name in names}
-        whole = {name: value for name, value in row.items() if value is not None}
-        if len(whole) == len(names) and names:
-            rows.append(whole)
+        present = {name: value for name, value in row.items() if value is not None}
+        if len(present) == len(names) and names:
+            rows.append(present)
     return {
         name: Ranking(
             fmean(_rank(row, name) for row in rows),

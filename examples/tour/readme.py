@@ -121,16 +121,16 @@ def _of_lists(shown: list[Json], actual: list[Json], at: str) -> list[str]:
     return [difference for some in inner for difference in some]
 
 
-def rewritten(text: str, steps: list[Step], taken: Responses) -> str:
+def rewritten(text: str, steps: list[Step], received: Responses) -> str:
     """Return a text with the current responses to its steps, and their ids.
 
     Raises SystemExit where a response has another shape, so that the text may be wrong too.
     """
-    for step, response in zip(steps, taken.responses, strict=True):
+    for step, response in zip(steps, received.responses, strict=True):
         if different := differences(step.response, response):
             raise SystemExit("\n".join([step.command, *different]))
         text = text.replace(step.shown, renewed(step.shown, response))
-    for old, new in taken.ids.items():
+    for old, new in received.ids.items():
         text = text.replace(old, new)
     return text
 

@@ -1,4 +1,4 @@
-"""What a Gaussian process prior adds to versions: widths by input, vectors that move, inputs as functions."""
+"""Versions under a Gaussian process prior: widths by input, optimised inducing points, inputs as functions."""
 
 import json
 from collections.abc import Callable

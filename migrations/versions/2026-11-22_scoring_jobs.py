@@ -57,9 +57,9 @@ def downgrade() -> None:
         op.execute(f"DELETE FROM {table} WHERE job_id IN {scoring}")
     op.execute("DELETE FROM training_jobs WHERE kind <> 'training'")
     _forget_ends_of(("evaluation.", "batch_prediction.", "promotion."))
-    with op.batch_alter_table("webhook_deliveries") as told:
-        told.drop_constraint(op.f("ck_webhook_deliveries_type"), type_="check")
-        told.create_check_constraint("ck_webhook_deliveries_type", types("training_job"))
+    with op.batch_alter_table("webhook_deliveries") as altered:
+        altered.drop_constraint(op.f("ck_webhook_deliveries_type"), type_="check")
+        altered.create_check_constraint("ck_webhook_deliveries_type", types("training_job"))
     op.drop_index("ix_training_jobs_scoring", table_name="training_jobs")
     op.drop_index("ix_training_jobs_owner_kind_id", table_name="training_jobs")
     with op.batch_alter_table("training_jobs") as jobs:
@@ -71,7 +71,7 @@ def downgrade() -> None:
 
 
 def _forget_ends_of(kinds: tuple[str, ...]) -> None:
-    """Webhooks are told of the ends of other jobs alone."""
+    """Webhooks get the ends of other jobs alone."""
     hooks = sa.table("webhooks", sa.column("id"), sa.column("events"))
     connection = op.get_bind()
     for hook, events in connection.execute(sa.select(hooks.c.id, hooks.c.events)).all():

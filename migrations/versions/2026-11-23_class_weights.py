@@ -1,4 +1,4 @@
-"""What three and more classes add to versions: a function has a weight for each of them."""
+"""Versions of three and more classes: a function has a weight for each of them."""
 
 import sqlalchemy as sa
 from alembic import op

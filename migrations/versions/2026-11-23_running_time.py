@@ -1,4 +1,4 @@
-"""How long a job has run: its time limit counts seconds of running, and no time by the clock on the wall."""
+"""The running time of a job: its time limit counts seconds of running, and no time by the clock on the wall."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What functions that stand on no row add to versions: what they look like."""
+"""The shapes of a version's functions that are on no row."""
 
 import sqlalchemy as sa
 from alembic import op

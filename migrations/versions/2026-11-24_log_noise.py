@@ -1,4 +1,4 @@
-"""Relevance vectors say which function of a model they are part of: its mean, or its log noise variance."""
+"""Relevance vectors state which function of a model they are part of: its mean, or its log noise variance."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -30,7 +30,7 @@ CHECKPOINTS = sa.table("job_checkpoints")
 
 PREAMBLE = struct.Struct("<4sBBHIQI")
 PREDICTOR = 2
-"""What a frame holds."""
+"""The content of a frame."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,15 @@ def _before(report: Members) -> Members:
     none: Members = {name: [] if isinstance(found[name], list) else None for name in FLAT}
     plan = _object(report["plan"])
     spec = _object(plan["spec"])
-    taken: Members = {
+    selected: Members = {
         "prior": spec["prior"],
         "likelihood": spec["likelihood"],
         "functions": report["functions"],
         "score": score,
     }
-    contenders = [taken, *({name: one[name] for name in taken} for one in by_evidence)] if score is not None else []
+    contenders = (
+        [selected, *({name: one[name] for name in selected} for one in by_evidence)] if score is not None else []
+    )
     compared = [{name: one[name] for name in one if name not in {"functions", "kind"}} for one in by_folds]
     evidence = _object(members[0]["evidence"])
     return {
@@ -149,8 +151,8 @@ def _framed(value: Json, arrays: Sequence[Stored]) -> bytes:
         body += bytes(-len(body) % 8)
         described.append([array.dtype, list[Json](array.shape), len(body)])
         body += array.content
-    told: Json = {"arrays": described, "value": value}
-    header = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    document: Json = {"arrays": described, "value": value}
+    header = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     covered = PREAMBLE.pack(b"RLVC", 1, 0, PREDICTOR, len(header), len(body), 0)[:-4]
     checksum = zlib.crc32(bytes(body), zlib.crc32(header, zlib.crc32(covered)))
     return b"".join((covered, struct.pack("<I", checksum), header, body))

@@ -1,4 +1,4 @@
-"""What images add to datasets: how many lines of how many pixels they are."""
+"""The sizes of images of datasets: their lines and pixels."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What starts of a job leave to those after them: how far they were, how often one died, and its last words."""
+"""Checkpoints of a job's starts for those after them: the progress, the number of crashes, and the last messages."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""What owners say of models and versions, and which version was the newest when one was recorded."""
+"""Annotations of models and versions, and which version was the newest when one was recorded."""
 
 import sqlalchemy as sa
 from alembic import op

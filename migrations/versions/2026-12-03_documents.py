@@ -1,8 +1,8 @@
-"""What a version predicts with is stored as the members of its document, without names of classes.
+"""The members of a version's document are stored without names of classes.
 
 One version at a time, at most some megabytes each, all in one transaction. Checkpoints are removed, since those held
 names of classes too: jobs that were running begin anew. `sharpness`, of which one over it is the `temperature` now, is
-told so in requests, plans, results and reports.
+written so in requests, plans, results and reports.
 
 Both forms are read and written by what stands here, whatever the service's own code may become.
 """
@@ -43,7 +43,7 @@ TEXTS = (("model_versions", ("report",)), ("training_jobs", ("request", "plan", 
 
 PREAMBLE = struct.Struct("<4sBBHIQI")
 RECORDS, DOCUMENT = 2, 4
-"""What a frame holds: records by the names of their classes, or members of a document."""
+"""The content of a frame: records by the names of their classes, or members of a document."""
 
 FUNCTIONS = {
     "ConstantFunction": "bias",
@@ -77,8 +77,10 @@ def upgrade() -> None:
         for column in columns:
             text = table.c[column]
             for row in connection.execute(sa.select(table.c.id, text).where(text.contains('"sharpness"'))).all():
-                told = json.dumps(_with_temperatures(json.loads(row[1])), ensure_ascii=False, separators=(",", ":"))
-                connection.execute(sa.update(table).where(table.c.id == row[0]).values({column: told}))
+                converted = json.dumps(
+                    _with_temperatures(json.loads(row[1])), ensure_ascii=False, separators=(",", ":")
+                )
+                connection.execute(sa.update(table).where(table.c.id == row[0]).values({column: converted}))
 
 
 def downgrade() -> None:
@@ -167,11 +169,11 @@ def _finite(value: Value) -> Value:
 
 def _likelihood(value: Value) -> Members:
     _, fields = _record(value)
-    told = _with_temperatures(fields)
-    assert isinstance(told, dict)
+    converted = _with_temperatures(fields)
+    assert isinstance(converted, dict)
     if fields["type"] in {"bernoulli", "categorical", "one_against_rest"}:
-        return {"temperature": "learned", **told}
-    return dict(told)
+        return {"temperature": "learned", **converted}
+    return dict(converted)
 
 
 def _log_noise(fields: Members) -> Members:
@@ -193,7 +195,7 @@ def _functions(value: Value) -> Members:
 
 
 def _kernel_functions(fields: Members) -> Members:
-    """Without the rows that the centres stood on: those stand beside the version, in its list of functions."""
+    """Without the rows that the centres stood on: those are beside the version, in its list of functions."""
     (name, kernel), bend = _record(fields["kernel"]), _record(fields["input_map"])[1]
     terms: Value = []
     if name == "Additive":
@@ -208,11 +210,11 @@ def _with_temperatures(value: Value) -> Value:
         return [_with_temperatures(one) for one in value]
     if not isinstance(value, dict):
         return value
-    told = {name: _with_temperatures(one) for name, one in value.items() if name != "sharpness"}
+    converted = {name: _with_temperatures(one) for name, one in value.items() if name != "sharpness"}
     if "sharpness" in value:
         sharpness = value["sharpness"]
-        told["temperature"] = 1.0 / sharpness if isinstance(sharpness, int | float) else sharpness
-    return told
+        converted["temperature"] = 1.0 / sharpness if isinstance(sharpness, int | float) else sharpness
+    return converted
 
 
 def _record(value: Value) -> tuple[str, Members]:
@@ -342,8 +344,8 @@ def _write(content: int, value: Value, arrays: Sequence[Stored]) -> bytes:
         body += bytes(-len(body) % 8)
         described.append([array.dtype, list(array.shape), len(body)])
         body += array.content
-    told = {"arrays": described, "value": value}
-    header = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    converted = {"arrays": described, "value": value}
+    header = json.dumps(converted, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     covered = PREAMBLE.pack(b"RLVC", 1, 0, content, len(header), len(body), 0)[:-4]
     checksum = zlib.crc32(bytes(body), zlib.crc32(header, zlib.crc32(covered)))
     return b"".join((covered, struct.pack("<I", checksum), header, body))
@@ -419,5 +421,5 @@ def _framed_records(value: Value) -> bytes:
         assert value is None or isinstance(value, bool | int | float | str)
         return value
 
-    told = apart(value)
-    return _write(RECORDS, told, arrays)
+    converted = apart(value)
+    return _write(RECORDS, converted, arrays)

@@ -31,7 +31,7 @@ TEXTS: Sequence[tuple[str, tuple[str, ...], str]] = (
 )
 PREAMBLE = struct.Struct("<4sBBHIQI")
 DOCUMENT = 4
-"""What a frame holds: the members of a document."""
+"""The content of a frame: the members of a document."""
 
 POSTERIORS = sa.table("posteriors", sa.column("version_id", sa.Uuid()), sa.column("content", sa.LargeBinary()))
 
@@ -82,7 +82,7 @@ class Stored:
 
 
 def _rewritten(data: bytes, change: Callable[[Json], Json], format_version: int) -> bytes:
-    """A version's content; its arrays are called by the way to them through the members, and stand in this order."""
+    """A version's content; its arrays are called by the way to them through the members, and are in this order."""
     value, arrays = _read(data)
     names = value["arrays"]
     assert isinstance(names, list)

@@ -1,4 +1,4 @@
-"""What unfinished jobs need is held in rows of their own."""
+"""Holds of unfinished jobs are in rows of their own."""
 
 import sqlalchemy as sa
 from alembic import op

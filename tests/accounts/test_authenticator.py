@@ -258,7 +258,7 @@ def test_sessions_are_read_once_and_then_those_alone_that_changed(
         assert with_session(authenticator, other) == OF_SESSION
     assert len(full) == 1
     assert {2.0 + MAX_COMMIT_SECONDS, 5.0 + MAX_COMMIT_SECONDS} <= {round(one, 6) for one in windows}
-    with parts.stored.engine.begin() as connection:  # as a database that was restored: nothing tells of it
+    with parts.stored.engine.begin() as connection:  # as a database that was restored: nothing shows it
         connection.execute(text("DELETE FROM sessions"))
     time.now += FULL_READ_SECONDS
     assert with_session(authenticator, secret) is None

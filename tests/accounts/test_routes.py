@@ -166,8 +166,8 @@ def made(response: Response, status: int = 201) -> dict[str, Json]:
 
 def test_a_key_is_created_used_rotated_and_revoked(parts: SmallParts, locked: TestClient) -> None:
     admin = key(parts, "admin")
-    wanted = {"name": "shop", "scopes": ["read", "predict"], "expires_at": "2036-01-01T00:00:00Z"}
-    response = locked.post("/v1/keys", json=wanted, headers=admin)
+    requested = {"name": "shop", "scopes": ["read", "predict"], "expires_at": "2036-01-01T00:00:00Z"}
+    response = locked.post("/v1/keys", json=requested, headers=admin)
     first = made(response)
     assert response.headers["Location"] == f"/v1/keys/{first['id']}"
     assert response.headers["Cache-Control"] == "no-store"

@@ -10,6 +10,7 @@ from app.accounts.records import ApiKey, digest
 from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.identity import Principal
+from app.jobs.queue.client import EndedEntries
 from app.retention import Retention
 from tests import samples
 from tests.accounts.test_repository import added as added_key
@@ -132,8 +133,11 @@ def test_expired_sessions_are_removed_some_at_a_time(
     assert set(found(transaction)) == {digest(b"long")}
 
 
-class NoEntries:
-    """A queue without ended entries."""
+class NoEntries(EndedEntries):
+    """A queue without ended entries, and without a client."""
+
+    def __init__(self) -> None:
+        pass
 
     def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
         return ()

@@ -1,4 +1,4 @@
-"""What members do in a project is the project's, and ends with the membership."""
+"""Members work in a project, and the work stays the project's when a membership ends."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID

@@ -1,6 +1,6 @@
 """`python -m tests.architecture.openapi BEFORE.json`: what an earlier OpenAPI document has and today's has not.
 
-Names may differ as the tables of the changelog say: a name in its second column is followed by the third's.
+Names may differ by the tables of the changelog: a name in its second column is followed by the third's.
 """
 
 import json
@@ -19,12 +19,12 @@ Renamed: TypeAlias = Mapping[str, frozenset[str]]
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 ROW = re.compile(r"^  \|(?:[^|\\]|\\.)*\|((?:[^|\\]|\\.)*)\|((?:[^|\\]|\\.)*)\|$", re.MULTILINE)
 ANNOTATION = re.compile(r"___(FieldInfo|OneOf)_\w*$")
-"""In names of schemas that are of a union: what tells its members apart."""
+"""In names of schemas that are of a union: the words that distinguish its members."""
 NAME = re.compile(r"(?<=[` ])\w+(?=[:`, ]|$)")
 
 
 def renamed(changelog: str) -> Renamed:
-    """The names that stand in the place of each old one."""
+    """The new names of each old one."""
     found: dict[str, set[str]] = {}
     for old, new in ROW.findall(changelog):
         for one, other in zip(_names(old), _names(new), strict=False):
@@ -112,9 +112,9 @@ def today() -> Json:
 
 def main(before: str) -> int:
     """Exit with 1 where something is gone."""
-    gone = [*missing(json.loads(Path(before).read_text()), today(), renamed(CHANGELOG.read_text()))]
-    sys.stdout.writelines(f"{one}\n" for one in gone)
-    return 1 if gone else 0
+    missing_names = [*missing(json.loads(Path(before).read_text()), today(), renamed(CHANGELOG.read_text()))]
+    sys.stdout.writelines(f"{one}\n" for one in missing_names)
+    return 1 if missing_names else 0
 
 
 if __name__ == "__main__":

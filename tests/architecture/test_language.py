@@ -8,7 +8,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,9 @@ from tests.architecture.test_names import words
 
 ROOT = Path(__file__).parents[2]
 
-PACKAGES = ("app", "library/relevance_bayes", "examples", "benchmarks")
+SHIPPED = ("app", "library/relevance_bayes")
+
+PACKAGES = (*SHIPPED, "examples", "benchmarks", "migrations", "tests")
 
 EXCLUDED = ("app/inference/rpc/generated/",)
 """Generated code."""
@@ -33,6 +35,14 @@ WORDS = frozenset(
     }
 )
 """Words that name nothing in scikit-learn, GPyTorch, PostgreSQL or Stripe's API."""
+
+WORDS_OF_TESTS = frozenset(
+    {
+        "answer", "answered", "answering", "answers", "ask", "asking", "asks", "gone", "say", "says", "stand", "stands",
+        "stood", "telling", "tells", "whoever",
+    }
+)
+"""Words that do not come back where responses, requests and reports are meant, in all code that is not installed."""
 # fmt: on
 
 ALLOWED = {
@@ -124,11 +134,22 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
                         pass
 
 
-def prose(source: str) -> Iterator[str]:
-    """Comments, docstrings and other string literals, without line breaks."""
+def comments(source: str) -> Iterator[str]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string
+
+
+def descriptions(source: str) -> Iterator[str]:
+    """Comments and docstrings, without line breaks: the other literals of tests are data."""
+    yield from comments(source)
+    for text in docstrings(ast.parse(source)):
+        yield " ".join(text.split())
+
+
+def prose(source: str) -> Iterator[str]:
+    """Comments, docstrings and other string literals, without line breaks."""
+    yield from comments(source)
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Constant(value=str(text)):
@@ -137,14 +158,14 @@ def prose(source: str) -> Iterator[str]:
                 pass
 
 
-def phrases(source: str) -> set[str]:
-    """The idioms in a module's prose."""
-    return {found[0] for text in prose(source) for phrase in PHRASES if (found := phrase.search(text))}
+def phrases(texts: Iterable[str]) -> set[str]:
+    """The idioms in texts."""
+    return {found[0] for text in texts for phrase in PHRASES if (found := phrase.search(text))}
 
 
-def idioms(names: set[str]) -> set[str]:
+def idioms(names: set[str], *, refused: frozenset[str] = WORDS) -> set[str]:
     """Those of the names that are not words of the field."""
-    return {name for name in names - ALLOWED.keys() if words(name) & WORDS or BOUND.match(name)}
+    return {name for name in names - ALLOWED.keys() if words(name) & refused or BOUND.match(name)}
 
 
 def questions(texts: list[str]) -> list[str]:
@@ -186,24 +207,33 @@ def check(rows: int, most: int) -> None:
 
 
 def test_a_sample_of_idioms_in_prose_is_found() -> None:
-    assert phrases(SAMPLE_OF_PROSE) == {"door", "tells", "has no room", "whoever", "are the most"}
-    assert phrases("LIMIT = 'Return most of the standard rows, without a doorway or an intelligible story.'") == set()
+    assert phrases(prose(SAMPLE_OF_PROSE)) == {"door", "tells", "has no room", "whoever", "are the most"}
+    assert phrases(descriptions(SAMPLE_OF_PROSE)) == {"door", "tells", "has no room", "whoever"}
+    assert phrases(["Return most of the standard rows, without a doorway or an intelligible story."]) == set()
 
 
 @pytest.mark.parametrize("start", PROSE)
 def test_prose_is_free_of_private_idioms(start: str) -> None:
     paths = [path for path in sources() if path.relative_to(ROOT).as_posix().startswith(start)]
     assert paths != []
-    assert {path.name: found for path in paths if (found := phrases(path.read_text()))} == {}
+    assert {path.name: found for path in paths if (found := phrases(prose(path.read_text())))} == {}
+
+
+@pytest.mark.parametrize("package", ["migrations", "tests"])
+def test_descriptions_are_free_of_private_idioms(package: str) -> None:
+    paths = [path for path in sources() if path.is_relative_to(ROOT / package)]
+    assert paths != []
+    assert {path.name: found for path in paths if (found := phrases(descriptions(path.read_text())))} == {}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_identifiers_and_modules_are_words_of_the_field(package: str) -> None:
+    refused = WORDS if package in SHIPPED else WORDS | WORDS_OF_TESTS
     found = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources()
         if path.is_relative_to(ROOT / package)
-        for name in idioms({path.stem, *identifiers(ast.parse(path.read_text()))})
+        for name in idioms({path.stem, *identifiers(ast.parse(path.read_text()))}, refused=refused)
     }
     assert found == set()
 

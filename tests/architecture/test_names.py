@@ -91,14 +91,14 @@ def test_names_are_read_in_words() -> None:
     assert words("WantedOutputIn") & WORDS == {"wanted"}
 
 
-def test_what_is_gone_from_the_api_without_another_name_is_named() -> None:
+def test_what_is_removed_from_the_api_without_another_name_is_named() -> None:
     after = today()
     before = copy.deepcopy(after)
     assert isinstance(after, dict)
     assert isinstance(after["paths"], dict)
     del after["paths"]["/v1/datasets"]
-    gone = [*missing(before, after, {})]
-    assert {one.split()[0] for one in gone} == {"GET", "POST"}
+    lost = [*missing(before, after, {})]
+    assert {one.split()[0] for one in lost} == {"GET", "POST"}
     assert [*missing(before, before, {})] == []
 
 

@@ -1,4 +1,4 @@
-"""What the library and the service both have as a record of the same members is on a list, with its reason."""
+"""Records that the library and the service both have with the same members are on a list, with their reasons."""
 
 import importlib
 import pkgutil
@@ -30,7 +30,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def schemas() -> Iterator[ModuleType]:
-    """The modules of the service that say what the API's bodies look like."""
+    """The modules of the service with the schemas of the API."""
     for found in pkgutil.walk_packages(app.__path__, "app."):
         if "schemas" in found.name.rsplit(".", 1)[-1]:
             yield importlib.import_module(found.name)
@@ -63,7 +63,7 @@ def twins() -> set[tuple[str, str]]:
     }
 
 
-def test_a_record_is_written_twice_only_where_the_page_says_why() -> None:
+def test_a_record_is_written_twice_only_where_the_page_states_why() -> None:
     listed = ROW.findall(PAGE.read_text("utf-8"))
     assert len(listed) == len(set(listed))
     found = twins()

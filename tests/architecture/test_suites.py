@@ -34,7 +34,7 @@ def folders(call: str) -> list[str]:
 
 
 def is_selected(by: str, marks: frozenset[str]) -> bool:
-    """Whether pytest selects a test of these marks by an expression of names, `and`, `or`, `not`."""
+    """Return whether pytest selects a test of these marks by an expression of names, `and`, `or`, `not`."""
     names = re.sub(r"\b(?!(?:and|or|not)\b)\w+", lambda name: str(name[0] in marks), by)
     return bool(eval(names))  # of True, False, and, or, not alone
 

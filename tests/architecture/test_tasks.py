@@ -1,4 +1,4 @@
-"""Each task has all its parts, each record is of one task, and no other code asks which task a record is of."""
+"""Each task has all its parts, each record is of one task, and no other code depends on the task of a record."""
 
 import ast
 import re
@@ -120,7 +120,7 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "library/relevance_bayes/plans/likelihoods.py": (2, "a part of the supervised task"),
     "library/relevance_bayes/plans/target.py": (1, "a part of the supervised task"),
 }
-"""Files outside of the folders of tasks that tell tasks apart: in how many places, and why."""
+"""Files outside of the folders of tasks that distinguish tasks: the number of places, and why."""
 
 
 def is_member(node: ast.expr) -> bool:
@@ -134,8 +134,8 @@ def is_name(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value in NAMES
 
 
-def tells_apart(node: ast.AST) -> bool:
-    """Whether a node is a branch on a task's classes or on values of `task`."""
+def is_branch_on_task(node: ast.AST) -> bool:
+    """Return whether a node is a branch on a task's classes or on values of `task`."""
     match node:
         case ast.Match(subject=subject, cases=cases):
             patterns = [one for case in cases for one in ast.walk(case.pattern)]
@@ -159,11 +159,11 @@ def branches(folder: str) -> Iterator[str]:
     """The file of each branch."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if tells_apart(node):
+            if is_branch_on_task(node):
                 yield path.relative_to(ROOT).as_posix()
 
 
-def test_tasks_are_told_apart_by_their_classes_alone() -> None:
+def test_tasks_are_distinguished_by_their_classes_alone() -> None:
     found = Counter(path for path in [*branches("app"), *branches("library")] if "/tasks/" not in path)
     assert found == {path: count for path, (count, _) in REMAINING.items()}
 
@@ -179,8 +179,8 @@ def test_tasks_are_told_apart_by_their_classes_alone() -> None:
         "{models.ImageReport: 1, models.ComponentsReport: 2}",
     ],
 )
-def test_each_way_to_tell_tasks_apart_is_found(source: str) -> None:
-    assert any(map(tells_apart, ast.walk(ast.parse(source))))
+def test_each_way_to_distinguish_tasks_is_found(source: str) -> None:
+    assert any(map(is_branch_on_task, ast.walk(ast.parse(source))))
 
 
 def test_each_class_of_a_record_is_known_as_one_of_a_task() -> None:

@@ -200,7 +200,7 @@ def test_retention_removes_old_entries_from_the_beginning_and_leaves_a_valid_cha
     assert drain(transaction, days=30) == 2
     assert [entry.number for entry in entries(transaction)] == [14]
     clock.now += timedelta(days=100)
-    assert drain(transaction, days=30) == 0  # what tells of deletions alone is not deleted
+    assert drain(transaction, days=30) == 0  # an entry of deletions alone is not deleted
     execute(engine, "UPDATE audit_entries SET details = '{}' WHERE owner = 'alice'")
     assert len(faults(transaction)) == 2
 

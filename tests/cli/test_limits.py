@@ -55,12 +55,13 @@ def test_limits_are_set_shown_listed_and_reset(limits: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "least"), [("--requests-per-second", "0", 1), ("--models", "-1", 0), ("--datasets", "many", 0)]
+    ("option", "value", "minimum"),
+    [("--requests-per-second", "0", 1), ("--models", "-1", 0), ("--datasets", "many", 0)],
 )
-def test_other_limits_are_refused(limits: Run, option: str, value: str, least: int) -> None:
+def test_other_limits_are_refused(limits: Run, option: str, value: str, minimum: int) -> None:
     done = limits("set", "acme", f"{option}={value}")
     assert done.exit_code == 1
-    assert f"{option}: expected an integer from {least} to" in done.output
+    assert f"{option}: expected an integer from {minimum} to" in done.output
     assert "Expected an owner of 1 to 100 printable characters" in limits("set", " acme", "--models", "3").output
     assert "No limits" in limits("list").stdout
 

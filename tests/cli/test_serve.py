@@ -47,7 +47,7 @@ def relevance(directory: Path, *arguments: str, **settings: str) -> subprocess.C
 
 @dataclass
 class Served:
-    """A running service, and what it has said at the start."""
+    """A running service, and its output at the start."""
 
     process: subprocess.Popen[str]
     greeting: str
@@ -67,7 +67,7 @@ class Served:
             connection.close()
 
     def rest_of_output(self) -> str:
-        """What it says to its end; the worker holds the same pipe, so this waits for both."""
+        """The output up to its end; the worker holds the same pipe, so this waits for both."""
         return self.process.communicate(timeout=TIMEOUT)[0]
 
 
@@ -102,9 +102,9 @@ def test_it_serves_trains_and_stops_with_its_worker_on_ctrl_c(tmp_path: Path) ->
         service.process.send_signal(signal.SIGINT)
         assert service.rest_of_output() == "Stopped.\n"
         assert service.process.returncode == 0
-    gone = relevance(tmp_path, "check", "worker")
-    assert gone.returncode == 1
-    assert "No worker" in gone.stderr
+    stopped = relevance(tmp_path, "check", "worker")
+    assert stopped.returncode == 1
+    assert "No worker" in stopped.stderr
 
 
 def test_it_stops_with_its_worker_on_sigterm(tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ def test_its_worker_does_not_outlive_it(tmp_path: Path) -> None:
         assert service.rest_of_output() == ""
 
 
-def test_a_port_that_is_taken_is_said_with_what_to_do(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_port_that_is_taken_is_stated_with_what_to_do(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
         monkeypatch.setenv("RELEVANCE_PORT", str(port))
         done = run("serve")
     assert done.exit_code == 1
@@ -134,8 +134,8 @@ def test_a_port_that_is_taken_is_said_with_what_to_do(run: Run, monkeypatch: pyt
 def test_so_is_a_port_that_is_taken_where_grpc_is_to_be_spoken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELEVANCE_PORT", "0")
     monkeypatch.setenv("RELEVANCE_GRPC_PORT", "1")  # kept from what the option sets, for the tests that follow
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
         done = run("api", "--grpc-port", str(port))
     assert done.exit_code == 1
     assert f"127.0.0.1:{port}" in done.stderr
@@ -178,14 +178,14 @@ def test_a_directory_of_metrics_that_cannot_be_written_is_refused(
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
-def test_a_service_without_its_database_says_so_and_ends(tmp_path: Path, command: str) -> None:
+def test_a_service_without_its_database_reports_it_and_ends(tmp_path: Path, command: str) -> None:
     done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")
     assert done.returncode == 1
     assert "RELEVANCE_DATABASE_URL" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_without_a_database_a_migration_says_so(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_database_a_migration_reports_it(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")
     done = run("migrate")
     assert done.exit_code == 1

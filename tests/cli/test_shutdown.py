@@ -1,4 +1,4 @@
-"""A stop that a signal asks for is never missed by the thread that waits for it."""
+"""A stop that a signal requests is never missed by the thread that waits for it."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Children here say hello on a socket of the test's, so that nothing needs to be waited for by the clock."""
+"""Children here send a greeting on a socket of the test's, so that nothing needs to be waited for by the clock."""
 
 import os
 import signal

@@ -300,7 +300,7 @@ def test_content_of_another_format_version_is_refused_by_its_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ({"magic": 1}, "magic"),
         ({"task": "sorcery"}, "sorcery"),
@@ -308,10 +308,10 @@ def test_content_of_another_format_version_is_refused_by_its_number() -> None:
         ({"target": None}, "target"),
     ],
 )
-def test_content_with_other_members_is_refused(change: dict[str, Json], said: str) -> None:
+def test_content_with_other_members_is_refused(change: dict[str, Json], expected: str) -> None:
     content, arrays = extract_arrays(content_of(samples.predictor()))
     assert isinstance(content, dict)
-    with pytest.raises(UnreadableBytesError, match=said):
+    with pytest.raises(UnreadableBytesError, match=expected):
         decoded(_framed(FORMAT_VERSION, content | change, arrays))
 
 
@@ -358,12 +358,12 @@ def test_each_kind_of_function_comes_back(kind: type[SingleFunctions]) -> None:
     )
     (made,) = [functions for functions in every if isinstance(functions, kind)]
     predictor = samples.predictor()
-    whole = replace(predictor, learned=_of_functions(predictor.model, (GroupFunctions(np.array([2]), made),)))
-    back = decoded(encode_predictor(whole))
+    of_functions = replace(predictor, learned=_of_functions(predictor.model, (GroupFunctions(np.array([2]), made),)))
+    back = decoded(encode_predictor(of_functions))
     (group,) = back.model.functions
     assert isinstance(group, GroupFunctions)
     assert isinstance(group.of, kind)
-    assert _equal(back, whole)
+    assert _equal(back, of_functions)
 
 
 @pytest.mark.parametrize("kind", get_args(Likelihood))

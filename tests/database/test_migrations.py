@@ -34,6 +34,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
+from app.registry.vector_repository import VectorRepository
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
@@ -87,7 +88,7 @@ def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
     migrate(engine)
     with transaction() as tx:
         version = ModelRepository(tx).version(samples.OWNER, "prices")
-        vectors = ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number").items
+        vectors = VectorRepository(tx).page(version.id, limit=9, after=None, sort="number").items
     widths = tuple(InputWidth(None, width) for width in (0.5, 1e300, 2.0))
     before = samples.new_version().report
     (member,) = before.members
@@ -168,7 +169,7 @@ def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
         assert ModelRepository(tx).version(samples.OWNER, "prices").number == 1
 
 
-def test_a_promotion_that_failed_because_its_alias_was_moved_says_so_by_the_new_name(
+def test_a_promotion_that_failed_because_its_alias_was_moved_reports_it_by_the_new_name(
     engine: Engine, transaction: OpenTransaction
 ) -> None:
     samples.stored_version(transaction)

@@ -46,7 +46,7 @@ class Monitored:
             version_ids(tx, [(OWNER, "small", None)])
 
     def seconds_refused(self) -> float:
-        """How long a transaction takes to be refused."""
+        """The seconds until a transaction is refused."""
         began = time.monotonic()
         with pytest.raises(UnavailableError):
             self.work()
@@ -95,7 +95,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.name == "app.database.monitor"]
 
 
-def test_a_database_that_answers_is_reachable_whatever_it_answers(monitored: Monitored) -> None:
+def test_a_database_that_responds_is_reachable_whatever_it_responds(monitored: Monitored) -> None:
     monitored.work()
     with pytest.raises(NotFoundError), monitored.transaction() as tx:
         ModelRepository(tx).version(OWNER, "nothing")
@@ -145,7 +145,7 @@ def test_a_server_that_was_killed_is_away_and_comes_back(
     assert logged(caplog) == ["the database is unreachable", "the database is reachable again"]
 
 
-def test_nobody_waits_for_a_server_that_stands_still(
+def test_nobody_waits_for_a_server_that_is_still(
     mortal: postgres.MortalServer, monitored_of: Callable[[str], Monitored]
 ) -> None:
     monitored = monitored_of(url_of(mortal))
@@ -176,7 +176,7 @@ def test_nobody_waits_for_a_server_that_stands_still(
     monitored.work()
 
 
-def test_a_server_without_room_for_more_connections_is_not_away(
+def test_a_server_without_free_connections_is_not_away(
     mortal: postgres.MortalServer, monitored_of: Callable[[str], Monitored]
 ) -> None:
     owner = make_engine(url_of(mortal))

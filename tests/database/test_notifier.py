@@ -1,4 +1,4 @@
-"""What is heard of jobs, on both databases."""
+"""Notifications of jobs, on both databases."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -39,11 +39,11 @@ def concerns(jobs: frozenset[UUID] | None, job_id: UUID) -> bool:
     return jobs is None or job_id in jobs
 
 
-def test_nothing_is_heard_where_nothing_happens(listener: Listener) -> None:
+def test_nothing_is_received_where_nothing_happens(listener: Listener) -> None:
     assert listener.receive() == frozenset()
 
 
-def test_every_event_is_heard(transaction: OpenTransaction, listener: Listener) -> None:
+def test_every_event_is_received(transaction: OpenTransaction, listener: Listener) -> None:
     job_id = samples.queued_job(transaction)
     assert concerns(received(listener), job_id)
     with transaction() as tx:
@@ -58,7 +58,7 @@ def test_every_event_is_heard(transaction: OpenTransaction, listener: Listener) 
     assert listener.receive() == frozenset()
 
 
-def test_what_is_rolled_back_is_not_heard(transaction: OpenTransaction, listener: Listener) -> None:
+def test_what_is_rolled_back_is_not_received(transaction: OpenTransaction, listener: Listener) -> None:
     job_id = samples.queued_job(transaction)
     received(listener)
     with suppress(KeyError), transaction() as tx:
@@ -67,7 +67,7 @@ def test_what_is_rolled_back_is_not_heard(transaction: OpenTransaction, listener
     assert listener.receive() == frozenset()
 
 
-def test_what_happens_between_two_calls_is_heard(transaction: OpenTransaction, listener: Listener) -> None:
+def test_what_happens_between_two_calls_is_received(transaction: OpenTransaction, listener: Listener) -> None:
     first, second = samples.queued_job(transaction), samples.queued_job(transaction)
     jobs: set[UUID] = set()
     while (more := listener.receive()) is None or more:
@@ -81,14 +81,14 @@ def test_it_is_no_connection_of_the_pool(engine: Engine, listener: Listener) -> 
 
 
 @only_on_postgresql
-def test_what_somebody_else_says_may_concern_any_job(engine: Engine, listener: Listener) -> None:
+def test_notifications_of_others_may_concern_any_job(engine: Engine, listener: Listener) -> None:
     with engine.begin() as connection:
         connection.execute(text(f"NOTIFY {JOBS}, 'look'"))
     assert received(listener) is None
 
 
 @only_on_postgresql
-def test_a_connection_that_was_ended_is_said(engine: Engine, listener: Listener) -> None:
+def test_a_connection_that_was_ended_is_stated(engine: Engine, listener: Listener) -> None:
     ended = Event()
 
     def end() -> None:
@@ -104,12 +104,12 @@ def test_a_connection_that_was_ended_is_said(engine: Engine, listener: Listener)
     assert ended.wait(10)
 
 
-def test_a_database_that_is_away_is_said() -> None:
+def test_a_database_that_is_away_is_stated() -> None:
     with pytest.raises(UnavailableError), SqlNotifier(make_engine("sqlite:////nowhere/at/all.db")).open():
         pass
 
 
-def test_models_are_heard_of_when_a_version_is_recorded_or_removed(
+def test_models_are_notified_when_a_version_is_recorded_or_removed(
     transaction: OpenTransaction, engine: Engine
 ) -> None:
     with SqlNotifier(engine, MODELS).open() as listener:

@@ -1,7 +1,7 @@
 from app.database.reachability import Reachability
 
 
-def test_an_answer_to_a_question_from_before_the_last_suspicion_does_not_clear_it() -> None:
+def test_a_response_to_a_question_from_before_the_last_suspicion_does_not_clear_it() -> None:
     reachability = Reachability()
     before = reachability.suspicions
     reachability.suspect()

@@ -139,14 +139,14 @@ def test_a_lost_connection_is_unavailable_and_the_next_unit_works_again(postgres
     engine = make_engine(postgres_server.url("outage"))
     transaction = open_transactions(engine, ListedQueue)
 
-    def beat_through_an_outage() -> None:
+    def heartbeat_through_an_outage() -> None:
         with transaction() as tx:
             WorkerRepository(tx).record_heartbeat("a")
             postgres_server.allow_connections("outage", allowed=False)
             WorkerRepository(tx).record_heartbeat("b")
 
     with pytest.raises(UnavailableError):
-        beat_through_an_outage()
+        heartbeat_through_an_outage()
     with pytest.raises(UnavailableError), transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
     postgres_server.allow_connections("outage", allowed=True)

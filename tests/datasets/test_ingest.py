@@ -64,7 +64,7 @@ def keyed() -> Keyed[Dataset]:
     return Keyed(KEY, lambda dataset: StoredResponse(201, (), str(dataset.id).encode()))
 
 
-def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
+def test_the_response_to_a_keyed_upload_is_kept_with_its_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
     def blocks() -> Iterator[Block]:
         yield BLOCK
         with pytest.raises(KeyInUseError):
@@ -128,17 +128,17 @@ def test_whatever_goes_wrong_the_upload_is_discarded(
     assert stored.count(DatasetRow) == 0
 
 
-def test_the_first_error_is_told_when_the_database_is_gone_too(
+def test_the_first_error_is_reported_when_the_database_is_away_too(
     stored: SmallDatabase, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def gone(*_: object) -> bool:
+    def is_deleted(*_: object) -> bool:
         raise UnavailableError("gone")
 
     def blocks() -> Iterator[Block]:
         yield BLOCK
         raise InvalidDataError("line 7")
 
-    monkeypatch.setattr(DatasetRepository, "discard", gone)
+    monkeypatch.setattr(DatasetRepository, "discard", is_deleted)
     with pytest.raises(InvalidDataError, match="line 7"):
         ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks())
 
@@ -163,7 +163,7 @@ def test_blocks_are_drawn_outside_of_transactions(stored: SmallDatabase) -> None
     assert inside == 0
 
 
-def test_the_sweep_looks_an_hour_back_until_nothing_is_left(
+def test_the_cleanup_looks_an_hour_back_until_nothing_is_left(
     stored: SmallDatabase, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requested: list[datetime] = []

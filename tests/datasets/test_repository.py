@@ -100,7 +100,7 @@ def test_a_finished_dataset_is_neither_discarded_nor_added_to(transaction: OpenT
         assert DatasetRepository(tx).get(samples.OWNER, dataset.id) == dataset
 
 
-def test_the_sweep_takes_uploads_that_fell_silent_and_nothing_else(
+def test_the_cleanup_takes_uploads_that_fell_silent_and_nothing_else(
     transaction: OpenTransaction, engine: Engine, clock: HandClock
 ) -> None:
     samples.stored_dataset(transaction)
@@ -135,11 +135,11 @@ def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
             DatasetRepository(tx).delete(samples.OWNER, dataset.id)
         with pytest.raises(NotFoundError):
             submit(tx, samples.new_job(dataset.id))
-    swept = []
+    deleted = []
     for _ in range(3):
         with transaction() as tx:
-            swept.append(DatasetRepository(tx).remove_expired(not_written_since=clock()))
-    assert swept == [True, True, False]
+            deleted.append(DatasetRepository(tx).remove_expired(not_written_since=clock()))
+    assert deleted == [True, True, False]
     assert _counts(engine) == (0, 0)
 
 

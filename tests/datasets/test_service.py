@@ -43,10 +43,10 @@ def test_rows_come_with_their_numbers_and_their_cells_as_json_has_them(datasets:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
 def test_any_slice_of_the_rows_is_the_same_rows(datasets: Datasets, limit: int) -> None:
-    whole = datasets.rows(OWNER, DATASET.id, first=0, limit=5)
-    assert len(whole) == 5
+    full = datasets.rows(OWNER, DATASET.id, first=0, limit=5)
+    assert len(full) == 5
     for first in range(7):
-        assert datasets.rows(OWNER, DATASET.id, first=first, limit=limit) == whole[first : first + limit]
+        assert datasets.rows(OWNER, DATASET.id, first=first, limit=limit) == full[first : first + limit]
 
 
 def test_each_block_of_rows_is_a_transaction_of_its_own(stored: SmallDatabase, datasets: Datasets) -> None:
@@ -62,7 +62,7 @@ def test_what_is_needed_is_not_deleted(stored: SmallDatabase, datasets: Datasets
     assert datasets.get(OWNER, DATASET.id) == DATASET
 
 
-def test_what_is_deleted_is_gone(datasets: Datasets) -> None:
+def test_what_is_deleted_is_not_found(datasets: Datasets) -> None:
     datasets.delete(OWNER, DATASET.id)
     with pytest.raises(NotFoundError):
         datasets.rows(OWNER, DATASET.id, first=0, limit=1)

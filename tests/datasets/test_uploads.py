@@ -1,4 +1,4 @@
-"""Uploads over HTTP, down to both databases: what comes in, what goes out, and that nothing broken stays."""
+"""Uploads over HTTP, down to both databases: what comes in, what is sent, and that nothing broken stays."""
 
 import gzip
 import io
@@ -111,8 +111,8 @@ def test_the_same_table_has_the_same_digest_however_it_comes(service: Service) -
             headers={"Content-Type": "text/tab-separated-values"},
         ),
     ]
-    assert [answer.status_code for answer in responses] == [201] * len(responses)
-    shown = [answer.json() for answer in responses]
+    assert [created.status_code for created in responses] == [201] * len(responses)
+    shown = [created.json() for created in responses]
     assert len({dataset["digest"] for dataset in shown}) == 1
     assert {dataset["name"] for dataset in shown} == {"points"}
     assert service.left_behind() == (len(responses), len(responses), 0)
@@ -125,20 +125,22 @@ def test_a_table_has_the_same_digest_in_every_format(service: Service, coded: st
     content, one = written(coded, rows), named(FORMATS, coded)
     expected = service.client.post(f"{DATASETS}?name=points", content=AS_JSON, headers=JSON).json()["digest"]
     for media_type in {*one.media_types} - {"text/tab-separated-values"}:
-        answer = service.client.post(DATASETS, content=content, headers={"Content-Type": media_type})
-        assert (answer.status_code, answer.json().get("digest")) == (201, expected), answer.text
+        created = service.client.post(DATASETS, content=content, headers={"Content-Type": media_type})
+        assert (created.status_code, created.json().get("digest")) == (201, expected), created.text
     for suffix in one.suffixes:
-        answer = service.client.post(DATASETS, files={"file": (f"points{suffix}", content, "application/octet-stream")})
-        assert (answer.status_code, answer.json().get("digest")) == (201, expected), answer.text
+        created = service.client.post(
+            DATASETS, files={"file": (f"points{suffix}", content, "application/octet-stream")}
+        )
+        assert (created.status_code, created.json().get("digest")) == (201, expected), created.text
 
 
 @pytest.mark.parametrize("coded", TABLES)
 def test_a_file_that_is_cut_off_or_something_else_is_refused_in_every_format(service: Service, coded: str) -> None:
     rows: list[FlatRow] = [{"x": 1.0, "c": "a"}, {"x": 2.0, "c": "b"}]
     for content in (b"", written(coded, rows)[:20] + b"\xff", b"\0" * 100):
-        answer = service.client.post(DATASETS, content=content, headers={"Content-Type": MEDIA_TYPES[coded]})
-        assert answer.status_code in {400, 422}, (content, answer.text)
-        assert answer.json()["detail"]
+        created = service.client.post(DATASETS, content=content, headers={"Content-Type": MEDIA_TYPES[coded]})
+        assert created.status_code in {400, 422}, (content, created.text)
+        assert created.json()["detail"]
     assert service.left_behind() == (0, 0, 0)
 
 
@@ -149,12 +151,12 @@ def test_the_documentation_names_every_format(openapi: httpx2.Response) -> None:
     assert all(one.title in operation["description"] for one in TABLE_FORMATS)
 
 
-def test_an_upload_is_answered_with_what_is_known_of_it(service: Service) -> None:
+def test_an_upload_gets_a_response_with_what_is_known_of_it(service: Service) -> None:
     content = "n,b,t,c\n1,true,2024-05-01,x\n3,false,2024-05-03T00:00:00Z,y\n,,,x\n"
-    answer = service.client.post(f"{DATASETS}?name={quote('😀 points')}", content=content, headers=CSV)
-    assert answer.status_code == 201
-    shown = answer.json()
-    assert answer.headers["Location"] == f"{DATASETS}/{shown['id']}"
+    created = service.client.post(f"{DATASETS}?name={quote('😀 points')}", content=content, headers=CSV)
+    assert created.status_code == 201
+    shown = created.json()
+    assert created.headers["Location"] == f"{DATASETS}/{shown['id']}"
     assert (shown["name"], shown["rows"]) == ("😀 points", 3)
     assert shown["columns"] == [
         {"name": "n", "kind": "number", "missing": 1, "distinct": 2, "min": 1.0, "mean": 2.0, "max": 3.0, "sd": 1.0},
@@ -177,7 +179,7 @@ def test_an_upload_is_answered_with_what_is_known_of_it(service: Service) -> Non
             "categories": [{"label": "x", "count": 2}, {"label": "y", "count": 1}],
         },
     ]
-    assert service.client.get(answer.headers["Location"]).json() == shown
+    assert service.client.get(created.headers["Location"]).json() == shown
     assert service.client.get(DATASETS).json() == {"items": [shown], "has_more": False, "after": None}
 
 
@@ -219,7 +221,7 @@ def test_lists_go_page_by_page_newest_first(service: Service) -> None:
     assert (first["has_more"], rest["has_more"]) == (True, False)
 
 
-def test_a_deleted_dataset_is_gone(service: Service) -> None:
+def test_a_deleted_dataset_is_not_found(service: Service) -> None:
     location = service.client.post(DATASETS, content=AS_CSV, headers=CSV).headers["Location"]
     assert service.client.delete(location).status_code == 204
     for response in (
@@ -231,10 +233,10 @@ def test_a_deleted_dataset_is_gone(service: Service) -> None:
     assert service.client.get(f"{DATASETS}/nothing").status_code == 404
 
 
-def test_kinds_and_the_ways_of_csv_can_be_said(service: Service) -> None:
+def test_kinds_and_the_ways_of_csv_can_be_stated(service: Service) -> None:
     query = f"?header=false&delimiter={quote(';')}&decimal={quote(',')}&kinds=column_1:category&kinds=column_2:number"
-    answer = service.client.post(DATASETS + query, content="1;2,5\n2;3,5\n", headers=CSV)
-    assert [column["kind"] for column in answer.json()["columns"]] == ["category", "number"]
+    created = service.client.post(DATASETS + query, content="1;2,5\n2;3,5\n", headers=CSV)
+    assert [column["kind"] for column in created.json()["columns"]] == ["category", "number"]
     colon = service.client.post(f"{DATASETS}?kinds={quote('a:b:category')}", content="a:b\n1\n", headers=CSV)
     assert colon.json()["columns"][0]["kind"] == "category"
 
@@ -533,21 +535,21 @@ def test_a_form_with_more_than_one_file_or_a_field_is_refused(service: Service) 
 
 @dataclass
 class Sender:
-    """A client at the ASGI door, which counts what is taken from it; it gives up after `gone` pieces."""
+    """A client at the ASGI interface, which counts what is taken from it; it gives up after `closed_after` pieces."""
 
     piece: bytes
-    gone: int | None = None
-    taken: int = 0
+    closed_after: int | None = None
+    received: int = 0
 
     async def receive(self) -> Message:
-        self.taken += 1
-        if self.gone is not None and self.taken > self.gone:
+        self.received += 1
+        if self.closed_after is not None and self.received > self.closed_after:
             return {"type": "http.disconnect"}
         return {"type": "http.request", "body": self.piece, "more_body": True}
 
 
 async def posted(app: Starlette, sender: Sender, headers: list[tuple[bytes, bytes]]) -> list[Message]:
-    """What the application sends for an upload."""
+    """The messages that the application sends for an upload."""
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -590,13 +592,13 @@ async def test_a_body_above_the_limit_is_refused_before_it_is_read_whole(
     sender = Sender(piece)
     start, *_ = await posted(service.app, sender, headers)
     assert start["status"] == 413
-    assert sender.taken <= max_pieces
+    assert sender.received <= max_pieces
     assert service.left_behind() == (0, 0, 0)
 
 
 @pytest.mark.anyio
 async def test_a_client_that_goes_away_leaves_nothing(service: Service) -> None:
-    await posted(service.app, Sender(b"1\n" * 100, gone=3), [(b"content-type", b"text/csv")])
+    await posted(service.app, Sender(b"1\n" * 100, closed_after=3), [(b"content-type", b"text/csv")])
     assert service.left_behind() == (0, 0, 0)
 
 
@@ -608,7 +610,7 @@ def anyio_backend() -> str:
 @pytest.mark.parametrize(
     "accept", [None, "*/*", "application/json", "application/*;q=0.1, text/html", "text/html, */*"]
 )
-def test_whoever_takes_json_gets_it(service: Service, accept: str | None) -> None:
+def test_a_client_that_accepts_json_gets_it(service: Service, accept: str | None) -> None:
     with httpx2.Client(transport=service.client._transport, base_url="http://testserver") as client:
         client.headers.pop("accept")
         assert client.get(DATASETS, headers={} if accept is None else {"Accept": accept}).status_code == 200
@@ -624,8 +626,8 @@ async def test_a_form_that_comes_byte_by_byte_is_the_same(service: Service) -> N
     body = FORM + AS_CSV + b"\r\n--b--\r\n"
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(service.app), base_url="http://testserver") as client:
         headers = {"Content-Type": "multipart/form-data; boundary=b"}
-        answer = await client.post(DATASETS, content=_pieces(body), headers=headers)
-    assert answer.status_code == 201
-    assert answer.json()["name"] == "f"
-    whole = service.client.post(DATASETS, content=AS_CSV, headers=CSV)
-    assert whole.json()["digest"] == answer.json()["digest"]
+        created = await client.post(DATASETS, content=_pieces(body), headers=headers)
+    assert created.status_code == 201
+    assert created.json()["name"] == "f"
+    full = service.client.post(DATASETS, content=AS_CSV, headers=CSV)
+    assert full.json()["digest"] == created.json()["digest"]

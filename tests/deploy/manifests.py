@@ -62,7 +62,7 @@ class Node:
 
 
 def render(folder: Path) -> str:
-    """What `kubectl kustomize` prints; a warning would be part of it, and no YAML."""
+    """The output of `kubectl kustomize`; a warning would be part of it, and no YAML."""
     return output("kubectl", "kustomize", folder)
 
 

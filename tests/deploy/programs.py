@@ -23,7 +23,7 @@ def program(name: str) -> str:
 
 
 def output(name: str, *arguments: str | Path, text: str = "") -> str:
-    """What a program prints on standard output and standard error; it ends with exit code 0."""
+    """The standard output and standard error of a program; it ends with exit code 0."""
     done = subprocess.run(
         [program(name), *map(str, arguments)],
         input=text,

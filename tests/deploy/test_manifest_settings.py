@@ -1,4 +1,4 @@
-"""What the manifests of Kubernetes name is what the service has: settings, files, ports, probes, commands, metrics."""
+"""The manifests of Kubernetes name settings, files, ports, probes, commands and metrics that the service has."""
 
 import re
 import subprocess

@@ -11,7 +11,7 @@ from app.main import create_app
 from app.settings import Settings
 from relevance_bayes.client import DEFAULT_URL
 from tests.docs.members import Object, Schemas, default_of, list_of, name_of, object_of, row, table, title_of
-from tests.docs.shortened import Json, shortened, whole
+from tests.docs.shortened import Json, full, shortened
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "endpoints"
 
@@ -176,7 +176,7 @@ def _command(method: str, exchange: Object) -> str:
     command = f"curl -s {sent}'{url}'" if re.search("[?&]", url) else f"curl -s {sent}{url}"
     if request is None:
         return command
-    body = whole(request).replace("'", "'\\''")
+    body = full(request).replace("'", "'\\''")
     return f"{command} -H 'Content-Type: application/json' \\\n  -d '{body}'"
 
 

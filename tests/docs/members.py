@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tests.docs.shortened import MORE, Json, whole
+from tests.docs.shortened import MORE, Json, full
 
 Object = Mapping[str, Json]
 
@@ -74,10 +74,10 @@ class Schemas:
             yield table
 
     def _heading(self, schema: Object) -> str:
-        """The description of a schema, after its constant members, which tell it from others."""
+        """The description of a schema, after its constant members, which distinguish it from others."""
         named = self.resolved(schema)
         constants = [
-            f"`{whole({name: object_of(member)['const']})[1:-1]}`"
+            f"`{full({name: object_of(member)['const']})[1:-1]}`"
             for name, member in object_of(named.get("properties")).items()
             if "const" in object_of(member)
         ]
@@ -119,7 +119,7 @@ def default_of(schema: Object) -> str:
     """The default of a parameter or member, empty for null."""
     if schema.get("default") is None:
         return ""
-    text = whole(schema["default"])
+    text = full(schema["default"])
     return f"`{text}`" if len(text) < MAX_DEFAULT else f"`{text[:MAX_DEFAULT].rpartition(',')[0]}, {MORE}`"
 
 

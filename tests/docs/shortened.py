@@ -18,7 +18,7 @@ def shortened(value: Json) -> str:
     return next((text for text in texts if text.count("\n") < MAX_LINES), _written(value, 1, 1, 0))
 
 
-def whole(value: Json) -> str:
+def full(value: Json) -> str:
     """Return a value as JSON, nothing left out."""
     return _written(value, None, 0, 0)
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.docs.endpoints import FOLDER, document, endpoints_of, pages
 from tests.docs.members import Object
-from tests.docs.shortened import WIDTH, Json, shortened, whole
+from tests.docs.shortened import WIDTH, Json, full, shortened
 
 WITHOUT_EXAMPLE = {
     "GET /v1/jobs/events",
@@ -53,4 +53,4 @@ def test_json_is_filled_into_lines(value: Json, text: str) -> None:
 
 
 def test_nothing_of_a_request_is_left_out() -> None:
-    assert whole([[0.5] * 20] * 4).replace("\n", "").count("0.5") == 80
+    assert full([[0.5] * 20] * 4).replace("\n", "").count("0.5") == 80

@@ -9,7 +9,7 @@ from app.database.notifier import Listener
 
 
 class SilentNotifier:
-    """Never says what happened: who listens has to look."""
+    """Never sends notifications: listeners have to poll."""
 
     @contextmanager
     def open(self) -> Iterator[Listener]:

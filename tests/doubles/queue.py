@@ -34,7 +34,7 @@ class ListedQueue:
 
 @dataclass
 class RecordingQueue:
-    """Records what is submitted and what is asked of the engine; `reachable`: whether it answers at all."""
+    """Records submissions and requests to the engine; `reachable`: whether it responds at all."""
 
     submitted: list[UUID] = field(default_factory=list)
     cancelled: list[UUID] = field(default_factory=list)

@@ -8,8 +8,8 @@ from app.jobs.ports import QueueOutcome
 
 
 @dataclass
-class ToldRecovery:
-    """Answers what it was told, and keeps what it was asked to recover."""
+class FixedRecovery:
+    """Returns given states, and keeps the ids that it was to recover."""
 
     holding: set[str] = field(default_factory=set)
     ended: dict[UUID, QueueOutcome] = field(default_factory=dict)

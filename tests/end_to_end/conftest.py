@@ -13,7 +13,7 @@ from tests.end_to_end.deployment import Api, Deployment, deployed
 
 @pytest.fixture(scope="session")
 def api_on(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Api]]:
-    """The API with a worker on a database of this name, started when a test first asks for it."""
+    """The API with a worker on a database of this name, started when a test first requests it."""
     if "postgresql" in DATABASES:
         request.getfixturevalue("postgres_databases")  # now, so that its server ends after the processes on it
     with ExitStack() as stack:
@@ -45,7 +45,7 @@ def api(request: pytest.FixtureRequest, api_on: Callable[[str], Api]) -> Api:
 def another_api_on(
     api_on: Callable[[str], Api], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[str], Api]]:
-    """A second API process on a database of this name, started when a test first asks for it."""
+    """A second API process on a database of this name, started when a test first requests it."""
     with ExitStack() as stack:
 
         @cache

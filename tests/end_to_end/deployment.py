@@ -29,7 +29,7 @@ class Api:
     http: httpx2.Client
 
     def train(self, **request: Json) -> SupervisedJob:
-        """A job, succeeded; quick where nothing else is said."""
+        """A job, succeeded; quick by default."""
         job = self.calls.trainings.wait(self.calls.trainings.submit({"effort": "quick", **request}).id)
         assert job.state == "succeeded", job
         return job
@@ -37,7 +37,7 @@ class Api:
 
 @dataclass
 class Deployment:
-    """Processes over one database; what they say on standard error is kept in `directory`.
+    """Processes over one database; their standard error is kept in `directory`.
 
     Their code is that of this working tree, or of another `checkout`.
     """
@@ -106,7 +106,7 @@ class Deployment:
         return done.stdout
 
     def given(self) -> str:
-        """What all processes have said on standard error."""
+        """The standard error of all processes."""
         return "\n".join(log.read_text() for log in sorted(self.directory.glob("*.log")))
 
     def stop(self) -> None:

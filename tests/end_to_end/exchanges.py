@@ -45,7 +45,7 @@ def replayed(client: httpx2.Client, exchanges: Sequence[Mapping[str, Json]]) -> 
 
 
 def _content(request: Json, media_type: Json) -> str | bytes | None:
-    """What is sent: text as it is, pictures as they are in base 64, all else as JSON."""
+    """The content to send: text as it is, pictures as they are in base 64, all else as JSON."""
     if request is None:
         return None
     if isinstance(request, str):
@@ -83,7 +83,7 @@ def _leaves(one: Json, other: Json) -> Iterator[tuple[Json, Json]]:
 
 
 def assert_alike(recorded: Json, now: Json, place: str = "") -> None:
-    """Assert that two values say the same: numbers to four digits, moments and durations whatever they are."""
+    """Assert that two values are the same: numbers to four digits, moments and durations whatever they are."""
     if isinstance(recorded, dict) and isinstance(now, dict):
         assert list(recorded) == list(now), place
         for name, value in recorded.items():

@@ -22,7 +22,7 @@ def sum_of_curves(rows: int, *, seed: int = 1) -> dict[str, list[float]]:
 
 
 def two_moons(rows: int, *, seed: int = 2) -> str:
-    """Two half circles as CSV, with a column of text that says on which side a point is."""
+    """Two half circles as CSV, with a column of text that states on which side a point is."""
     random = Random(seed)
     out = io.StringIO()
     writer = csv.writer(out)

@@ -9,8 +9,8 @@ ROWS: dict[str, Json] = {"columns": {"x": [0.5]}}
 MAX_SECONDS_STALE = 1.0
 
 
-def last_asked_in_vain(api: Api, required: int) -> float:
-    """When the alias was last asked for that another version answered than the one wanted."""
+def last_stale_request(api: Api, required: int) -> float:
+    """The time of the last request by the alias that was served by another version than the one wanted."""
     last = 0.0
     while True:
         requested_at = time.monotonic()
@@ -31,6 +31,6 @@ def test_a_move_is_served_by_another_process_within_a_second(two_apis: tuple[Api
         there.calls.predict("lines@champion", ROWS)
         here.calls.aliases.move("lines", "champion", required)
         moved_at = time.monotonic()
-        assert last_asked_in_vain(there, required) - moved_at < MAX_SECONDS_STALE
+        assert last_stale_request(there, required) - moved_at < MAX_SECONDS_STALE
     assert there.calls.predict("lines@champion", ROWS).version == 2
     assert there.calls.predict("lines", ROWS, version=1).version == 1

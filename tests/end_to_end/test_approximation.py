@@ -1,4 +1,4 @@
-"""A known function as a table of its terms, told by few of them, on both databases."""
+"""A known function as a table of its terms, represented by few of them, on both databases."""
 
 from math import cos, sin
 from random import Random
@@ -45,7 +45,7 @@ def values(api: Api, model: str, at: Array) -> Array:
     return np.array([response.value for response in responses])
 
 
-def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: Api) -> None:
+def test_a_kernel_density_estimate_is_represented_by_few_terms_that_are_a_density(api: Api) -> None:
     terms = rows()
     dataset = api.calls.create_dataset({"x": terms, "name": ["a"] * len(terms)}, name="heaps")
     version = trained(api, dataset_id=dataset.id, tolerance=0.02, density=True)
@@ -56,10 +56,10 @@ def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: 
     assert version.error <= 0.02
     assert version.integral == pytest.approx(1.0)
     assert version.integral_kept == pytest.approx(1.0)
-    whole = density(terms, PLACES)
+    full = density(terms, PLACES)
     found = values(api, version.model, PLACES)
     assert found.min() >= 0.0
-    assert np.abs(found - whole).max() < 0.05 * whole.max()
+    assert np.abs(found - full).max() < 0.05 * full.max()
     assert version.path[0] == TermsError(0, 1.0)
     vectors = list(api.calls.relevance_vectors(version.model, 1))
     assert len(vectors) == version.functions
@@ -67,7 +67,7 @@ def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: 
         assert vector.row is not None
         assert vector.inputs == {"x": terms[vector.row]}
         assert vector.shape[0].location == terms[vector.row]
-    # What the list says is the function that is answered.
+    # The list has the function that is returned.
     reported = sum(
         (vector.weight_mean or 0.0) * np.exp(-np.square((PLACES - (vector.shape[0].location or 0.0)) / span))
         for vector in vectors
@@ -76,26 +76,26 @@ def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: 
     np.testing.assert_allclose(reported, found, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("most", [2, 4])
-def test_a_density_has_no_more_terms_than_were_allowed(api: Api, most: int) -> None:
-    dataset = api.calls.create_dataset({"x": rows()}, name=f"at most {most}")
-    version = trained(api, dataset_id=dataset.id, tolerance=0.001, density=True, max_functions=most)
-    assert version.functions <= most
+@pytest.mark.parametrize("max_terms", [2, 4])
+def test_a_density_has_no_more_terms_than_were_allowed(api: Api, max_terms: int) -> None:
+    dataset = api.calls.create_dataset({"x": rows()}, name=f"at most {max_terms}")
+    version = trained(api, dataset_id=dataset.id, tolerance=0.001, density=True, max_functions=max_terms)
+    assert version.functions <= max_terms
     assert version.integral_kept == pytest.approx(1.0)
     assert values(api, version.model, PLACES).min() >= 0.0
 
 
-def test_coefficients_of_both_signs_and_a_constant_are_told(api: Api) -> None:
+def test_coefficients_of_both_signs_and_a_constant_are_reported(api: Api) -> None:
     terms, coefficients = [-1.0, 0.0, 0.1, 2.0], [1.0, 2.0, -0.5, -3.0]
     dataset = api.calls.create_dataset({"x": list[Json](terms), "c": list[Json](coefficients)}, name="signs")
     version = trained(api, dataset_id=dataset.id, coefficients="c", constant=10.0, tolerance=0.001)
-    whole = 10.0 + np.exp(-np.square((PLACES[:, None] - np.array(terms)) / WIDTH)) @ np.array(coefficients)
-    np.testing.assert_allclose(values(api, version.model, PLACES), whole, atol=0.01)
+    full = 10.0 + np.exp(-np.square((PLACES[:, None] - np.array(terms)) / WIDTH)) @ np.array(coefficients)
+    np.testing.assert_allclose(values(api, version.model, PLACES), full, atol=0.01)
     assert version.constant == 10.0
     assert version.integral == pytest.approx(sum(coefficients) * WIDTH * np.sqrt(np.pi))
 
 
-def test_what_only_models_of_data_answer_is_refused_where_it_stands(api: Api) -> None:
+def test_what_only_models_of_data_predict_is_refused_where_it_is(api: Api) -> None:
     dataset = api.calls.create_dataset({"x": [0.0, 1.0]}, name="two-terms")
     version = trained(api, dataset_id=dataset.id)
     with pytest.raises(ClientError) as refused:
@@ -164,7 +164,7 @@ def test_a_version_of_ours_goes_in_and_comes_out_smaller(api: Api) -> None:
     np.testing.assert_allclose(np.array([one.value for one in few], np.float64), means, atol=1.0)
 
 
-def test_a_version_that_is_no_sum_of_gaussians_says_why(api: Api) -> None:
+def test_a_version_that_is_no_sum_of_gaussians_states_why(api: Api) -> None:
     places = [row / 5.0 for row in range(40)]
     columns: dict[str, list[Json]] = {"x": list(places), "y": [sin(x) for x in places]}
     dataset = api.calls.create_dataset(columns, name="broken-line")

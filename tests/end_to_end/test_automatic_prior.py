@@ -1,4 +1,4 @@
-"""What is fitted where prior and likelihood are left open, on both databases."""
+"""The default fits where prior and likelihood are left open, on both databases."""
 
 import math
 from random import Random
@@ -39,12 +39,12 @@ def kinds(prior: Choice, likelihood: Choice) -> tuple[object, object]:
     return prior["type"], likelihood["type"]
 
 
-def assert_reported(job: SupervisedJob, version: SupervisedVersion, *, taken: tuple[str, str]) -> None:
-    """That the job says what would be fitted, and the version what was taken; all that was compared is scored."""
+def assert_reported(job: SupervisedJob, version: SupervisedVersion, *, chosen: tuple[str, str]) -> None:
+    """That the job states what would be fitted, and the version what was taken; all that was compared is scored."""
     others = [one for one in version.alternatives if one.kind == "integrated_evidence"]
     compared = [kinds(version.prior, version.likelihood), *(kinds(one.prior, one.likelihood) for one in others)]
     planned = [kinds(job.prior, job.likelihood), *(kinds(one.prior, one.likelihood) for one in job.compared_models)]
-    assert compared[0] == taken
+    assert compared[0] == chosen
     assert set(compared) == set(planned)
     assert len(compared) == len(planned)
     assert version.integrated_evidence is not None
@@ -64,7 +64,7 @@ def predicted(api: Api, name: str, **columns: list[Json]) -> list[tuple[float, f
 
 def test_a_curve_is_a_process(api: Api) -> None:
     job, version = trained(api, "curve", sinc(100), holdout=0.2)
-    assert_reported(job, version, taken=("gaussian_process", "gaussian"))
+    assert_reported(job, version, chosen=("gaussian_process", "gaussian"))
     assert version.hyperparameters.signal_sd is not None
     assert version.metrics["leave_one_out"]["rmse"] == pytest.approx(0.1, rel=0.3)
     assert set(version.metrics) == {"holdout", "leave_one_out"}
@@ -76,7 +76,7 @@ def test_a_curve_is_a_process(api: Api) -> None:
 def test_few_of_many_columns_have_independent_weights(api: Api) -> None:
     job, version = trained(api, "few", few_of_many_columns(120))
     assert job.prior["type"] == "gaussian_process"
-    assert_reported(job, version, taken=("independent", "gaussian"))
+    assert_reported(job, version, chosen=("independent", "gaussian"))
     vectors = api.calls.relevance_vectors("few", 1)
     assert {vector.input for vector in vectors} == set(USED)
     assert version.hyperparameters.noise_sd == pytest.approx(0.3, rel=0.3)
@@ -89,10 +89,10 @@ def test_exponential_growth_is_learned_as_its_logarithm(api: Api) -> None:
         ("gaussian_process", "log_gaussian"),
         ("independent", "gaussian"),
     ]
-    assert_reported(job, version, taken=("gaussian_process", "log_gaussian"))
-    taken = version.integrated_evidence
-    assert taken is not None
-    assert all(other.score is not None and taken > other.score + 0.1 * version.rows for other in version.alternatives)
+    assert_reported(job, version, chosen=("gaussian_process", "log_gaussian"))
+    chosen = version.integrated_evidence
+    assert chosen is not None
+    assert all(other.score is not None and chosen > other.score + 0.1 * version.rows for other in version.alternatives)
     assert version.hyperparameters.noise_sd == pytest.approx(0.2, rel=0.3)
     for at, (mean, lower, upper) in zip((1.0, 9.0), predicted(api, "growth", x=[1.0, 9.0]), strict=True):
         median = (lower * upper) ** 0.5
@@ -101,7 +101,7 @@ def test_exponential_growth_is_learned_as_its_logarithm(api: Api) -> None:
         assert upper / lower == pytest.approx(math.exp(4 * 0.2), rel=0.5)
 
 
-def test_what_is_said_is_not_compared(api: Api) -> None:
+def test_what_is_stated_is_not_compared(api: Api) -> None:
     job, version = trained(api, "said", growth(60), prior={"type": "gaussian_process"})
     assert (job.compared_models, version.alternatives) == ((), ())
     assert kinds(version.prior, version.likelihood) == ("gaussian_process", "gaussian")

@@ -28,7 +28,7 @@ def columns(points: Points) -> dict[str, list[Json]]:
 
 
 @pytest.mark.thorough
-def test_folds_choose_how_three_texts_are_told_apart_and_measure_it(api: Api) -> None:
+def test_folds_choose_how_three_texts_are_distinguished_and_measure_it(api: Api) -> None:
     points, states = drawn(120, seed=1)
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="judged")
     job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, effort="normal")
@@ -47,7 +47,7 @@ def test_folds_choose_how_three_texts_are_told_apart_and_measure_it(api: Api) ->
     assert measured["error"] < 0.1
 
 
-def test_three_texts_are_told_apart_together(api: Api) -> None:
+def test_three_texts_are_distinguished_together(api: Api) -> None:
     points, states = drawn(120, seed=1)
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="states")
     job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, likelihood={"type": "categorical"})
@@ -93,7 +93,7 @@ def test_three_texts_are_told_apart_together(api: Api) -> None:
 @pytest.mark.parametrize(
     ("likelihood", "left_out"), [("categorical", set()), ("one_against_rest", {"error", "log_loss"})]
 )
-def test_classes_are_told_apart_under_independent_weights_too(api: Api, likelihood: str, left_out: set[str]) -> None:
+def test_classes_are_distinguished_under_independent_weights_too(api: Api, likelihood: str, left_out: set[str]) -> None:
     points, states = drawn(80, seed=5)
     name = f"independent-{likelihood}"
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name=name)
@@ -127,7 +127,7 @@ def test_classes_are_told_apart_under_independent_weights_too(api: Api, likeliho
         assert sum(one.contribution for one in row.explanation) == pytest.approx(of_label)
 
 
-def test_whole_numbers_are_classes_where_that_is_asked_for(api: Api) -> None:
+def test_whole_numbers_are_classes_where_that_is_requested(api: Api) -> None:
     points, states = drawn(60, seed=3)
     numbers: list[Json] = [NUMBERED[state] for state in states]
     dataset = api.calls.create_dataset({**columns(points), "state": numbers}, name="numbered")

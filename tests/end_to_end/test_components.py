@@ -1,4 +1,4 @@
-"""What is usual is learned, and what is new is found, on both databases."""
+"""Usual rows are learned, and new ones are found, on both databases."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_a_bad_row_has_its_problem_in_its_place(api: Api) -> None:
         ({"missing": "guess"}, "/missing"),
     ],
 )
-def test_what_is_wrong_is_refused_where_it_stands(api: Api, request_: dict[str, Json], pointer: str) -> None:
+def test_what_is_wrong_is_refused_where_it_is(api: Api, request_: dict[str, Json], pointer: str) -> None:
     dataset_id = uploaded(api, "refused", USUAL[:10])
     with pytest.raises(ClientError) as refused:
         api.calls.trainings.submit({"task": "components", "dataset_id": dataset_id, **request_}, of=ComponentsJob)
@@ -121,7 +121,7 @@ def test_what_is_wrong_is_refused_where_it_stands(api: Api, request_: dict[str, 
     assert (problem.status, [one.pointer for one in problem.errors]) == (422, [pointer])
 
 
-def test_predictions_of_another_task_are_refused_where_they_are_asked_for(api: Api) -> None:
+def test_predictions_of_another_task_are_refused_where_they_are_requested(api: Api) -> None:
     version = trained(api, dataset_id=uploaded(api, "other-outputs"))
     for requested, pointer in (({"explain": 1}, "/explain"), ({"outputs": ["mean"]}, "/outputs/0")):
         response = api.http.post(f"/v1/models/{version.model}/predict", json={"columns": columns(APART), **requested})

@@ -1,4 +1,4 @@
-"""Functions that stand on no row, from a request to predictions on both databases."""
+"""Functions that are on no row, from a request to predictions on both databases."""
 
 from random import Random
 
@@ -19,7 +19,7 @@ def staircase() -> dict[str, list[Json]]:
     return {"time": [*time], "load": [*load], "y": [value + random.gauss(0, 0.2) for value in level]}
 
 
-def test_a_staircase_is_told_by_where_it_jumps(api: Api) -> None:
+def test_a_staircase_is_represented_by_where_it_jumps(api: Api) -> None:
     dataset = api.calls.create_dataset(staircase(), name="staircase")
     basis: Json = [
         {"type": "group", "inputs": ["time"], "of": {"type": "steps"}},

@@ -6,7 +6,7 @@ from tests.end_to_end.exchanges import assert_alike, replayed
 from tests.waiting import until
 
 
-def test_the_service_answers_as_documented(deployment: Deployment) -> None:
+def test_the_service_responds_as_documented(deployment: Deployment) -> None:
     deployment.start("worker")
     api = deployment.api()
     until(lambda: bool(api.http.get("/health/ready").json()["worker"]), seconds=60)

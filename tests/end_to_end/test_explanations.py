@@ -1,4 +1,4 @@
-"""Explanations add up over HTTP: each task is learned, and each prediction is the sum that its explanation says."""
+"""Explanations add up over HTTP: each task is learned, and each prediction is the sum that its explanation states."""
 
 import math
 from random import Random
@@ -68,19 +68,19 @@ def test_each_prediction_is_the_sum_of_its_explanation(api: Api, name: str, prio
     vectors = {one.number: one for one in api.calls.relevance_vectors(model, 1)}
     for row in rows:
         assert row.explanation is not None
-        whole = row.explanation_sum
-        assert whole is not None
+        total = row.explanation_sum
+        assert total is not None
         added = [one.contribution for one in row.explanation]
-        size = sum(map(abs, added)) + abs(whole.baseline) + abs(whole.others)
-        assert whole.baseline + sum(added) + whole.others == pytest.approx(whole.mean, rel=1e-9, abs=1e-9 * size)
+        size = sum(map(abs, added)) + abs(total.baseline) + abs(total.others)
+        assert total.baseline + sum(added) + total.others == pytest.approx(total.mean, rel=1e-9, abs=1e-9 * size)
         shown = mean_of(name, row)
         if shown is not None:
-            assert whole.mean == pytest.approx(shown, rel=1e-9, abs=1e-9 * size)
+            assert total.mean == pytest.approx(shown, rel=1e-9, abs=1e-9 * size)
         elif name == "log_gaussian":
             assert row.lower is not None
             assert row.upper is not None
             # The interval of the logarithm lies about its mean.
-            assert 0.5 * (math.log(row.lower) + math.log(row.upper)) == pytest.approx(whole.mean, rel=1e-9)
+            assert 0.5 * (math.log(row.lower) + math.log(row.upper)) == pytest.approx(total.mean, rel=1e-9)
         for one in row.explanation:
             weight = vectors[one.vector].weight_mean
             if one.kind == "bias" and weight is not None:

@@ -51,7 +51,7 @@ def test_an_image_goes_in_as_png_and_comes_out_by_few_functions(api: Api, tmp_pa
         assert 0.0 <= vector.gamma <= 1.0
 
 
-def test_an_array_has_a_peak_of_its_own_and_as_many_functions_as_are_asked_for(api: Api) -> None:
+def test_an_array_has_a_peak_of_its_own_and_as_many_functions_as_are_requested(api: Api) -> None:
     image = 100.0 + 50.0 * blobs()
     version = encode(api.calls, image, model="array", options=EncodeOptions(max_functions=5))
     assert isinstance(version, ImageVersion)
@@ -60,7 +60,7 @@ def test_an_array_has_a_peak_of_its_own_and_as_many_functions_as_are_asked_for(a
     assert np.sqrt(np.mean((decode(api.calls, "array") - image) ** 2)) == pytest.approx(version.error, rel=1e-6)
 
 
-def test_noise_is_left_out_where_nothing_is_asked_for(api: Api) -> None:
+def test_noise_is_left_out_where_nothing_is_requested(api: Api) -> None:
     truth = blobs()
     noisy = truth + 0.05 * np.random.default_rng(5).normal(size=truth.shape)
     version = encode(api.calls, noisy, model="noisy")
@@ -69,7 +69,7 @@ def test_noise_is_left_out_where_nothing_is_asked_for(api: Api) -> None:
     assert np.sqrt(np.mean((decode(api.calls, "noisy") - truth) ** 2)) < 0.025
 
 
-def test_a_signal_is_told_by_functions_that_jump_or_ring(api: Api) -> None:
+def test_a_signal_is_represented_by_functions_that_jump_or_ring(api: Api) -> None:
     truth = np.repeat([0.0, 2.0, -1.0, 0.5], 32)
     signal = truth + 0.1 * np.random.default_rng(2).normal(size=128)
     version = encode(api.calls, signal, model="levels", options=EncodeOptions(noise_sd=0.1))
@@ -78,7 +78,7 @@ def test_a_signal_is_told_by_functions_that_jump_or_ring(api: Api) -> None:
     assert np.sqrt(np.mean((decode(api.calls, "levels") - truth) ** 2)) < 0.05
 
 
-def test_what_is_no_image_is_refused_where_it_stands(api: Api) -> None:
+def test_what_is_no_image_is_refused_where_it_is(api: Api) -> None:
     table = api.calls.create_dataset({"x": [0.0, 1.0]}, name="a-table")
     with pytest.raises(ClientError) as refused:
         api.calls.trainings.submit({"task": "image", "dataset_id": table.id})

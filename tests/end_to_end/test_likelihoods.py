@@ -14,7 +14,7 @@ ROWS = 80
 WIDTH: Json = {"type": "kernel", "width": {"type": "fixed", "value": 3.0}}
 POINTS = [-8.0, -4.5, 0.25, 4.5, 8.0]
 PLANTED = {3: 3.0, 17: -2.0, 40: 4.0, 41: -5.0, 77: 2.5}
-"""What was added to which rows."""
+"""The numbers that were added, by row."""
 
 
 def sinc_at(x: float) -> float:
@@ -49,7 +49,7 @@ def predicted(api: Api, name: str) -> tuple[Prediction, ...]:
 
 
 def trained(api: Api, likelihood: dict[str, Json], prior: str, **request: Json) -> str:
-    """The name of a model of its table; the job and the version show the likelihood as it was asked for."""
+    """The name of a model of its table; the job and the version show the likelihood as it was requested."""
     name = "-".join(str(value).replace("_", "-") for value in (*likelihood.values(), prior))
     dataset = api.calls.create_dataset(table(str(likelihood["type"])), name=name)
     requested: dict[str, Json] = {"target": "y", "likelihood": likelihood, "prior": {"type": prior}, **request}
@@ -107,7 +107,7 @@ def test_positive_numbers_have_intervals_above_zero_that_lean_upwards(api: Api, 
 
 
 @each_prior
-def test_planted_outliers_are_exactly_those_that_are_told(api: Api, prior: str) -> None:
+def test_planted_outliers_are_exactly_those_that_are_reported(api: Api, prior: str) -> None:
     name = trained(api, {"type": "student_t", "degrees_of_freedom": 4.0}, prior, **PRIORS[prior])
     version = api.calls.version(name, 1)
     assert version.hyperparameters.degrees_of_freedom == 4.0
@@ -139,7 +139,7 @@ def test_a_target_that_cannot_be_counted_is_refused_with_what_to_use(api: Api) -
     assert '"gaussian" or "student_t"' in problem.detail
 
 
-def test_noise_known_by_row_weighs_rows_and_is_told_with_predictions(api: Api) -> None:
+def test_noise_known_by_row_weighs_rows_and_is_reported_with_predictions(api: Api) -> None:
     random, inputs = Random(9), sinc(ROWS)["x"]
     sds = [random.choice((0.2, 20.0)) for _ in inputs]
     y = [50.0 + 10.0 * sinc_at(x) + random.gauss(0, sd) for x, sd in zip(inputs, sds, strict=True)]

@@ -1,4 +1,4 @@
-"""A version that predicts from the rows nearest to each: trained, asked, exported and imported over HTTP."""
+"""A version that predicts from the rows nearest to each: trained, predicted with, exported and imported over HTTP."""
 
 import json
 import math
@@ -52,7 +52,7 @@ def local(api: Api) -> SupervisedVersion:
     return api.calls.version("local", 1)
 
 
-def test_a_version_tells_what_was_compared_and_what_it_keeps(local: SupervisedVersion) -> None:
+def test_a_version_reports_what_was_compared_and_what_it_keeps(local: SupervisedVersion) -> None:
     found = local.local
     assert found is not None
     assert (found.on, found.neighbours, found.rows, found.bytes, found.rows_apart) == (
@@ -98,9 +98,9 @@ def test_its_functions_are_those_of_the_sparse_model_and_explanations_add_up(
     for row in api.calls.predict("local", {"columns": POINTS}, explain=3).predictions:
         assert row.explanation is not None
         assert row.explanation_sum is not None
-        whole = row.explanation_sum
+        total = row.explanation_sum
         added = sum(one.contribution for one in row.explanation)
-        assert whole.baseline + added + whole.others == pytest.approx(row.mean, rel=1e-9)
+        assert total.baseline + added + total.others == pytest.approx(row.mean, rel=1e-9)
 
 
 def test_there_is_no_covariance_and_no_program_of_it(api: Api, local: SupervisedVersion) -> None:
@@ -149,7 +149,7 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
     FORGERIES,
     ids=[f"{place}: {pointer}" for place, (_, _, pointer) in enumerate(FORGERIES)],
 )
-def test_what_does_not_go_together_is_refused_where_it_stands(
+def test_what_does_not_go_together_is_refused_where_it_is(
     api: Api, local: SupervisedVersion, tmp_path: Path, path: list[str | int], value: Json, pointer: str
 ) -> None:
     document = json.loads(api.calls.export("local", 1, "json"))

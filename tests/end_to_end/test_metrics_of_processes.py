@@ -115,7 +115,7 @@ def test_processes_that_share_a_directory_report_the_sums_over_all_and_lose_none
 
 
 def kill(deployment: Deployment, api: Api) -> None:
-    """Kill a process, which then is none of the deployment's."""
+    """Kill a process, which then no longer belongs to the deployment."""
     api.process.kill()
     api.process.communicate()
     deployment.processes.remove(api.process)

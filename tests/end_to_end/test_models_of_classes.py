@@ -61,7 +61,7 @@ def test_relevance_vectors_name_their_member(api: Api, learned: SupervisedVersio
     assert all(one.weight_mean is not None for one in vectors)
 
 
-def test_the_latents_say_the_probabilities_and_explanations_add_up(api: Api, learned: SupervisedVersion) -> None:
+def test_the_latents_state_the_probabilities_and_explanations_add_up(api: Api, learned: SupervisedVersion) -> None:
     rows = api.calls.predict("states-by-class", {"columns": POINTS}, explain=3).predictions
     for row in rows:
         assert row.probabilities is not None
@@ -69,12 +69,12 @@ def test_the_latents_say_the_probabilities_and_explanations_add_up(api: Api, lea
         assert sum(one.probability for one in row.probabilities) == pytest.approx(1.0)
         assert row.label == max(row.probabilities, key=lambda one: one.probability).label
         assert row.explanation is not None
-        whole = row.explanation_sum
-        assert whole is not None
+        total = row.explanation_sum
+        assert total is not None
         added = sum(one.contribution for one in row.explanation)
-        assert whole.baseline + added + whole.others == pytest.approx(whole.mean, rel=1e-9, abs=1e-9)
+        assert total.baseline + added + total.others == pytest.approx(total.mean, rel=1e-9, abs=1e-9)
         (explained,) = [one.mean for one in row.latent if one.label == row.label]
-        assert whole.mean == pytest.approx(explained, rel=1e-9, abs=1e-9)
+        assert total.mean == pytest.approx(explained, rel=1e-9, abs=1e-9)
         # Each class has a variance of its own; MacKay's sigmoid is within .02 of its average.
         alone = [1 / (1 + math.exp(-one.mean / math.sqrt(1 + math.pi * one.variance / 8))) for one in row.latent]
         powers = [(p / sum(alone)) ** (1 / 1.25) for p in alone]

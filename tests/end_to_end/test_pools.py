@@ -39,7 +39,7 @@ def pooled(api: Api) -> SupervisedVersion:
     return api.calls.version("pooled", 1)
 
 
-def test_a_version_tells_its_members_what_was_compared_and_its_score(pooled: SupervisedVersion) -> None:
+def test_a_version_reports_its_members_what_was_compared_and_its_score(pooled: SupervisedVersion) -> None:
     assert len(pooled.members) >= 2
     assert sum(member.weight or 0.0 for member in pooled.members) == pytest.approx(1.0)
     assert sum(member.functions for member in pooled.members) == pooled.functions
@@ -73,11 +73,11 @@ def test_predictions_explanations_and_covariances_are_of_the_whole(api: Api, poo
     rows = api.calls.predict("pooled", {"columns": POINTS}, explain=3).predictions
     for row in rows:
         assert row.explanation is not None
-        whole = row.explanation_sum
-        assert whole is not None
+        total = row.explanation_sum
+        assert total is not None
         added = sum(one.contribution for one in row.explanation)
-        assert whole.baseline + added + whole.others == pytest.approx(whole.mean, rel=1e-9)
-        assert whole.mean == pytest.approx(row.mean, rel=1e-9)
+        assert total.baseline + added + total.others == pytest.approx(total.mean, rel=1e-9)
+        assert total.mean == pytest.approx(row.mean, rel=1e-9)
         assert 1 <= min(one.vector for one in row.explanation) <= pooled.functions
     *near, far = rows
     assert far.sd is not None

@@ -1,4 +1,4 @@
-"""Processes of a deployment that come, go and are told apart by their settings."""
+"""Processes of a deployment that come, go and are distinguished by their settings."""
 
 import shutil
 from collections.abc import Iterator
@@ -48,9 +48,9 @@ def test_jobs_wait_for_a_worker_and_a_restart_of_every_process_changes_no_predic
     assert (refused.value.problem.status, refused.value.problem.type) == (409, "/problems/in-use")
     assert api.calls.trainings.cancel(job.id).state == "cancelled"
     api.calls.delete_dataset(dataset.id)
-    with pytest.raises(ClientError) as gone:
+    with pytest.raises(ClientError) as error:
         api.calls.dataset(dataset.id)
-    assert gone.value.problem.status == 404
+    assert error.value.problem.status == 404
     deployment.start("worker")
     other = api.calls.create_dataset(sinc(20), name="sinc-later")
     api.train(dataset_id=other.id, target="y", basis=WIDTH)
@@ -85,7 +85,7 @@ def test_a_large_body_is_refused_and_the_service_goes_on(guarded: Api) -> None:
             response = guarded.http.post(
                 "/v1/training-jobs", content=content, headers={"Content-Type": "application/json", **KEY}
             )
-        except httpx2.WriteError:  # the service closed the door while more was coming, which is its right
+        except httpx2.WriteError:  # the service closed the connection while more was coming, which is its right
             continue
         assert response.status_code == 413
         assert response.json()["type"] == "/problems/too-large"

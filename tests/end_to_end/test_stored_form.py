@@ -1,4 +1,4 @@
-"""What trainings of every task leave in the database names no class of the code that made it."""
+"""Rows that trainings of every task leave in the database name no class of the code that made them."""
 
 from pathlib import Path
 from random import Random

@@ -36,7 +36,7 @@ def moons(tmp_path: Path) -> Path:
     return path
 
 
-def assert_told_from_first_to_last(events: list[JobEvent]) -> None:
+def assert_complete_and_in_order(events: list[JobEvent]) -> None:
     assert [event.number for event in events] == list(range(1, len(events) + 1))
     reported = [event.progress for event in events if event.progress is not None]
     assert len(reported) >= 2
@@ -50,7 +50,7 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
     job = api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=5)
     assert (job.version, job.error) == (VersionName("sinc-main", 1), None)
     assert [move.state for move in job.transitions] == ["queued", "running", "succeeded"]
-    assert_told_from_first_to_last(list(api.calls.trainings.follow(job.id)))
+    assert_complete_and_in_order(list(api.calls.trainings.follow(job.id)))
     version = api.calls.version("sinc-main", 1)
     assert (version.job_id, version.task, version.rows + version.rows_held_out) == (job.id, "regression", 40)
     audit = api.http.get("/v1/audit", params={"resource": "/v1/models/sinc-main/versions/1"}).json()["items"]
@@ -76,7 +76,7 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
     dataset = api.calls.create_dataset(sinc(60, seed=4), name="sinc-process")
     job = api.train(dataset_id=dataset.id, target="y", prior=PROCESS)
     assert job.algorithm == {"type": "greedy"}
-    assert_told_from_first_to_last(list(api.calls.trainings.follow(job.id)))
+    assert_complete_and_in_order(list(api.calls.trainings.follow(job.id)))
     found = api.calls.version("sinc-process", 1).hyperparameters
     assert [width.input for width in found.widths] == ["x"]
     assert [warp.input for warp in found.warps] == ["x"]
@@ -102,7 +102,7 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
     assert far.variance.residual == pytest.approx(found.signal_sd**2)
 
 
-def test_inputs_whose_effects_add_are_told_apart(api: Api) -> None:
+def test_inputs_whose_effects_add_are_distinguished(api: Api) -> None:
     dataset = api.calls.create_dataset(sum_of_curves(120, seed=1), name="sum-main")
     requested: Json = {"type": "kernel", "additive": "evidence"}
     api.train(dataset_id=dataset.id, target="y", prior=PROCESS, basis=requested)
@@ -132,9 +132,9 @@ def predictor_of(api: Api, name: str) -> SupervisedPredictor:
     """The stored version itself, by another road than HTTP."""
     parts = wiring.build(Settings(database_url=api.database_url))
     try:
-        answering = parts.prediction.version(OWNER, name).model
-        assert isinstance(answering, SupervisedModel)
-        return answering.predictor
+        predicting = parts.prediction.version(OWNER, name).model
+        assert isinstance(predicting, SupervisedModel)
+        return predicting.predictor
     finally:
         parts.close()
 
@@ -186,7 +186,7 @@ def test_a_model_is_the_same_bytes_on_every_database(running: dict[str, Api]) ->
     assert len(learned) == 1
 
 
-def test_a_failed_fit_says_what_to_do(api: Api) -> None:
+def test_a_failed_fit_states_what_to_do(api: Api) -> None:
     """The gaps are not where the statistics could show it: too few rows are left once they are dropped together."""
     columns: dict[str, list[Json]] = {
         "x": [1.0, None, 3.0, None, 5.0],

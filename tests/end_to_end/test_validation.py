@@ -1,4 +1,4 @@
-"""Figures on held-out folds, asked for with a job and told with its version, on both databases."""
+"""Figures on held-out folds, requested with a job and reported with its version, on both databases."""
 
 import pytest
 

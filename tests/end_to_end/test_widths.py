@@ -14,7 +14,7 @@ POINTS = [-2.0, -0.5, 0.75, 2.5]
 
 
 def table() -> dict[str, list[Json]]:
-    """A wave along x, higher in the north; `aside` says nothing and has gaps."""
+    """A wave along x, higher in the north; `aside` is uninformative and has gaps."""
     random = Random(11)
     columns: dict[str, list[Json]] = {"x": [], "aside": [], "side": [], "y": []}
     for row in range(ROWS):
@@ -49,13 +49,13 @@ def test_given_widths_are_those_of_every_column_that_an_input_becomes(api: Api) 
     assert widths == {"side=north": 2.0, "side=south": 2.0, "x": 1.0, "aside": 50.0, "aside missing": 50.0}
 
 
-def test_widths_found_under_independent_weights_say_which_inputs_matter(api: Api) -> None:
+def test_widths_found_under_independent_weights_state_which_inputs_matter(api: Api) -> None:
     widths = trained(api, "widths-found", {"type": "evidence_per_input"})
     assert set(widths) == {"side=north", "side=south", "x", "aside", "aside missing"}
     assert widths["aside"] > 5.0 * widths["x"]
 
 
-def test_a_width_too_few_is_refused_where_it_stands(api: Api) -> None:
+def test_a_width_too_few_is_refused_where_it_is(api: Api) -> None:
     dataset = api.calls.create_dataset(table(), name="widths-too-few")
     basis: Json = [{"type": "bias"}, {"type": "kernel", "width": {"type": "fixed", "value": [1.0, 2.0]}}]
     requested: dict[str, Json] = {

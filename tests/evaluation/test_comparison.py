@@ -1,4 +1,4 @@
-"""Two versions on the same rows, each also asked alone."""
+"""Two versions on the same rows, each also predicted alone."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def other_numbers() -> ServedVersion:
     return served(replace(made, predictor=replace(made.predictor, learned=model)))
 
 
-def test_numbers_are_those_that_each_answers_alone() -> None:
+def test_numbers_are_those_that_each_predicts_alone() -> None:
     first, second = served(small_version()), other_numbers()
     compared = compare(first, second, BLOCK)
     one, other = predict(first, PredictRequest(BLOCK)), predict(second, PredictRequest(BLOCK))
@@ -82,8 +82,8 @@ def test_a_class_that_one_does_not_know_has_no_probability_there() -> None:
     assert compared.second.sum(axis=1) == pytest.approx(1.0)
     # Of all sets of classes, the one on which they differ most: the definition of total variation.
     subsets = np.array([[bit >> place & 1 for place in range(4)] for bit in range(16)], float)
-    most = np.abs((compared.second - compared.first) @ subsets.T).max(axis=1)
-    assert compared.total_variation == pytest.approx(most)
+    maxima = np.abs((compared.second - compared.first) @ subsets.T).max(axis=1)
+    assert compared.total_variation == pytest.approx(maxima)
 
 
 def test_true_is_not_one() -> None:
@@ -95,7 +95,7 @@ def test_true_is_not_one() -> None:
     assert compared.total_variation == pytest.approx(1.0)
 
 
-def test_versions_that_answer_another_question_are_not_compared() -> None:
+def test_versions_with_another_target_are_not_compared() -> None:
     made = small_version(name="other")
     plan = made.report.plan
     first = served(small_version())

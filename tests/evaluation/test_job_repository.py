@@ -78,7 +78,7 @@ def test_jobs_are_listed_by_kind_model_version_and_dataset(transaction: OpenTran
     assert {job.kind for job in trainings} == {"training"}
 
 
-def test_a_version_that_is_gone_is_not_scored(transaction: OpenTransaction) -> None:
+def test_a_version_that_is_removed_is_not_scored(transaction: OpenTransaction) -> None:
     with pytest.raises(NotFoundError, match="no version 1"):
         queued(transaction)
     samples.stored_version(transaction)
@@ -101,7 +101,7 @@ def test_what_an_unfinished_evaluation_needs_stays(transaction: OpenTransaction,
         assert JobRepository(tx).get(samples.OWNER, evaluation.id).state == "cancelled"
 
 
-def test_the_end_of_an_evaluation_is_told_by_its_own_name(transaction: OpenTransaction, evaluation: Job) -> None:
+def test_the_end_of_an_evaluation_is_reported_by_its_own_name(transaction: OpenTransaction, evaluation: Job) -> None:
     webhook = Webhook(evaluation.id, samples.OWNER, "https://example.org", ("evaluation.failed",), samples.AT)
     with transaction() as tx:
         WebhookRepository(tx).add(webhook, new_secret())

@@ -81,7 +81,7 @@ def holder_of(bench: Bench) -> tuple[int, str | None]:
     return alias.version, alias.reason
 
 
-def test_an_alias_moves_to_what_is_better_and_its_history_says_why(duel: Bench) -> None:
+def test_an_alias_moves_to_what_is_better_and_its_history_states_why(duel: Bench) -> None:
     job_id = duel.queued(request_on(duel, high()))
     assert duel.run(job_id)
     job = duel.look(job_id)
@@ -108,19 +108,19 @@ def test_the_history_of_an_alias_names_the_member_that_submitted_the_promotion(d
 
 
 @pytest.mark.parametrize(
-    ("block", "margin", "says"),
+    ("block", "margin", "expected"),
     [(low(), 0.0, "not above the margin"), (high(), 5.0, "not above the margin of 5")],
     ids=["worse", "not by so much"],
 )
 def test_it_stays_where_the_challenger_is_not_better_enough(
-    duel: Bench, block: Block, margin: float, says: str
+    duel: Bench, block: Block, margin: float, expected: str
 ) -> None:
     job_id = duel.queued(replace(request_on(duel, block), margin=margin))
     assert duel.run(job_id)
     job = duel.look(job_id)
     found = of_kind(Promotion, PROMOTION_RESULT.read_optional(job.result))
     assert (job.state, found.moved) == ("succeeded", False)
-    assert says in found.reason
+    assert expected in found.reason
     assert holder_of(duel) == (1, None)
 
 
@@ -229,7 +229,7 @@ def test_rows_of_one_group_are_one_piece_of_evidence(duel: Bench) -> None:
             assert "only 2 groups were compared, and at least 10 are needed" in found.reason
 
 
-def test_where_training_rows_are_not_known_the_reason_says_so(duel: Bench) -> None:
+def test_where_training_rows_are_not_known_the_reason_reports_it(duel: Bench) -> None:
     job_id = duel.queued(request_on(duel, high()))
     assert duel.run(job_id)
     found = of_kind(Promotion, PROMOTION_RESULT.read_optional(duel.look(job_id).result))

@@ -1,4 +1,4 @@
-"""Promotions over HTTP: asked for, looked at, listed, ended."""
+"""Promotions over HTTP: requested, read, listed, ended."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -13,7 +13,7 @@ from app.evaluation.metrics.paired import PairedDifferences
 from app.evaluation.results import Evaluation, Promotion, verdict
 from app.http.conditions import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.registry.alias_repository import AliasRepository
 from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts
@@ -21,7 +21,7 @@ from tests.problems import assert_problem
 from tests.small_models import small_version
 
 PATH = "/v1/promotions"
-ASKED = {"version": 2, "dataset_id": str(DATASET.id)}
+REQUEST = {"version": 2, "dataset_id": str(DATASET.id)}
 OF_BEST = "/v1/models/small/aliases/best/promotions"
 
 
@@ -35,7 +35,7 @@ def duel(parts: SmallParts) -> SmallParts:
 
 
 def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestClient, duel: SmallParts) -> None:
-    response = client.post(OF_BEST, json=ASKED)
+    response = client.post(OF_BEST, json=REQUEST)
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
@@ -57,12 +57,12 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
 
 
 def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: SmallParts) -> None:
-    assert client.post("/v1/models/small/aliases/newest/promotions", json=ASKED).json()["champion"] is None
-    assert duel.stored.count(TrainingJobRow) == 1
+    assert client.post("/v1/models/small/aliases/newest/promotions", json=REQUEST).json()["champion"] is None
+    assert duel.stored.count(JobRow) == 1
 
 
 def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
-    job_id = UUID(client.post(OF_BEST, json={**ASKED, "metric": "mae"}).json()["id"])
+    job_id = UUID(client.post(OF_BEST, json={**REQUEST, "metric": "mae"}).json()["id"])
     paired = PairedDifferences("mae")
     paired.add(np.full(50, 2.0), np.ones(50))
     moved, reason = verdict(paired.result(), margin=0.0, by="interval", lost_rows=0)
@@ -92,28 +92,28 @@ def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
 def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel: SmallParts) -> None:
     detail = "Alias 'best' of model 'small' points to version 1 already."
     assert_problem(
-        client.post(OF_BEST, json={**ASKED, "version": 1}),
+        client.post(OF_BEST, json={**REQUEST, "version": 1}),
         "conflict",
         detail,
         [{"detail": detail, "pointer": "/version"}],
     )
     detail = "Expected a metric of regression, one of rmse, mae, nll; got brier."
     assert_problem(
-        client.post(OF_BEST, json={**ASKED, "metric": "brier"}),
+        client.post(OF_BEST, json={**REQUEST, "metric": "brier"}),
         "invalid-request",
         detail,
         [{"detail": detail, "pointer": "/metric"}],
     )
     for wrong in ({"margin": -1.0}, {"criterion": "hope"}, {"model": "small"}, {"groups": 3}, {"groups": "ward"}):
-        assert client.post(OF_BEST, json={**ASKED, **wrong}).status_code == 422
-    assert client.post("/v1/models/small/aliases/7/promotions", json=ASKED).status_code == 422
-    assert duel.stored.count(TrainingJobRow) == 0
+        assert client.post(OF_BEST, json={**REQUEST, **wrong}).status_code == 422
+    assert client.post("/v1/models/small/aliases/7/promotions", json=REQUEST).status_code == 422
+    assert duel.stored.count(JobRow) == 0
 
 
 def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient, duel: SmallParts) -> None:
-    job_id = client.post(OF_BEST, json=ASKED).json()["id"]
+    job_id = client.post(OF_BEST, json=REQUEST).json()["id"]
     assert_problem(client.get(f"/v1/evaluations/{job_id}"), "not-found", f"There is no evaluation {job_id}.")
     assert client.post(f"{PATH}/{job_id}/cancel").json()["state"] == "cancelled"
     assert client.post(f"{PATH}/{job_id}/retry").json()["retry_of"] == job_id
     assert len(client.get(f"{PATH}/{job_id}/events").json()["items"]) == 2
-    assert duel.stored.count(TrainingJobRow) == 2
+    assert duel.stored.count(JobRow) == 2

@@ -1,4 +1,4 @@
-"""Evaluations over HTTP: asked for, looked at, listed, ended."""
+"""Evaluations over HTTP: requested, read, listed, ended."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -13,7 +13,7 @@ from app.evaluation.metrics.numbers import NumberResult, NumberScores
 from app.evaluation.results import Evaluation
 from app.identity import BUILT_IN_OWNER
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.prediction import evaluate_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
@@ -26,12 +26,12 @@ from tests.small_models import small_version
 from tests.small_tables import flags, numbers, texts
 
 PATH = "/v1/evaluations"
-ASKED = {"model": "small", "dataset_id": str(DATASET.id)}
+REQUEST = {"model": "small", "dataset_id": str(DATASET.id)}
 INPUTS: Block = {"x": numbers(0.5, 1.0, 3.0, 2.0), "colour": texts("red", "blue", "red", "blue")}
 
 
 def submitted(client: TestClient, **more: object) -> UUID:
-    response = client.post(PATH, json={**ASKED, **more})
+    response = client.post(PATH, json={**REQUEST, **more})
     assert response.status_code == 202, response.text
     return UUID(response.json()["id"])
 
@@ -62,7 +62,7 @@ def of_numbers() -> Evaluation:
 def test_an_evaluation_is_accepted_for_the_version_that_its_reference_means(
     client: TestClient, parts: SmallParts
 ) -> None:
-    response = client.post(PATH, json=ASKED)
+    response = client.post(PATH, json=REQUEST)
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
@@ -144,11 +144,11 @@ def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: Test
 
 def test_what_does_not_go_together_is_refused_with_its_place(client: TestClient, parts: SmallParts) -> None:
     detail = "Column 'y' of the dataset is of kind number, the version's is boolean."
-    refused = client.post(PATH, json={**ASKED, "model": "classes"})
+    refused = client.post(PATH, json={**REQUEST, "model": "classes"})
     assert_problem(refused, "invalid-request", detail, [{"detail": detail, "pointer": "/dataset_id"}])
-    assert_problem(client.post(PATH, json={**ASKED, "model": "none"}), "not-found", "There is no model 'none'.")
+    assert_problem(client.post(PATH, json={**REQUEST, "model": "none"}), "not-found", "There is no model 'none'.")
     for wrong in ({"version": 0}, {"version": "0"}, {"shape": 1}):
-        assert client.post(PATH, json={**ASKED, **wrong}).status_code == 422
+        assert client.post(PATH, json={**REQUEST, **wrong}).status_code == 422
     assert not parts.stored.queue.submitted
 
 
@@ -165,15 +165,15 @@ def test_it_is_ended_and_done_again_by_its_own_paths(client: TestClient) -> None
     assert client.get("/v1/training-jobs").json()["items"] == []
 
 
-def test_its_events_are_told_at_its_own_path(client: TestClient) -> None:
+def test_its_events_are_reported_at_its_own_path(client: TestClient) -> None:
     job_id = submitted(client)
     assert [event["number"] for event in client.get(f"{PATH}/{job_id}/events").json()["items"]] == [1]
 
 
 def test_the_same_request_under_its_key_makes_one_evaluation(client: TestClient, parts: SmallParts) -> None:
-    first, second = (client.post(PATH, json=ASKED, headers={"Idempotency-Key": "k"}) for _ in range(2))
+    first, second = (client.post(PATH, json=REQUEST, headers={"Idempotency-Key": "k"}) for _ in range(2))
     assert first.content == second.content
-    assert parts.stored.count(TrainingJobRow) == 1
+    assert parts.stored.count(JobRow) == 1
 
 
 COMPARE = "/v1/models/small/versions/1/compare"
@@ -286,7 +286,7 @@ def test_a_second_version_that_makes_no_sense_is_refused_at_its_place(
         ({"names": ["x", "colour"], "rows": []}, 422),
     ],
 )
-def test_rows_that_can_not_be_answered_are_refused(client: TestClient, table: dict[str, object], status: int) -> None:
+def test_rows_that_can_not_be_predicted_are_refused(client: TestClient, table: dict[str, object], status: int) -> None:
     response = client.post(COMPARE, json={"with": "other", **table})
     assert response.status_code == status, response.text
     assert response.headers["Content-Type"] == "application/problem+json"

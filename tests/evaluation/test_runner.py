@@ -20,7 +20,7 @@ from tests.served_versions import served
 from tests.small_models import small_version
 
 
-def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> None:
+def test_an_evaluation_reports_what_all_rows_together_are_worth(bench: Bench) -> None:
     job_id = bench.evaluation()
     assert bench.run(job_id)
     job = bench.look(job_id)
@@ -34,9 +34,9 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
         1,
     )
     (labelled,) = evaluate_block(served(small_version()), table()).labelled
-    whole = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
-    assert (figures.rmse, figures.nll) == pytest.approx((whole.rmse, whole.nll))
-    assert figures.standardised_residuals == whole.standardised_residuals
+    full = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
+    assert (figures.rmse, figures.nll) == pytest.approx((full.rmse, full.nll))
+    assert figures.standardised_residuals == full.standardised_residuals
     assert job.progress is not None
     assert (job.progress.phase, job.progress.total, job.progress.unit) == ("evaluate", ROWS, "rows")
 

@@ -12,7 +12,7 @@ from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
 from app.jobs.service import Jobs
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
@@ -54,7 +54,7 @@ def test_what_is_not_there_is_not_evaluated(
 ) -> None:
     with pytest.raises(NotFoundError):
         scoring.submit(OWNER, request_)
-    assert stored.count(TrainingJobRow) == 0
+    assert stored.count(JobRow) == 0
 
 
 def test_what_does_not_go_together_leaves_nothing_behind(stored: SmallDatabase, scoring: Scoring) -> None:
@@ -84,7 +84,7 @@ def test_it_counts_among_an_owners_unfinished_jobs(stored: SmallDatabase) -> Non
         scoring.submit(OWNER, REQUEST)
 
 
-def test_the_answer_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: Scoring) -> None:
+def test_the_response_to_a_keyed_submit_is_kept(stored: SmallDatabase, scoring: Scoring) -> None:
     keyed = Keyed[Job](
         RequestKey(OWNER, "POST /v1/evaluations", "k", "ab"), lambda job: StoredResponse(202, (), b"here")
     )

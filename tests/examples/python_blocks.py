@@ -1,4 +1,4 @@
-"""A page's Python, run line by line: what stands behind a line as a comment is what the page says that it gives."""
+"""A page's Python, run line by line: a comment behind a line is its value by the page."""
 
 import ast
 import re

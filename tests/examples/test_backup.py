@@ -1,4 +1,4 @@
-"""What docs/how-to/backup.md says is so."""
+"""The claims of docs/how-to/backup.md."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ def shape(text: str) -> list[str]:
     return [" ".join(re.sub(r"\d.*", "", line).split()) for line in text.splitlines()]
 
 
-def test_the_pages_commands_do_what_they_say(
+def test_the_pages_commands_do_what_they_state(
     sqlite_template: Path, target_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "relevance.db"

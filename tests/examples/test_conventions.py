@@ -1,4 +1,4 @@
-"""What docs/reference/api.md and the section of docs/reference/jobs.md on idempotency show is so."""
+"""The examples of docs/reference/api.md and of the section of docs/reference/jobs.md on idempotency."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What docs/how-to/decisions-of-classes.md says is so."""
+"""The claims of docs/how-to/decisions-of-classes.md."""
 
 import shutil
 from pathlib import Path
@@ -13,7 +13,7 @@ from examples.tour.terminal import cli_examples, printed, shape_of
 from relevance_bayes.client.responses import Predictions
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
-"""As the page's last command says them."""
+"""As the page's last command states them."""
 
 
 def assert_decided(plain: Predictions, reported: Predictions) -> None:
@@ -27,8 +27,8 @@ def assert_decided(plain: Predictions, reported: Predictions) -> None:
         assert [one.probability for one in after.probabilities] == pytest.approx([no, yes])
         send_home, treat = MISSED * yes, TREATED * no
         assert after.decision.expected_cost == pytest.approx(min(send_home, treat, SECOND_TEST))
-        least = min(send_home, treat)
-        expected = None if least > SECOND_TEST else "yes" if treat <= send_home else "no"
+        min_cost = min(send_home, treat)
+        expected = None if min_cost > SECOND_TEST else "yes" if treat <= send_home else "no"
         assert after.decision.label == expected
     decisions = [one.decision.label for one in reported.predictions if one.decision is not None]
     assert [one.label for one in plain.predictions] == ["no", "yes", "yes", "yes"]
@@ -46,14 +46,14 @@ def test_the_figures_that_the_page_shows_follow_from_each_other() -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
-def test_the_service_answers_and_decides_as_the_page_shows(url: str) -> None:
+def test_the_service_predicts_and_decides_as_the_page_shows(url: str) -> None:
     (training,) = cli_examples(PAGE.read_text())
     assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
-    taken = take(steps, url)
-    for step, response in zip(steps, taken.responses, strict=True):
+    results = take(steps, url)
+    for step, response in zip(steps, results.responses, strict=True):
         assert differences(step.response, response) == [], step.command
-    assert_decided(*(msgspec.convert(response, Predictions) for response in taken.responses[1:]))
+    assert_decided(*(msgspec.convert(response, Predictions) for response in results.responses[1:]))
 
 
 def test_every_picture_and_page_that_is_pointed_to_is_there() -> None:

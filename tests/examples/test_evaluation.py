@@ -1,4 +1,4 @@
-"""What docs/how-to/evaluation.md says is so."""
+"""The claims of docs/how-to/evaluation.md."""
 
 import re
 import shlex
@@ -64,20 +64,20 @@ def test_the_pages_python_gives_what_the_page_shows(url: str, monkeypatch: pytes
         assert str(line.given) == line.shown, line
 
 
-def test_the_pages_commands_do_what_they_say(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_commands_do_what_they_state(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELEVANCE_URL", url)
     monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
     monkeypatch.chdir(ROOT)
     with connect(url) as service:
         service.aliases.move("kiosk", "champion", 1)
-    said = {}
+    printed = {}
     for command in re.findall(r"^relevance .*$", PAGE, re.MULTILINE):
         done = CliRunner().invoke(application, shlex.split(command)[1:])
         assert done.exit_code == 0, (command, done.output)
-        said[command.split()[1]] = done.stdout
-    assert re.search(r"version +kiosk@1", said["evaluate"])
-    assert re.search(r"in 95 % +\d+\.\d% of rows, mean width", said["evaluate"])
-    assert re.match(r"kiosk@champion is version 2 now\. nll .* above the margin of 0\.1\.", said["promote"])
+        printed[command.split()[1]] = done.stdout
+    assert re.search(r"version +kiosk@1", printed["evaluate"])
+    assert re.search(r"in 95 % +\d+\.\d% of rows, mean width", printed["evaluate"])
+    assert re.match(r"kiosk@champion is version 2 now\. nll .* above the margin of 0\.1\.", printed["promote"])
     refused = CliRunner().invoke(application, ["promote", "kiosk@champion", "1", str(KIOSK_LATER)])
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "kiosk@champion stays. rmse" in refused.stderr

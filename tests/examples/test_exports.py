@@ -1,4 +1,4 @@
-"""What docs/how-to/exports.md and docs/reference/document.md say is so."""
+"""The claims of docs/how-to/exports.md and docs/reference/document.md."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_files_report_what_it_shows(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples" / "tour", tmp_path / "examples" / "tour", ignore=shutil.ignore_patterns("*.py"))
     (training,) = re.findall(r"`(relevance train [^`]*)`", PAGE)
     printed(training, url, where=tmp_path)

@@ -1,4 +1,4 @@
-"""What docs/reference/formats.md and docs/how-to/batch-predictions.md say is so."""
+"""The claims of docs/reference/formats.md and docs/how-to/batch-predictions.md."""
 
 import re
 import shlex
@@ -43,8 +43,8 @@ def test_its_command_writes_the_file(kiosk_url: str, tmp_path: Path, monkeypatch
     (command,) = re.findall(r"^relevance (.*)$", OF_DATASETS, re.MULTILINE)
     for ending, first in (("csv", b'"litres","mean"'), ("parquet", b"PAR1")):
         file = tmp_path / f"made.{ending}"
-        said = command.replace("predictions.csv", str(file)).replace("examples/tour/kiosk.csv", str(KIOSK))
-        done = CliRunner().invoke(application, shlex.split(said))
+        edited = command.replace("predictions.csv", str(file)).replace("examples/tour/kiosk.csv", str(KIOSK))
+        done = CliRunner().invoke(application, shlex.split(edited))
         assert done.exit_code == 0, done.output
         assert done.stdout.strip() == f"Predictions for 150 rows are in {file}."
         assert file.read_bytes().startswith(first)

@@ -18,7 +18,7 @@ def test_the_first_row_of_the_file_is_the_north_and_the_last_of_the_survey(tmp_p
     assert grid.east.tolist() == pytest.approx([0.0, 0.1112 * np.cos(np.radians(36.001))])
 
 
-def test_heights_stand_at_their_places() -> None:
+def test_heights_are_at_their_places() -> None:
     surveyed = survey()
     drawn = measured_at(surveyed, 20, seed=3)
     for (east, north), metres in zip(drawn.places, drawn.metres, strict=True):
@@ -26,7 +26,7 @@ def test_heights_stand_at_their_places() -> None:
         assert surveyed.metres[row, column] == metres
 
 
-def test_no_height_that_was_measured_is_asked_for() -> None:
+def test_no_height_that_was_measured_is_requested() -> None:
     surveyed = survey()
     drawn = {tuple(place) for place in measured_at(surveyed, 5_000, seed=1).places}
     requested = {tuple(place) for place in coarser(surveyed).all().places}

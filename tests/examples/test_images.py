@@ -1,4 +1,4 @@
-"""What docs/how-to/images.md says is so."""
+"""The claims of docs/how-to/images.md."""
 
 import doctest
 
@@ -7,7 +7,7 @@ from examples.tour.readme import README
 PAGE = README.parent / "docs" / "how-to" / "images.md"
 
 
-def test_the_page_shows_what_its_lines_answer() -> None:
+def test_the_page_shows_what_its_lines_return() -> None:
     found = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8", report=True)
     assert found.attempted >= 13
     assert found.failed == 0

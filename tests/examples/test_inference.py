@@ -1,4 +1,4 @@
-"""What docs/reference/inference.md says is so."""
+"""The claims of docs/reference/inference.md."""
 
 from pathlib import Path
 

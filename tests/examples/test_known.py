@@ -1,4 +1,4 @@
-"""What docs/how-to shows of a running service in approximation.md, images.md and components.md is so."""
+"""The examples of approximation.md, images.md and components.md of docs/how-to, on a running service."""
 
 import shutil
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_the_spots_file_is_what_its_program_makes() -> None:
         np.testing.assert_array_equal(np.asarray(kept), np.asarray(data.spot()))
 
 
-def assert_answered_as_shown(page: Path, url: str) -> None:
+def assert_responses_as_shown(page: Path, url: str) -> None:
     steps = steps_of(page.read_text())
     assert len(steps) >= 4
     for step, response in zip(steps, take(steps, url).responses, strict=True):
@@ -43,8 +43,8 @@ def assert_answered_as_shown(page: Path, url: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
-def test_a_function_is_told_as_the_page_shows(url: str) -> None:
-    assert_answered_as_shown(APPROXIMATION, url)
+def test_a_function_is_reported_as_the_page_shows(url: str) -> None:
+    assert_responses_as_shown(APPROXIMATION, url)
     with connect(url) as service:
         version = service.version("stop", of=ApproximationVersion)
     assert version.functions < 20
@@ -53,8 +53,8 @@ def test_a_function_is_told_as_the_page_shows(url: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
-def test_an_image_is_told_as_the_page_shows(url: str) -> None:
-    assert_answered_as_shown(IMAGES, url)
+def test_an_image_is_reported_as_the_page_shows(url: str) -> None:
+    assert_responses_as_shown(IMAGES, url)
     with connect(url) as service:
         version = service.version("spot", of=ImageVersion)
     assert version.psnr is not None
@@ -63,15 +63,15 @@ def test_an_image_is_told_as_the_page_shows(url: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
-def test_what_is_new_is_told_as_the_page_shows(url: str) -> None:
-    assert_answered_as_shown(COMPONENTS, url)
+def test_what_is_new_is_reported_as_the_page_shows(url: str) -> None:
+    assert_responses_as_shown(COMPONENTS, url)
     requested: dict[str, list[Json]] = {
         name: [row[name] for row in data.LATER_READINGS] for name in data.LATER_READINGS[0]
     }
     day = data.motor_readings()
     for name, values in requested.items():
-        met = [row[name] for row in day]
-        assert all(isinstance(value, int | float) and min(met) <= value <= max(met) for value in values)
+        counts = [row[name] for row in day]
+        assert all(isinstance(value, int | float) and min(counts) <= value <= max(counts) for value in values)
     with connect(url) as service:
         usual, too_much, too_hot = service.predict("motor", {"columns": dict[str, Json](requested)}).predictions
     assert usual.novelty is not None

@@ -1,4 +1,4 @@
-"""The commands of the pages about keys, members, limits and the audit do what the pages say, in a shell."""
+"""The commands of the pages about keys, members, limits and the audit do what the pages state, in a shell."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What docs/reference/python.md says is so."""
+"""The claims of docs/reference/python.md."""
 
 import inspect
 import re

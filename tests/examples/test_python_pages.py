@@ -1,4 +1,4 @@
-"""What docs/how-to/approximation.md and docs/how-to/components.md say is so."""
+"""The claims of docs/how-to/approximation.md and docs/how-to/components.md."""
 
 from pathlib import Path
 

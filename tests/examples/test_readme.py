@@ -1,4 +1,4 @@
-"""What the README says is so."""
+"""The claims of the README."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the commands need curl (apt install curl)")
 @pytest.mark.parametrize(("page", "steps"), [(README, 4), pytest.param(FIRST_MODEL, 7, marks=pytest.mark.thorough)])
-def test_the_commands_answer_as_the_page_shows(page: Path, steps: int, tmp_path: Path) -> None:
+def test_the_commands_respond_as_the_page_shows(page: Path, steps: int, tmp_path: Path) -> None:
     text = page.read_text()
     assert len(steps_of(text)) == steps
     with running_service(tmp_path / "tour.db", log=tmp_path / "service.log") as url:
@@ -91,7 +91,7 @@ def test_the_commands_answer_as_the_page_shows(page: Path, steps: int, tmp_path:
     assert 0 < sd < 10
 
 
-def test_a_shown_answer_is_renewed_with_its_line_breaks_and_gaps() -> None:
+def test_a_shown_response_is_renewed_with_its_line_breaks_and_gaps() -> None:
     shown = '{"a": 1, "b": [\n  {"c": "old, {text}", "d": null}, ...],\n "e": [], ...}\n'
     actual: Json = {"z": 0, "e": [], "b": [{"d": 2.5, "c": 'new "text"'}, {"d": 1, "c": "2"}], "a": -1e-9}
     assert renewed(shown, actual) == (
@@ -111,5 +111,5 @@ def test_a_shown_answer_is_renewed_with_its_line_breaks_and_gaps() -> None:
     ],
     ids=["another type", "a member more", "a member less", "an item more", "an item less", "null"],
 )
-def test_answers_of_another_shape_are_told_apart(shown: Json, actual: Json) -> None:
+def test_responses_of_another_shape_are_distinguished(shown: Json, actual: Json) -> None:
     assert differences(shown, actual)

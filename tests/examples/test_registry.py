@@ -1,4 +1,4 @@
-"""What docs/how-to/registry.md says is so."""
+"""The claims of docs/how-to/registry.md."""
 
 import re
 import shlex
@@ -40,20 +40,20 @@ def test_the_pages_python_gives_what_the_page_shows(url: str) -> None:
         assert str(line.given) == line.shown, line
 
 
-def test_the_pages_commands_do_what_they_say(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_commands_do_what_they_state(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELEVANCE_URL", url)
     monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    said: dict[str, str] = {}
+    printed: dict[str, str] = {}
     for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         for command in block.splitlines():
             done = CliRunner().invoke(application, shlex.split(command)[1:])
             assert done.exit_code == 0, (command, done.output)
-            said[command.split()[1]] = done.stdout
+            printed[command.split()[1]] = done.stdout
     assert (tmp_path / "predicted.csv").read_text().count("\n") == 151
-    assert "Less error." in said["aliases"]
-    assert "team:ice" in said["models"]
-    assert "stage:live" in said["versions"]
-    assert re.search(r"(?m)^rows +150$", said["compare"])
-    assert re.search(r"first +kiosk, version 2", said["compare"])
+    assert "Less error." in printed["aliases"]
+    assert "team:ice" in printed["models"]
+    assert "stage:live" in printed["versions"]
+    assert re.search(r"(?m)^rows +150$", printed["compare"])
+    assert re.search(r"first +kiosk, version 2", printed["compare"])

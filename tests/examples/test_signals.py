@@ -1,4 +1,4 @@
-"""What docs/how-to/signals.md says is so."""
+"""The claims of docs/how-to/signals.md."""
 
 import json
 import shutil
@@ -17,13 +17,13 @@ from relevance_bayes.core.dictionaries import Dictionary
 
 
 class Shown(msgspec.Struct):
-    """What the page has of a function's shape."""
+    """The figures of a function's shape that the page shows."""
 
     location: float
 
 
 class Function(msgspec.Struct):
-    """What the page has of a function."""
+    """The figures of a function that the page shows."""
 
     kind: str
     shape: tuple[Shown, ...]
@@ -31,14 +31,14 @@ class Function(msgspec.Struct):
 
 
 class Part(msgspec.Struct):
-    """What the page has of a function's part in an answer."""
+    """The figures of a function's part in a prediction that the page shows."""
 
     vector: int
     contribution: float
 
 
 class Reported(msgspec.Struct):
-    """What the page has of an answer."""
+    """The figures of a prediction that the page shows."""
 
     mean: float
     explanation: tuple[Part | str, ...]
@@ -54,14 +54,14 @@ def functions_in(response: Json) -> list[Function]:
     return msgspec.convert(response["items"], list[Function])
 
 
-def assert_reported(vectors: Json, answered: Json) -> None:
+def assert_reported(vectors: Json, predicted: Json) -> None:
     """Assert that the pump's four switches are found, when and by how much."""
     functions = functions_in(vectors)
     steps = {one.shape[0].location: one.weight_mean for one in functions if one.kind == "step"}
     assert sorted(steps) == [minute - 0.5 for minute in data.PUMP_SWITCHES]
     assert sorted(one.kind for one in functions if one.kind != "step") == ["b_spline", "bias", "input"]
-    assert isinstance(answered, dict)
-    before, after = msgspec.convert(answered["predictions"], tuple[Reported, Reported])
+    assert isinstance(predicted, dict)
+    before, after = msgspec.convert(predicted["predictions"], tuple[Reported, Reported])
     (last,) = (one.contribution for one in after.functions if one.vector == 1)
     assert last == pytest.approx(data.PUMP_SWITCHES[251], abs=1.0)
     in_watts = last / steps[250.5]
@@ -83,8 +83,8 @@ def test_the_request_that_the_page_shows_is_the_files() -> None:
 
 
 def test_the_figures_that_the_page_shows_are_the_pumps() -> None:
-    _, vectors, answered = steps_of(PAGE.read_text())
-    assert_reported(vectors.response, answered.response)
+    _, vectors, predicted = steps_of(PAGE.read_text())
+    assert_reported(vectors.response, predicted.response)
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
@@ -92,13 +92,13 @@ def test_the_service_finds_what_the_page_shows(url: str) -> None:
     (training,) = cli_examples(PAGE.read_text())
     assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
-    taken = take(steps, url)
-    for step, response in zip(steps, taken.responses, strict=True):
+    results = take(steps, url)
+    for step, response in zip(steps, results.responses, strict=True):
         assert differences(step.response, response) == [], step.command
-    assert_reported(*taken.responses[1:])
+    assert_reported(*results.responses[1:])
 
 
-def test_the_page_tells_of_every_dictionary_and_is_pointed_to() -> None:
+def test_the_page_reports_every_dictionary_and_is_pointed_to() -> None:
     text = PAGE.read_text()
     assert all(f"| `{dictionary().type}` |" in text for dictionary in get_args(Dictionary))
     assert (PAGE.parents[1] / "pictures" / "signals.png").is_file()

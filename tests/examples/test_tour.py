@@ -1,4 +1,4 @@
-"""What docs/tutorial/tour.md says is so."""
+"""The claims of docs/tutorial/tour.md."""
 
 import csv
 import shutil
@@ -23,7 +23,7 @@ def figures(text: str) -> list[float]:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
-def test_every_step_from_an_empty_folder_says_what_the_page_shows(tmp_path: Path) -> None:
+def test_every_step_from_an_empty_folder_states_what_the_page_shows(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     with running_service(tmp_path / "tour.db", log=tmp_path / "service.log") as url:
@@ -62,5 +62,5 @@ def test_a_shown_text_is_renewed_with_its_line_breaks_and_gaps() -> None:
     ],
     ids=["a word", "no figure", "more", "less", "no gap", "something", "no id"],
 )
-def test_answers_in_other_words_are_told_apart(shown: str, response: str) -> None:
+def test_responses_in_other_words_are_distinguished(shown: str, response: str) -> None:
     assert with_current_figures(shown, response) is None

@@ -1,4 +1,4 @@
-"""What docs/how-to/webhooks.md says is so."""
+"""The claims of docs/how-to/webhooks.md."""
 
 import json
 import re

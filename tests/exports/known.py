@@ -1,4 +1,4 @@
-"""Known functions told by few terms, as versions that can be exported."""
+"""Known functions of few terms, as versions that can be exported."""
 
 from collections.abc import Callable
 from dataclasses import replace

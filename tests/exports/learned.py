@@ -39,7 +39,7 @@ def of_rows(
 
 
 def exported(predictor: ComponentsPredictor) -> ExportedComponents:
-    """A version with a report that says what little it must."""
+    """A version with a minimal report."""
     encoding, found = predictor.encoding, predictor.components
     before, widths = version_of_components().report, tuple(found.input_map.widths.tolist())
     plan = replace(

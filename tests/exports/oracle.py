@@ -15,7 +15,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 Members: TypeAlias = dict[str, Json]
 
 JITTER = 1e-5
-"""That of a document that says none."""
+"""That of a document that states none."""
 
 
 def gaussian_columns(X: Array, part: Members) -> Array:

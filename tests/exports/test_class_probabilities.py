@@ -1,4 +1,4 @@
-"""What every likelihood of classes predicts: the generated files on wide grids, beside the core."""
+"""Predictions of every likelihood of classes: the generated files on wide grids, beside the core."""
 
 from dataclasses import fields, replace
 from typing import get_args
@@ -47,7 +47,7 @@ def grid(likelihood: ClassLikelihood, classes: int) -> Given:
 
 
 def expected(likelihood: ClassLikelihood, given: Given) -> Array:
-    """What the core computes."""
+    """The values that the core computes."""
     found = likelihood.probabilities(NUMPY, given["mean"], given["variance"], given["noise"])
     np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
     return found
@@ -64,8 +64,8 @@ def test_a_runtime_computes_the_probabilities(likelihood: ClassLikelihood, class
         for name, values in given.items()
     ]
     outputs = [helper.make_tensor_value_info(found.name, TensorProto.DOUBLE, ["rows", classes])]
-    whole = helper.make_graph(graph.nodes, "probabilities", inputs, outputs, graph.constants)
-    made = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    model = helper.make_graph(graph.nodes, "probabilities", inputs, outputs, graph.constants)
+    made = helper.make_model(model, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     (response,) = session.run(None, given)
     np.testing.assert_allclose(np.asarray(response), expected(likelihood, given), rtol=1e-5, atol=1e-12)

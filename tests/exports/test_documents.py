@@ -1,4 +1,4 @@
-"""What goes out as a document comes back as it was: each likelihood, kernel, prior and dictionary, to the last bit."""
+"""A document is read back as it was written: each likelihood, kernel, prior and dictionary, to the last bit."""
 
 import io
 import json
@@ -22,7 +22,7 @@ from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import ModelPart, SupervisedDocument
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.exports.trained import CASES, answered, block, trained
+from tests.exports.trained import CASES, block, predicted, trained
 from tests.small_models import small_version
 
 MEBIBYTE = 2**20
@@ -40,18 +40,18 @@ def through_json(made: ExportedSupervised) -> ExportedSupervised:
 
 def through_npz(made: ExportedSupervised) -> ExportedSupervised:
     text, arrays = npz_file.read(RENDERINGS["npz"].render(made), max_bytes=MEBIBYTE)
-    whole = npz_file.with_arrays(json.loads(text), arrays)
-    return read(json.dumps(whole).encode())
+    full = npz_file.with_arrays(json.loads(text), arrays)
+    return read(json.dumps(full).encode())
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str) -> None:
     made = trained(name)
     rows = block(made.predictor.encoding.inputs, 30, 5)
-    expected = answered(made, rows)
+    expected = predicted(made, rows)
     assert len(expected) >= 3
     for back in (through_json(made), through_npz(made)):
-        found = answered(back, rows)
+        found = predicted(back, rows)
         assert found.keys() == expected.keys()
         for member, numbers in expected.items():
             np.testing.assert_array_equal(found[member], numbers, err_msg=member)
@@ -144,7 +144,7 @@ def test_many_members_are_refused() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3,), (5,), (10**13,), (10**9, 10**9)])
-def test_a_header_that_lies_about_its_size_is_refused_without_making_room_for_it(shape: tuple[int, ...]) -> None:
+def test_a_header_that_lies_about_its_size_is_refused_without_allocating_it(shape: tuple[int, ...]) -> None:
     sink = io.BytesIO()
     np.lib.format.write_array_header_1_0(sink, {"descr": "<f8", "fortran_order": False, "shape": shape})
     lying = archive(document__json=b"{}", model_mean__npy=sink.getvalue() + bytes(32))
@@ -203,11 +203,11 @@ def test_an_array_that_can_not_be_read_is_refused(content: bytes) -> None:
         npz_file.read(archive(document__json=b"{}", model_mean__npy=content), max_bytes=MEBIBYTE)
 
 
-def test_an_archive_cut_off_or_changed_anywhere_is_refused_or_read_as_it_says() -> None:
-    whole = RENDERINGS["npz"].render(trained("constant"))
-    for end in range(0, len(whole), 97):
+def test_an_archive_cut_off_or_changed_anywhere_is_refused_or_read_as_it_states() -> None:
+    full = RENDERINGS["npz"].render(trained("constant"))
+    for end in range(0, len(full), 97):
         with pytest.raises(MalformedBodyError):
-            npz_file.read(whole[:end], max_bytes=MEBIBYTE)
+            npz_file.read(full[:end], max_bytes=MEBIBYTE)
 
 
 @pytest.mark.parametrize(

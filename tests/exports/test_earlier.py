@@ -1,4 +1,4 @@
-"""Versions of format 1 say in one figure what stands apart now: each is what the oracle makes of it."""
+"""Versions of format 1 state in one figure what stands apart now: each is what the oracle makes of it."""
 
 import json
 from dataclasses import replace

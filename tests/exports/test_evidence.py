@@ -1,4 +1,4 @@
-"""The evidence, hyperprior and price of a version are those that its document and its training rows say."""
+"""The evidence, hyperprior and price of a version are those that its document and its training rows state."""
 
 import json
 from functools import cache
@@ -114,8 +114,8 @@ def document(name: str, prior: str) -> tuple[Members, Rows]:
     assert isinstance(found, Trained)
     inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, None, False) for name in ("x", "z"))
     predictor = SupervisedPredictor(Encoding(inputs, encoded_target(likelihood)), found.model)
-    whole: Members = json.loads(RENDERINGS["json"].render(exported(predictor, spec)))
-    return whole, rows
+    complete: Members = json.loads(RENDERINGS["json"].render(exported(predictor, spec)))
+    return complete, rows
 
 
 def targets(rows: Rows, likelihood: Members, model: Members) -> Array:
@@ -133,9 +133,9 @@ def targets(rows: Rows, likelihood: Members, model: Members) -> Array:
     return np.asarray(t - np.average(t, axis=0, weights=None if rows.noise_sd is None else rows.noise_sd**-2))
 
 
-def recomputed(whole: Members, rows: Rows, prior: Prior) -> tuple[float, str]:
+def recomputed(complete: Members, rows: Rows, prior: Prior) -> tuple[float, str]:
     """The evidence in the units of t, and its kind."""
-    model = whole["model"]
+    model = complete["model"]
     assert isinstance(model, dict)
     likelihood = model["likelihood"]
     assert isinstance(likelihood, dict)
@@ -179,13 +179,13 @@ def centred(model: Members, mean: float) -> Members:
 
 @pytest.mark.parametrize(("name", "prior"), CASES)
 def test_the_evidence_is_that_of_the_document_and_its_rows(name: str, prior: str) -> None:
-    whole, rows = document(name, prior)
+    complete, rows = document(name, prior)
     weights = PRIORS[prior][0]
-    model = whole["model"]
+    model = complete["model"]
     assert isinstance(model, dict)
     evidence = model["evidence"]
     assert isinstance(evidence, dict)
-    value, kind = recomputed(whole, rows, weights)
+    value, kind = recomputed(complete, rows, weights)
     assert evidence["kind"] == kind
     assert evidence["value"] == pytest.approx(value, rel=1e-6, abs=2e-5)
     functions = np.array(model["alpha"], np.float64)
@@ -196,7 +196,7 @@ def test_the_evidence_is_that_of_the_document_and_its_rows(name: str, prior: str
         assert evidence["log_hyperprior"] == pytest.approx(hyperprior, abs=1e-9)
     else:
         assert evidence["log_hyperprior"] == pytest.approx(process_hyperprior(model, rows), abs=1e-6)
-    assert_told_in_the_users_units(whole, evidence)
+    assert_in_the_users_units(complete, evidence)
 
 
 def process_hyperprior(model: Members, rows: Rows) -> float:
@@ -229,9 +229,9 @@ def process_hyperprior(model: Members, rows: Rows) -> float:
     return total
 
 
-def assert_told_in_the_users_units(whole: Members, evidence: Members) -> None:
+def assert_in_the_users_units(complete: Members, evidence: Members) -> None:
     """The report has the evidence of the target as the user has it, of y = scale t + shift."""
-    report, target = whole["report"], whole["target"]
+    report, target = complete["report"], complete["target"]
     assert isinstance(report, dict)
     assert isinstance(target, dict)
     members = report["members"]
@@ -244,7 +244,7 @@ def assert_told_in_the_users_units(whole: Members, evidence: Members) -> None:
     assert reported == {**evidence, "value": pytest.approx(value, rel=1e-12)}
 
 
-def test_a_hyperprior_on_the_noise_stands_apart_too() -> None:
+def test_a_hyperprior_on_the_noise_is_apart_too() -> None:
     rows, prior = rows_for(GaussianNoise()), Independent(a=0.5, b=0.1, c=2.0, d=0.05)
     *_, found = train(rows, Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.2)), Bias()), prior, ReEstimation()))
     assert isinstance(found, Trained)
@@ -272,8 +272,8 @@ def test_the_evidence_of_a_member_is_that_of_its_functions_and_beside_it_the_who
     """The unreduced process is at other hyperparameters: what is kept learns on with the functions that are left."""
     found, rows = pooled()
     for member, model in zip(found.members, members_of(found.learned), strict=True):
-        whole = one_of(model, member.spec)
-        value, kind = recomputed(whole, rows, member.spec.prior)
+        complete = one_of(model, member.spec)
+        value, kind = recomputed(complete, rows, member.spec.prior)
         assert model.evidence.kind == kind == "lower_bound"
         assert model.evidence.value == pytest.approx(value, rel=1e-6, abs=1e-4)
         assert member.evidence.kind == "exact"
@@ -287,5 +287,5 @@ def test_the_evidence_of_a_member_is_that_of_its_functions_and_beside_it_the_who
 def one_of(model: Model, spec: Spec) -> Members:
     inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, None, False) for name in ("x", "z"))
     predictor = SupervisedPredictor(Encoding(inputs, encoded_target(spec.likelihood)), model)
-    whole: Members = json.loads(RENDERINGS["json"].render(exported(predictor, spec)))
-    return whole
+    complete: Members = json.loads(RENDERINGS["json"].render(exported(predictor, spec)))
+    return complete

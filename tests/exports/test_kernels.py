@@ -53,8 +53,8 @@ def test_a_runtime_computes_the_kernel(kernel: Kernel, inputs: int) -> None:
     graph.nodes.append(onnx.helper.make_node("Identity", [kernel_columns(functions, Value(graph, "u")).name], ["k"]))
     u = onnx.helper.make_tensor_value_info("u", onnx.TensorProto.DOUBLE, ["rows", inputs])
     k = onnx.helper.make_tensor_value_info("k", onnx.TensorProto.DOUBLE, ["rows", len(Z)])
-    whole = onnx.helper.make_graph(graph.nodes, "kernel", [u], [k], graph.constants)
-    made = onnx.helper.make_model(whole, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    model = onnx.helper.make_graph(graph.nodes, "kernel", [u], [k], graph.constants)
+    made = onnx.helper.make_model(model, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"u": U})
     close(found, kernel, U, Z)
@@ -74,7 +74,7 @@ def test_generated_source_computes_the_kernel(kernel: Kernel, inputs: int) -> No
 
 
 @each_kernel
-def test_a_generated_function_says_what_it_computes(kernel: Kernel) -> None:
+def test_a_generated_function_states_what_it_computes(kernel: Kernel) -> None:
     program = Program()
     source = program.functions[kernel_function(program, kernel)]
     assert '"""k(u, z) = ' in source or kernel.type == "linear_spline"
@@ -90,7 +90,7 @@ def test_a_kernel_with_other_options_has_a_function_of_its_own() -> None:
 
 
 LARGER = {"apply_where", "fixed_point"}
-"""What is made of other functions: a choice, and a loop, which ONNX does not have."""
+"""Functions that are made of others: a choice, and a loop, which ONNX does not have."""
 
 
 def test_every_function_that_a_formula_may_use_can_be_traced_computed_and_written() -> None:

@@ -16,7 +16,7 @@ from relevance_bayes.tables.columns import NumberColumn
 from tests.exports.known import KNOWN, rows_of, values_of
 from tests.exports.test_documents import MEBIBYTE
 from tests.exports.test_onnx import fed
-from tests.exports.test_python import answers_of, listed
+from tests.exports.test_python import listed, predictions_of
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -38,7 +38,7 @@ def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, required
     assert RENDERINGS["json"].render(back) == RENDERINGS["json"].render(made)
 
 
-def test_the_pages_formula_says_from_a_document_what_the_service_answers() -> None:
+def test_the_pages_formula_computes_from_a_document_what_the_service_predicts() -> None:
     made = KNOWN["terms and a constant"]()
     reported, rows = json.loads(RENDERINGS["json"].render(made))["model"], rows_of(made)
     places = np.column_stack([rows[column.name].values for column in made.predictor.encoding.inputs])
@@ -56,7 +56,7 @@ def test_the_pages_formula_says_from_a_document_what_the_service_answers() -> No
 def test_a_program_has_the_values_that_the_service_has(tmp_path: Path) -> None:
     versions = {f"case_{place}": made() for place, made in enumerate(KNOWN.values())}
     requested = {name: (made, listed(made.predictor.encoding.inputs, rows_of(made))) for name, made in versions.items()}
-    found = answers_of(tmp_path, requested)
+    found = predictions_of(tmp_path, requested)
     assert found.keys() == versions.keys()
     for name, made in versions.items():
         assert set(found[name]) == {"value"}
@@ -67,7 +67,7 @@ def test_a_row_without_a_number_has_no_value_in_a_program(tmp_path: Path) -> Non
     made = KNOWN["terms and a constant"]()
     columns = listed(made.predictor.encoding.inputs, rows_of(made, 3))
     columns["depth [m]"] = [None, 1e80, 0.5]
-    (value,) = answers_of(tmp_path, {"gaps": (made, columns)})["gaps"].values()
+    (value,) = predictions_of(tmp_path, {"gaps": (made, columns)})["gaps"].values()
     assert np.isnan(value).tolist() == [True, True, False]
 
 

@@ -18,13 +18,13 @@ from relevance_bayes.tables.encoding import encode_inputs
 from tests.exports.learned import LEARNED, component_outputs, learned
 from tests.exports.test_documents import MEBIBYTE
 from tests.exports.test_onnx import fed
-from tests.exports.test_python import Answers, answers_of, listed
+from tests.exports.test_python import Predictions, listed, predictions_of
 from tests.exports.trained import block
 
 
 @pytest.mark.parametrize("name", LEARNED)
 @pytest.mark.parametrize("required", ["json", "npz"])
-def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, required: str) -> None:
+def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str, required: str) -> None:
     made = learned(name)
     if required == "json":
         text = RENDERINGS["json"].render(made)
@@ -43,7 +43,7 @@ def test_what_comes_back_tells_the_same_to_the_last_bit(name: str, required: str
     assert RENDERINGS["json"].render(back) == RENDERINGS["json"].render(made)
 
 
-def test_the_pages_formulas_say_from_a_document_what_the_service_tells() -> None:
+def test_the_pages_formulas_compute_from_a_document_what_the_service_reports() -> None:
     made = learned("two inputs, each with a width")
     reported = json.loads(RENDERINGS["json"].render(made))["model"]
     rows = block(made.predictor.encoding.inputs, 8, 5)
@@ -68,7 +68,7 @@ def test_the_pages_formulas_say_from_a_document_what_the_service_tells() -> None
     np.testing.assert_array_equal((usual > expected["log_density"][:, None]).mean(axis=1), expected["novelty"])
 
 
-def test_there_are_more_components_than_are_told_and_fewer() -> None:
+def test_there_are_more_components_than_are_reported_and_fewer() -> None:
     many = [len(learned(name).predictor.components.variances) for name in LEARNED]
     assert max(many) > 10
     assert min(many) < 10
@@ -80,19 +80,19 @@ def alike(found: Array, expected: Array, output: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """What the files of all cases answer."""
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Predictions:
+    """The predictions of the files of all cases."""
     versions = {f"case_{place}": learned(name) for place, name in enumerate(LEARNED)}
     requested = {
         name: (made, listed(inputs, block(inputs, 25, 5)))
         for name, made in versions.items()
         for inputs in [made.predictor.encoding.inputs]
     }
-    return answers_of(tmp_path_factory.mktemp("programs"), requested)
+    return predictions_of(tmp_path_factory.mktemp("programs"), requested)
 
 
 @pytest.mark.parametrize("name", LEARNED)
-def test_a_program_tells_what_the_service_does(programs: Answers, name: str) -> None:
+def test_a_program_reports_what_the_service_does(programs: Predictions, name: str) -> None:
     made = learned(name)
     expected = component_outputs(made, block(made.predictor.encoding.inputs, 25, 5))
     found = programs[f"case_{list(LEARNED).index(name)}"]
@@ -101,7 +101,7 @@ def test_a_program_tells_what_the_service_does(programs: Answers, name: str) -> 
         alike(np.array(found[output]), numbers, output)
 
 
-def test_a_program_tells_as_many_components_as_are_asked_for(tmp_path: Path) -> None:
+def test_a_program_reports_as_many_components_as_are_requested(tmp_path: Path) -> None:
     made = learned("many components")
     inputs = made.predictor.encoding.inputs
     rows = block(inputs, 5, 5, gaps=False)
@@ -129,7 +129,7 @@ def test_a_programs_text_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("name", LEARNED)
-def test_a_runtime_tells_what_the_service_does(name: str) -> None:
+def test_a_runtime_reports_what_the_service_does(name: str) -> None:
     made = learned(name)
     inputs = made.predictor.encoding.inputs
     rows = block(inputs, 25, 5)
@@ -142,7 +142,7 @@ def test_a_runtime_tells_what_the_service_does(name: str) -> None:
         alike(numbers, expected[output], output)
 
 
-def test_rows_of_which_nothing_can_be_told_are_nan_throughout() -> None:
+def test_rows_of_which_nothing_can_be_reported_are_nan_throughout() -> None:
     made = learned("gaussian")
     inputs = made.predictor.encoding.inputs
     rows = fed(inputs, block(inputs, 4, 5, gaps=False))

@@ -1,4 +1,4 @@
-"""What does not go together in a model whose noise is a function of the inputs."""
+"""Members that contradict each other in a model whose noise is a function of the inputs."""
 
 from dataclasses import replace
 

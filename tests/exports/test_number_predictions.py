@@ -1,4 +1,4 @@
-"""What every likelihood of numbers predicts: the generated source on wide grids, beside the core."""
+"""Predictions of every likelihood of numbers: the generated source on wide grids, beside the core."""
 
 from typing import get_args
 
@@ -20,7 +20,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", MEMBERS, ids=lambda memb
 
 
 def has_ends(likelihood: NumberLikelihood) -> bool:
-    """Whether there is a formula for them."""
+    """Return whether there is a formula for them."""
     m, v, n = (Traced("parameter") for _ in range(3))
     return likelihood.ends(TRACING, m, v, n, Z_95) is not None
 

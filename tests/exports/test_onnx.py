@@ -22,7 +22,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
-from tests.exports.trained import CASES, PLAIN, answered, block, trained
+from tests.exports.trained import CASES, PLAIN, block, predicted, trained
 
 SERVICE = {
     "mean": "mean",
@@ -57,7 +57,7 @@ def fed(inputs: tuple[EncodedInput, ...], rows: Block) -> dict[str, Fed]:
 
 
 def run(made: ExportedSupervised, rows: Block, **others: Array) -> dict[str, Fed]:
-    """What the file answers."""
+    """The predictions of the file."""
     session = onnxruntime.InferenceSession(RENDERINGS["onnx"].render(made), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     found = session.run(names, fed(made.predictor.encoding.inputs, rows) | others)
@@ -65,11 +65,11 @@ def run(made: ExportedSupervised, rows: Block, **others: Array) -> dict[str, Fed
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_runtime_answers_as_the_service_does(name: str) -> None:
+def test_a_runtime_predicts_as_the_service_does(name: str) -> None:
     made = trained(name)
     encoding = made.predictor.encoding
     rows = block(encoding.inputs, 40, 5)
-    expected = answered(made, rows)
+    expected = predicted(made, rows)
     noise = encoding.target.noise_column
     found = run(made, rows, **({} if noise is None else {noise: np.full(40, np.nan)}))
     assert {"mean", "variance"} <= set(found) or "probabilities" in found
@@ -86,7 +86,7 @@ def test_each_rows_noise_may_come_with_it() -> None:
     rows = block(made.predictor.encoding.inputs, 6, 5)
     known = np.array([0.1, 3.0, 1e-3, 0.5, 0.1, 2.0])
     found = run(made, rows, sd=known)
-    expected = answered(made, {**rows, "sd": NumberColumn(known)})
+    expected = predicted(made, {**rows, "sd": NumberColumn(known)})
     np.testing.assert_allclose(found["variance"], expected["total"], rtol=1e-12)
     wrong = run(made, rows, sd=np.array([0.0, -1.0, np.inf, np.nan, 0.1, 0.1]))
     assert np.isnan(wrong["variance"]).tolist() == [True, True, True, False, False, False]
@@ -114,7 +114,7 @@ def test_a_text_that_is_empty_is_a_category_where_that_was_one() -> None:
     inputs = (*encoding.inputs[:2], colours, *encoding.inputs[3:])
     other = replace(made, predictor=replace(made.predictor, encoding=replace(encoding, inputs=inputs)))
     rows = {**block(encoding.inputs, 3, 5), "colour": CategoryColumn(np.array([0, 1, 2], np.int32), colours.categories)}
-    np.testing.assert_allclose(run(other, rows)["mean"], answered(other, rows)["mean"], rtol=1e-12)
+    np.testing.assert_allclose(run(other, rows)["mean"], predicted(other, rows)["mean"], rtol=1e-12)
 
 
 def test_columns_may_be_named_as_outputs_and_nodes_are() -> None:
@@ -138,10 +138,10 @@ def test_many_inputs_are_seen_as_few_are() -> None:
     encoding = replace(made.predictor.encoding, inputs=copies)
     other = replace(made, predictor=replace(made.predictor, encoding=encoding, learned=model))
     rows = block(copies, 10, 5)
-    np.testing.assert_allclose(run(other, rows)["probabilities"], answered(other, rows)["probabilities"], rtol=1e-9)
+    np.testing.assert_allclose(run(other, rows)["probabilities"], predicted(other, rows)["probabilities"], rtol=1e-9)
 
 
-def test_the_file_says_of_what_it_is_in_standard_operators_alone() -> None:
+def test_the_file_states_its_metadata_in_standard_operators_alone() -> None:
     made = trained("categorical, process")
     model = model_of(made)
     assert [(one.domain, one.version) for one in model.opset_import] == [("", OPSET)]
@@ -158,15 +158,15 @@ def test_the_normal_share_keeps_its_digits_in_the_tails() -> None:
     share = Value(graph, "x").normal_share()
     graph.nodes.append(onnx.helper.make_node("Identity", [share.name], ["y"]))
     x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, ["rows"]) for name in "xy")
-    whole = onnx.helper.make_graph(graph.nodes, "share", [x], [y], graph.constants)
-    made = onnx.helper.make_model(whole, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    document = onnx.helper.make_graph(graph.nodes, "share", [x], [y], graph.constants)
+    made = onnx.helper.make_model(document, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
     at = np.linspace(-37.0, 10.0, 500)
     (found,) = session.run(None, {"x": at})
     np.testing.assert_allclose(found, ndtr(at), rtol=2e-7)
 
 
-def test_without_the_package_it_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_is_stated_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     for name in [name for name in sys.modules if name.startswith("app.exports.onnx_file.")]:
         monkeypatch.delitem(sys.modules, name)
@@ -174,6 +174,6 @@ def test_without_the_package_it_is_said_to_be_missing(monkeypatch: pytest.Monkey
         RENDERINGS["onnx"].render(trained("constant"))
 
 
-def test_nothing_of_it_is_imported_before_it_is_asked_for() -> None:
+def test_nothing_of_it_is_imported_before_it_is_requested() -> None:
     formats = importlib.import_module("app.exports.formats")
     assert not any(name.startswith("onnx") for name in vars(formats))

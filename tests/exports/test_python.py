@@ -17,7 +17,7 @@ from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE
-from tests.exports.trained import CASES, answered, block, trained
+from tests.exports.trained import CASES, block, predicted, trained
 
 HARNESS = """
 import importlib.abc, json, pathlib, runpy, sys
@@ -30,17 +30,17 @@ class NumpyAlone(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, NumpyAlone())
 folder = pathlib.Path(sys.argv[1])
-answers = {}
+predictions = {}
 for file in sorted(folder.glob("*.py")):
     predict = runpy.run_path(str(file))["predict"]
-    told = predict(json.loads(file.with_suffix(".json").read_text()))
-    answers[file.stem] = {name: values.tolist() for name, values in told.items()}
+    predicted = predict(json.loads(file.with_suffix(".json").read_text()))
+    predictions[file.stem] = {name: values.tolist() for name, values in predicted.items()}
 assert "scipy" not in sys.modules and "app" not in sys.modules
-print(json.dumps(answers))
+print(json.dumps(predictions))
 """
 
 Columns = dict[str, list[float | str | None]]
-Answers = dict[str, dict[str, list[float]]]
+Predictions = dict[str, dict[str, list[float]]]
 
 
 def listed(inputs: tuple[EncodedInput, ...], rows: Block) -> Columns:
@@ -55,8 +55,8 @@ def listed(inputs: tuple[EncodedInput, ...], rows: Block) -> Columns:
     return reported
 
 
-def answers_of(folder: Path, requested: Mapping[str, tuple[ExportedVersion, Columns]]) -> Answers:
-    """What the files of these versions answer, each to its rows."""
+def predictions_of(folder: Path, requested: Mapping[str, tuple[ExportedVersion, Columns]]) -> Predictions:
+    """The predictions of the files of these versions, each for its rows."""
     for name, (made, columns) in requested.items():
         (folder / f"{name}.py").write_bytes(RENDERINGS["python"].render(made))
         (folder / f"{name}.json").write_text(json.dumps(columns))
@@ -68,12 +68,12 @@ def answers_of(folder: Path, requested: Mapping[str, tuple[ExportedVersion, Colu
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    reported: Answers = json.loads(done.stdout)
+    reported: Predictions = json.loads(done.stdout)
     return reported
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Predictions:
     """Those of every case."""
     versions = {f"case_{place}": trained(name) for place, name in enumerate(CASES)}
     requested = {
@@ -81,19 +81,21 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Answers:
         for name, made in versions.items()
         for inputs in [made.predictor.encoding.inputs]
     }
-    return answers_of(tmp_path_factory.mktemp("programs"), requested)
+    return predictions_of(tmp_path_factory.mktemp("programs"), requested)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_program_answers_as_the_service_does(reported: Answers, name: str) -> None:
+def test_a_program_predicts_as_the_service_does(reported: Predictions, name: str) -> None:
     made = trained(name)
-    expected = answered(made, block(made.predictor.encoding.inputs, 25, 5))
+    expected = predicted(made, block(made.predictor.encoding.inputs, 25, 5))
     found = reported[f"case_{list(CASES).index(name)}"]
     numbers = {"mean", "variance", "variance_noise", "variance_weights", "variance_residual"}
     counts = members_of(made.predictor.learned)[0].likelihood.targets == "count"
     classes = {"probabilities", "latent_mean", "latent_variance"}
-    least = classes if made.predictor.encoding.target.classes else numbers | (set() if counts else {"lower", "upper"})
-    assert set(found) == least | ({"support"} & set(expected))
+    expected_names = (
+        classes if made.predictor.encoding.target.classes else numbers | (set() if counts else {"lower", "upper"})
+    )
+    assert set(found) == expected_names | ({"support"} & set(expected))
     for output, values in found.items():
         required = expected[SERVICE[output]]
         allowed = 1e-12 * np.abs(required).max()
@@ -108,8 +110,8 @@ def test_each_rows_noise_may_come_with_it_and_rows_that_can_not_be_predicted_are
     known = [0.1, 3.0, 1e-3, None, 0.0, 1e80]
     unsound: Columns = {**columns, "x": [None, 1e80, float("inf"), *columns["x"][3:]]}
     unsound["colour"] = [*columns["colour"][:3], "mauve", *columns["colour"][4:]]
-    found = answers_of(tmp_path, {"noise": (made, {**columns, "sd": [*known]}), "unsound": (made, unsound)})
-    expected = answered(made, {**rows, "sd": NumberColumn(np.array([0.1, 3.0, 1e-3, 1.0, 1.0, 1.0]))})
+    found = predictions_of(tmp_path, {"noise": (made, {**columns, "sd": [*known]}), "unsound": (made, unsound)})
+    expected = predicted(made, {**rows, "sd": NumberColumn(np.array([0.1, 3.0, 1e-3, 1.0, 1.0, 1.0]))})
     np.testing.assert_allclose(found["noise"]["variance"][:3], expected["total"][:3], rtol=1e-12)
     assert np.isnan(found["noise"]["variance"]).tolist() == [False] * 4 + [True] * 2
     for values in found["unsound"].values():
@@ -136,8 +138,8 @@ def test_no_text_of_a_version_gets_out_of_its_quotes(tmp_path: Path) -> None:
     assert isinstance(raw, CategoryColumn)
     mapped = {evil if name == first.name else name: column for name, column in rows.items()}
     mapped["colour"] = replace(raw, labels=texts)
-    found = answers_of(tmp_path, {"evil": (version, listed(inputs, mapped))})
-    np.testing.assert_allclose(found["evil"]["mean"], answered(made, rows)["mean"], rtol=1e-10)
+    found = predictions_of(tmp_path, {"evil": (version, listed(inputs, mapped))})
+    np.testing.assert_allclose(found["evil"]["mean"], predicted(made, rows)["mean"], rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["bent, additive, free", "categorical, process", "student_t, process", "constant"])

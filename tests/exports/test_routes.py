@@ -37,14 +37,14 @@ from tests.small_models import version_of_three_classes
 
 Json = dict[str, object]
 
-ROOM = replace(LIMITS, max_body_bytes=2**20)
+MORE_BYTES = replace(LIMITS, max_body_bytes=2**20)
 ROWS = {"rows": [{"x": 1.5, "colour": "red"}, {"x": -2.0, "colour": "blue"}]}
 
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    """With room for a document."""
-    with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
+    """With a limit that a document fits."""
+    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         yield client
 
 
@@ -63,7 +63,7 @@ def kept(client: TestClient, name: str) -> ExportedSupervised:
 
 
 def faults(problem: Json) -> list[Json]:
-    """What was wrong, each with its place."""
+    """The errors, each with its place."""
     errors = problem["errors"]
     assert isinstance(errors, list)
     return errors
@@ -131,7 +131,7 @@ def test_programs_go_out_as_files(client: TestClient, form: str, media_type: str
     assert response.content == RENDERINGS["onnx" if form == "onnx" else "python"].render(kept(client, "classes"))
 
 
-def test_onnx_is_said_to_be_missing_where_it_is(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_onnx_is_stated_to_be_missing_where_it_is(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     for name in [name for name in sys.modules if name.startswith("app.exports.onnx_file.")]:
         monkeypatch.delitem(sys.modules, name)
@@ -158,7 +158,7 @@ def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: SmallParts)
 
 @pytest.mark.parametrize("name", ["small", "classes"])
 @pytest.mark.parametrize("required", ["json", "npz"])
-def test_what_comes_in_predicts_as_it_did_and_says_where_it_was(client: TestClient, name: str, required: str) -> None:
+def test_what_comes_in_predicts_as_it_did_and_states_where_it_was(client: TestClient, name: str, required: str) -> None:
     out = client.get(f"/v1/models/{name}/versions/1/export?format={required}", headers={"Accept": "*/*"})
     response = client.post(
         "/v1/models/twin/versions", content=out.content, headers={"Content-Type": out.headers["Content-Type"]}
@@ -184,19 +184,19 @@ def test_what_comes_in_predicts_as_it_did_and_says_where_it_was(client: TestClie
     assert {vector["row"] for vector in vectors} == {None}
 
 
-def test_it_becomes_the_next_version_of_a_model_that_asks_the_same(client: TestClient) -> None:
+def test_it_becomes_the_next_version_of_a_model_with_the_same_schema(client: TestClient) -> None:
     document = exported(client)
     response = client.post("/v1/models/small/versions", json=document)
     assert (response.status_code, response.headers["Location"]) == (201, "/v1/models/small/versions/2")
 
 
-def test_a_model_that_asks_something_else_is_left_alone(client: TestClient) -> None:
+def test_a_model_with_another_schema_is_left_alone(client: TestClient) -> None:
     document = exported(client)
     document["target"] = {**part(document, "target"), "name": "z"}
     refused(client.post("/v1/models/small/versions", json=document), "conflict")
 
 
-def test_a_lost_answer_is_given_again_and_one_version_is_made(client: TestClient) -> None:
+def test_a_lost_response_is_given_again_and_one_version_is_made(client: TestClient) -> None:
     document = exported(client)
     first, again = (
         client.post("/v1/models/twin/versions", json=document, headers={"Idempotency-Key": "one"}) for _ in range(2)
@@ -217,9 +217,9 @@ def part(document: Mapping[str, object], name: str) -> Json:
 
 def changed_at(document: Json, pointer: str, value: object) -> Json:
     """The document with another value at a place; REMOVED takes it away."""
-    whole = copy.deepcopy(document)
+    full = copy.deepcopy(document)
     *steps, last = pointer.strip("/").split("/")
-    inner = at(whole, steps)
+    inner = at(full, steps)
     if isinstance(inner, list) and value is REMOVED:
         del inner[int(last)]
     elif isinstance(inner, list):
@@ -229,11 +229,11 @@ def changed_at(document: Json, pointer: str, value: object) -> Json:
             del inner[last]
         else:
             inner[last] = value
-    return whole
+    return full
 
 
 def at(value: object, steps: Sequence[str]) -> object:
-    """What stands at a place."""
+    """The value at a place."""
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step] if isinstance(value, dict) else None
     return value
@@ -330,7 +330,7 @@ FAULTS: list[tuple[str, object, str]] = [
 @pytest.mark.parametrize(
     ("pointer", "value", "named"), FAULTS, ids=[f"{number} {fault[0][1:]}" for number, fault in enumerate(FAULTS)]
 )
-def test_what_is_wrong_is_said_with_its_place(client: TestClient, pointer: str, value: object, named: str) -> None:
+def test_what_is_wrong_is_stated_with_its_place(client: TestClient, pointer: str, value: object, named: str) -> None:
     response = client.post("/v1/models/twin/versions", json=changed_at(exported(client), pointer, value))
     problem = refused(response, "invalid-request")
     assert named in [fault["pointer"] for fault in faults(problem)], problem
@@ -410,7 +410,7 @@ CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
 @pytest.mark.parametrize(
     ("name", "changes", "pointer", "words"), CONTRADICTIONS, ids=[one[3] for one in CONTRADICTIONS]
 )
-def test_what_does_not_go_together_is_said_with_its_place(
+def test_what_does_not_go_together_is_stated_with_its_place(
     client: TestClient, parts: SmallParts, name: str, changes: dict[str, object], pointer: str, words: str
 ) -> None:
     parts.stored.put_version(BUILT_IN_OWNER, version_of_three_classes(), number=1)
@@ -476,7 +476,7 @@ def test_a_body_of_another_type_or_none_is_refused(client: TestClient) -> None:
 
 
 def test_an_archive_that_unpacks_beyond_the_limit_of_bodies_is_refused(client: TestClient) -> None:
-    bomb = archive({"document.json": b" " * (ROOM.max_body_bytes + 1)})
+    bomb = archive({"document.json": b" " * (MORE_BYTES.max_body_bytes + 1)})
     response = client.post("/v1/models/twin/versions", content=bomb, headers={"Content-Type": "application/x-npz"})
     refused(response, "too-large")
 

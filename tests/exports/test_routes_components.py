@@ -13,8 +13,8 @@ from relevance_bayes.documents.limits import MAX_FUNCTIONS
 from tests.applications import SmallParts
 from tests.exports.learned import learned
 from tests.exports.test_routes import (
+    MORE_BYTES,
     REMOVED,
-    ROOM,
     Json,
     assert_comes_in_as_it_left,
     changed_at,
@@ -30,14 +30,14 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 0.0, "z": 0.0}, {"x": 1e9, "
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    """With room for a document, and a version of components, `rows`."""
+    """With a limit that a document fits, and a version of components, `rows`."""
     parts.stored.put_version(BUILT_IN_OWNER, version_of_components(), number=1)
-    with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
+    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.mark.parametrize("required", ["json", "npz"])
-def test_what_comes_in_tells_the_same_and_says_where_it_was(client: TestClient, required: str) -> None:
+def test_what_comes_in_reports_the_same_and_states_where_it_was(client: TestClient, required: str) -> None:
     assert_comes_in_as_it_left(client, "rows", required, ROWS)
 
 
@@ -68,13 +68,13 @@ def test_programs_go_out_as_files(client: TestClient, form: Format) -> None:
 
 
 def test_variances_are_those_of_the_components_that_came(client: TestClient) -> None:
-    """A file from another machine may have other last digits, or say what is not so."""
+    """A file from another machine may have other last digits, or contain errors."""
     document = changed_at(exported(client, "rows"), "/report/variances", [7.0])
     response = client.post("/v1/models/twin/versions", json=document)
     assert response.json()["variances"] == list(version_of_components().report.variances)
 
 
-def test_a_model_that_asks_something_else_is_left_alone(client: TestClient) -> None:
+def test_a_model_with_another_schema_is_left_alone(client: TestClient) -> None:
     refused(client.post("/v1/models/small/versions", json=exported(client, "rows")), "conflict")
 
 
@@ -132,7 +132,7 @@ FAULTS: list[tuple[str, object, str]] = [
 @pytest.mark.parametrize(
     ("pointer", "value", "named"), FAULTS, ids=[f"{number} {fault[0][1:]}" for number, fault in enumerate(FAULTS)]
 )
-def test_what_is_wrong_is_said_with_its_place(client: TestClient, pointer: str, value: object, named: str) -> None:
+def test_what_is_wrong_is_stated_with_its_place(client: TestClient, pointer: str, value: object, named: str) -> None:
     response = client.post("/v1/models/twin/versions", json=changed_at(exported(client, "rows"), pointer, value))
     problem = refused(response, "invalid-request")
     assert named in [fault["pointer"] for fault in faults(problem)], problem
@@ -170,7 +170,7 @@ def test_what_reads_nothing_is_refused(client: TestClient) -> None:
     assert faults(problem)[0]["pointer"] == "/inputs"
 
 
-def test_the_farthest_row_has_finite_numbers_by_the_narrowest_kernel_that_comes_in(client: TestClient) -> None:
+def test_the_most_distant_row_has_finite_numbers_by_the_narrowest_kernel_that_comes_in(client: TestClient) -> None:
     document = exported(client, "rows")
     functions = {
         **part(part(document, "model"), "functions"),

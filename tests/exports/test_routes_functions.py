@@ -14,8 +14,8 @@ from relevance_bayes.tasks.learned import Learned
 from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.test_routes import (
+    MORE_BYTES,
     REMOVED,
-    ROOM,
     Json,
     assert_comes_in_as_it_left,
     changed_at,
@@ -31,14 +31,14 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 1e9, "z": 0.0}]}
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    """With room for a document, and a version of a known function, `terms`."""
+    """With a limit that a document fits, and a version of a known function, `terms`."""
     parts.stored.put_version(BUILT_IN_OWNER, Learned(MADE.report, (), MADE.predictor), number=1)
-    with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
+    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         yield client
 
 
 @pytest.mark.parametrize("required", ["json", "npz"])
-def test_what_comes_in_has_the_same_values_and_says_where_it_was(client: TestClient, required: str) -> None:
+def test_what_comes_in_has_the_same_values_and_states_where_it_was(client: TestClient, required: str) -> None:
     assert_comes_in_as_it_left(client, "terms", required, ROWS)
     first, second = (client.get(f"/v1/models/{name}/versions/1/expansion").json() for name in ("terms", "twin"))
     assert first == second
@@ -62,7 +62,7 @@ def test_programs_go_out_as_files(client: TestClient, form: Format) -> None:
     assert response.content == RENDERINGS[form].render(MADE)
 
 
-def test_a_model_that_asks_something_else_is_left_alone(client: TestClient) -> None:
+def test_a_model_with_another_schema_is_left_alone(client: TestClient) -> None:
     document = changed_at(exported(client, "terms"), "/report/plan/coefficients", "other")
     refused(client.post("/v1/models/terms/versions", json=document), "conflict")
     refused(client.post("/v1/models/small/versions", json=document), "conflict")
@@ -70,7 +70,7 @@ def test_a_model_that_asks_something_else_is_left_alone(client: TestClient) -> N
 
 def test_as_many_terms_come_in_as_may_be_learned_from(parts: SmallParts) -> None:
     content = RENDERINGS["json"].render(of_terms(("x",), MAX_TERMS))
-    with TestClient(make_application(parts, replace(ROOM, max_body_bytes=2**21))) as client:
+    with TestClient(make_application(parts, replace(MORE_BYTES, max_body_bytes=2**21))) as client:
         response = client.post(
             "/v1/models/many/versions", content=content, headers={"Content-Type": "application/json"}
         )
@@ -122,7 +122,7 @@ FAULTS: list[tuple[str, object, str]] = [
 @pytest.mark.parametrize(
     ("pointer", "value", "named"), FAULTS, ids=[f"{number} {fault[0][1:]}" for number, fault in enumerate(FAULTS)]
 )
-def test_what_is_wrong_is_said_with_its_place(client: TestClient, pointer: str, value: object, named: str) -> None:
+def test_what_is_wrong_is_stated_with_its_place(client: TestClient, pointer: str, value: object, named: str) -> None:
     response = client.post("/v1/models/twin/versions", json=changed_at(exported(client, "terms"), pointer, value))
     problem = refused(response, "invalid-request")
     assert named in [fault["pointer"] for fault in faults(problem)], problem

@@ -23,7 +23,7 @@ from relevance_bayes.types.reports import Outlier
 from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.learned import learned
-from tests.exports.test_routes import ROOM, Json, changed_at, faults
+from tests.exports.test_routes import MORE_BYTES, Json, changed_at, faults
 from tests.exports.trained import trained
 
 MINUS, TWO, HUGE = "-1", "2", "1e300"
@@ -89,11 +89,11 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"(components/model/functions|" + BESIDE + r")/kernel/power": COUNTED,
     SPEC + r"/basis/\*/(of/)?(harmonics|degree|levels|octaves|waves|directions|kernel/degree|kernel/power)": COUNTED,
 }
-"""What may stand at places of these kinds beside what is there, and why; elsewhere nothing may."""
+"""Values that are valid at places of these kinds beside the one there, and why; elsewhere none are."""
 
 FOUND = "/report/members/0/hyperparameters"
 
-TOLD_TWICE: dict[str, tuple[str, ...]] = {
+DERIVED: dict[str, tuple[str, ...]] = {
     "/target/scale": (FOUND + "/noise_sd", FOUND + "/signal_sd", "/report/members/0/evidence/value"),
     "/model/noise_sd": (FOUND + "/noise_sd",),
     "/model/signal_variance": (FOUND + "/signal_sd",),
@@ -228,12 +228,12 @@ def spoilt(document: Json, pointer: str, token: str) -> bytes:
 
 
 def is_named(pointer: str, named: str) -> bool:
-    """Whether a fault is at a place, or at what holds it."""
+    """Return whether a fault is at a place, or at what holds it."""
     return f"{pointer}/".startswith(f"{named}/")
 
 
 def accepted(what: str) -> frozenset[str]:
-    """What may stand at a place of this kind."""
+    """The values that are valid at a place of this kind."""
     return next((tokens for pattern, tokens in ACCEPTED.items() if re.fullmatch(pattern, what)), frozenset())
 
 
@@ -241,7 +241,7 @@ def accepted(what: str) -> frozenset[str]:
 def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(parts: SmallParts, each: int) -> None:
     """Two ways to spoil each number, in turn; all of them in `make thorough`."""
     wrong: list[str] = []
-    with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
+    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         for number, (name, pointer, what) in enumerate(leaves()):
             for token in islice(cycle(SPOILT), number, number + each):
                 with suppress(NotFoundError):
@@ -251,7 +251,7 @@ def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(p
                     "/v1/models/twin/versions", content=content, headers={"Content-Type": "application/json"}
                 )
                 named = [str(one["pointer"]) for one in faults(response.json())] if response.status_code == 422 else []
-                places = (pointer, *TOLD_TWICE.get(what, ()))
+                places = (pointer, *DERIVED.get(what, ()))
                 is_refused = any(is_named(place, one) for place in places for one in named)
                 if is_refused == (token in accepted(what)) or (not is_refused and response.status_code != 201):
                     wrong.append(f"{what} {token[:6]}: {response.status_code} at {named}")
@@ -259,7 +259,7 @@ def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(p
 
 
 def test_the_documents_are_taken_in_as_they_are(parts: SmallParts) -> None:
-    with TestClient(make_application(parts, ROOM)) as client:
+    with TestClient(make_application(parts, MORE_BYTES)) as client:
         for number, document in enumerate(documents().values()):
             response = client.post(f"/v1/models/twin{number}/versions", json=document)
             assert response.status_code == 201, response.text
@@ -282,7 +282,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("name", "pointer"), TEXTS)
 def test_a_text_with_nul_is_refused_with_its_place(parts: SmallParts, name: str, pointer: str) -> None:
-    with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
+    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         response = client.post("/v1/models/twin/versions", json=changed_at(documents()[name], pointer, "a\0b"))
     assert response.status_code == 422, response.text
     assert pointer in [one["pointer"] for one in faults(response.json())]
@@ -305,7 +305,7 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("pointer", "value"), IMPOSSIBLE)
 def test_a_report_of_what_can_not_be_is_refused_with_its_place(parts: SmallParts, pointer: str, value: object) -> None:
-    with TestClient(make_application(parts, ROOM), raise_server_exceptions=False) as client:
+    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
         response = client.post("/v1/models/twin/versions", json=changed_at(documents()["rich"], pointer, value))
     assert response.status_code == 422, response.text
     assert any(str(one["pointer"]).startswith(pointer) for one in faults(response.json())), response.text

@@ -189,7 +189,7 @@ def version(
 
 
 def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
-    """A version with a report that says what little it must."""
+    """A version with a minimal report."""
     encoding = predictor.encoding
     target = encoding.target
     task: Task = "classification" if target.classes else "regression"
@@ -350,7 +350,7 @@ def _no_functions() -> ExportedSupervised:
 
 
 def is_class_default(likelihood: TargetLikelihood) -> bool:
-    """Whether it is one of classes whose temperature is left open."""
+    """Return whether it is one of classes whose temperature is left open."""
     return isinstance(likelihood, ClassLikelihood) and likelihood.temperature == "learned"
 
 
@@ -384,7 +384,7 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
 CASES = _cases()
 
 
-def answered(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
+def predicted(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
     """All arrays of the service's own answer for these rows."""
     response = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
     reported = {field.name: getattr(response, field.name) for field in fields(response)}

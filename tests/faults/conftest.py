@@ -31,7 +31,7 @@ from tests.waiting import until
 ROOT = Path(__file__).parents[2]
 AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")
 JOB_LOG = "app.jobs.worker.job_log"
-WITH_STAND_INS = ("-m", "tests.faults.worker")
+WITH_DOUBLES = ("-m", "tests.faults.worker")
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Place:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start_worker(
-        self, program: tuple[str, ...] = WITH_STAND_INS, *, before: tuple[str, ...] = (), **more: str
+        self, program: tuple[str, ...] = WITH_DOUBLES, *, before: tuple[str, ...] = (), **more: str
     ) -> subprocess.Popen[bytes]:
         """A process of this service; `before` is a command that starts it, `more` are settings of its own."""
         given = {
@@ -126,7 +126,7 @@ class Place:
         return self.look(job)
 
     def lines(self, number: int) -> list[dict[str, object]]:
-        """What the worker of this number, from 0, has logged."""
+        """The log of the worker of this number, from 0."""
         return [json.loads(line) for line in (self.folder / f"worker-{number}.log").read_text().splitlines()]
 
     def job_events(self, number: int) -> list[tuple[object, object]]:
@@ -138,7 +138,7 @@ class Place:
         return [line["event"] for line in self.lines(number) if line["logger"] != JOB_LOG]
 
     def versions(self, job: Job) -> int:
-        """How many it has made."""
+        """The number that it has made."""
         made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.for_model, PageRequest(100)).items
         return sum(version.job_id == job.id for version in made)
 

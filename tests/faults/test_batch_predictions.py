@@ -37,7 +37,7 @@ def file_of(place: Place, job: Job) -> bytes:
     return b"".join(place.parts.batch_predictions.content(job.id, 0, size - 1))
 
 
-def test_what_a_killed_worker_has_written_is_gone_on_with_to_the_same_bytes(make_place: MakePlace) -> None:
+def test_what_a_killed_worker_has_written_is_continued_to_the_same_bytes(make_place: MakePlace) -> None:
     place = make_place()
     transaction = place.parts.base.transaction
     with transaction() as tx:
@@ -68,6 +68,6 @@ def test_what_a_killed_worker_has_written_is_gone_on_with_to_the_same_bytes(make
     assert (ended.state, ended.attempt) == ("succeeded", 2)
     assert ended.resumed_from is not None
     assert of_kind(BatchPredicted, RESULT.read_optional(ended.result)).rows == ROWS
-    whole = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
-    assert place.ended(whole, seconds=60).attempt == 1
-    assert file_of(place, job) == file_of(place, whole)
+    full = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
+    assert place.ended(full, seconds=60).attempt == 1
+    assert file_of(place, job) == file_of(place, full)

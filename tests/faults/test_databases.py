@@ -59,7 +59,7 @@ def test_a_fit_that_ends_while_the_database_is_down_is_recorded_when_it_is_back(
 
 
 @on_sqlite
-def test_a_version_that_finds_no_room_is_recorded_when_there_is_some(make_place: MakePlace) -> None:
+def test_a_version_that_finds_no_space_is_recorded_when_there_is_some(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
     job = place.submit(trainers.heavy)
@@ -78,8 +78,8 @@ def test_two_processes_that_migrate_at_once_both_end_well(empty_database_url: st
     program = [sys.executable, *AS_SHIPPED[:2], "migrate"]
     given = os.environ | {"RELEVANCE_DATABASE_URL": empty_database_url}
     both = [subprocess.Popen(program, cwd=ROOT, env=given, stderr=subprocess.PIPE) for _ in range(2)]
-    said = [process.communicate(timeout=120)[1].decode() for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    messages = [process.communicate(timeout=120)[1].decode() for process in both]
+    assert [process.returncode for process in both] == [0, 0], messages
     parts = build(Settings(database_url=empty_database_url))
     assert parts.ready().migrated
     parts.close()

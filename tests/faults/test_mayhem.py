@@ -15,7 +15,7 @@ from sqlalchemy import exists, select
 from app.identity import BUILT_IN_OWNER
 from app.jobs.attempts import MAX_STARTS
 from app.jobs.records import Job
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
@@ -28,7 +28,7 @@ from relevance_bayes.types.jobs import FINISHED
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.live_workers import workers_alive
 from tests.narrowing import of_kind
-from tests.processes import children, gone
+from tests.processes import children, has_exited
 from tests.waiting import until
 
 API = ("-m", "app.cli", "api", "--until-eof")
@@ -62,11 +62,11 @@ class Mayhem:
     place: Place
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     api: subprocess.Popen[bytes] | None = None
-    met: set[int] = field(default_factory=set)
+    seen: set[int] = field(default_factory=set)
     killed: int = 0
 
     def start(self) -> None:
-        """Whoever is not there."""
+        """Those that are not there."""
         self.workers = [worker for worker in self.workers if worker.poll() is None]
         while len(self.workers) < 2:
             self.workers.append(self.place.start_worker(AS_SHIPPED))
@@ -98,7 +98,7 @@ class Mayhem:
     def strike(self, what: int) -> None:
         """Kill a worker, a child, the API or all of them."""
         fits = self.fits
-        self.met |= set(fits)
+        self.seen |= set(fits)
         everybody = [*(worker.pid for worker in self.workers), *([] if self.api is None else [self.api.pid])]
         victims = (everybody[:1], fits[:1], everybody[-1:], [*everybody, *fits])[what]
         for victim in victims:
@@ -124,8 +124,8 @@ def struck(place: Place, mayhem: Mayhem, what: int) -> bool:
 
 
 def any_on_its_last_start(place: Place) -> bool:
-    """Whether a job would be given up if its start died now: by chance alone some are struck three times in a row."""
-    given_up_next = TrainingJobRow.state == "running", TrainingJobRow.deaths >= MAX_STARTS - 1
+    """Return whether a job would be given up if its start died now: some are struck three times by chance."""
+    given_up_next = JobRow.state == "running", JobRow.deaths >= MAX_STARTS - 1
     with place.parts.base.engine.connect() as connection:
         return connection.scalar(select(exists().where(*given_up_next))) is True
 
@@ -187,7 +187,7 @@ def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePl
     for k, job in enumerate(ended):
         same_weights(model_of(place, job), expected[k % len(requested)])
     for worker in mayhem.workers:
-        mayhem.met |= set(children(worker.pid))
+        mayhem.seen |= set(children(worker.pid))
         worker.kill()
         worker.wait()
-    until(lambda: all(gone(fit) for fit in mayhem.met), seconds=5)
+    until(lambda: all(has_exited(fit) for fit in mayhem.seen), seconds=5)

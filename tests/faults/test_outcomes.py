@@ -5,7 +5,7 @@ from pathlib import Path
 
 from relevance_bayes.core.priors import Independent
 from tests.end_to_end.deployment import deployed
-from tests.faults.test_predictions import ROWS, WHOLE_WITHIN, Database, database
+from tests.faults.test_predictions import RESTORED_WITHIN, ROWS, Database, database
 from tests.served import add_version
 from tests.tasks.supervised.test_one_row import version_of_numbers
 from tests.waiting import until
@@ -35,8 +35,8 @@ def test_predictions_with_row_ids_never_wait_and_are_recorded_after_an_outage(
         refused = api.http.post("/v1/models/numbers/outcomes", json={"row_ids": ["row-0"], "outcomes": [1.0]})
         assert (refused.status_code, refused.json()["type"]) == (503, "/problems/unavailable")
         database.give_back()
-        until(lambda: api.http.get("/v1/models").status_code == 200, seconds=4 * WHOLE_WITHIN)
+        until(lambda: api.http.get("/v1/models").status_code == 200, seconds=4 * RESTORED_WITHIN)
         outcomes = {f"row-{number}": 1.0 for number in range(N)}
-        until(lambda: api.calls.outcomes.send("numbers", outcomes).unknown == 0, seconds=4 * WHOLE_WITHIN)
+        until(lambda: api.calls.outcomes.send("numbers", outcomes).unknown == 0, seconds=4 * RESTORED_WITHIN)
         (day,) = api.calls.outcomes.over_time("numbers")
         assert day.outcomes == N

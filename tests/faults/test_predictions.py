@@ -28,7 +28,7 @@ from tests.served import add_version
 from tests.tasks.supervised.test_one_row import version_of_numbers
 from tests.waiting import until
 
-WHOLE_WITHIN = 5.0
+RESTORED_WITHIN = 5.0
 STALE_SECONDS = 4.0
 FIRST_LOCK, LOCKS = 120, 8
 """Where SQLite's connections lock the shared memory of a write-ahead log (https://sqlite.org/walformat.html, 2.2.3)."""
@@ -109,7 +109,7 @@ class Load:
     stopping: threading.Event = field(default_factory=threading.Event)
     failed: list[str] = field(default_factory=list)
     slowest: float = 0.0
-    answered: int = 0
+    succeeded: int = 0
 
     def post(self, path: str, media_type: str, body: bytes) -> None:
         with httpx2.Client(base_url=self.api.http.base_url, timeout=60) as client:
@@ -141,12 +141,12 @@ class Load:
         began = time.monotonic()
         yield
         self.slowest = max(self.slowest, time.monotonic() - began)
-        self.answered += 1
+        self.succeeded += 1
         time.sleep(0.02)
 
 
 def infer(channel: grpc.Channel, version: str) -> grpc.Call:
-    """Infer over gRPC; return the call, whose metadata tell more."""
+    """Infer over gRPC; return the call, whose metadata report more."""
     request = messages.ModelInferRequest(model_name="numbers", model_version=version)
     tensor = request.inputs.add(name="input", datatype="FP64", shape=[1, 5])
     tensor.contents.fp64_contents.extend([0.1] * 5)
@@ -204,7 +204,7 @@ def predict(api: Api, name: str) -> httpx2.Response:
     return api.http.post(f"/v1/models/{name}/predict", json=ROWS)
 
 
-def says_it_is_stale(api: Api, name: str) -> bool:
+def is_stale(api: Api, name: str) -> bool:
     return "Relevance-Stale" in predict(api, name).headers
 
 
@@ -215,7 +215,7 @@ def rpc_address(api: Api) -> str:
     return next(found[1] for found in reported if found)
 
 
-def is_whole(api: Api) -> bool:
+def is_restored(api: Api) -> bool:
     fresh = predict(api, "numbers")
     return (
         upload(api).status_code == 201
@@ -249,7 +249,7 @@ def served(database: Database, folder: Path, stale_seconds: float) -> Iterator[P
 
 
 def refused_at_once(api: Api) -> Callable[[], bool]:
-    """Whether uploads, submits and lists are refused without waiting."""
+    """Return whether uploads, submits and lists are refused without waiting."""
 
     def check() -> bool:
         began = time.monotonic()
@@ -276,24 +276,24 @@ def test_predictions_outlive_the_database_under_load(database: Database, tmp_pat
         assert api.http.get("/health/ready?for=training").status_code == 503
         database.give_back()
         back = time.monotonic()
-        until(lambda: is_whole(api), seconds=WHOLE_WITHIN, pause=0.1)
-        assert time.monotonic() - back < WHOLE_WITHIN
+        until(lambda: is_restored(api), seconds=RESTORED_WITHIN, pause=0.1)
+        assert time.monotonic() - back < RESTORED_WITHIN
         time.sleep(1.0)
         running.stopping.set()
         assert running.failed == []
-        assert running.answered > 200
+        assert running.succeeded > 200
         assert running.slowest < 2.0
         logged = "".join(log.read_text() for log in tmp_path.glob("api-*.log"))
         assert [logged.count(f'"the database is {state}"') for state in ("unreachable", "reachable again")] == [1, 1]
 
 
-def test_names_that_may_move_answer_for_a_time_and_say_so(database: Database, tmp_path: Path) -> None:
+def test_names_that_may_move_are_served_for_a_time_and_report_it(database: Database, tmp_path: Path) -> None:
     with served(database, tmp_path, STALE_SECONDS) as place:
         api = place.api
         database.take_away()
         away = time.monotonic()
         for name in ("numbers", "numbers@champion"):
-            until(partial(says_it_is_stale, api, name), seconds=3.5, pause=0.1)
+            until(partial(is_stale, api, name), seconds=3.5, pause=0.1)
             stale = predict(api, name)
             assert (stale.status_code, stale.headers["Relevance-Stale"]) == (200, "1")
             assert 1 <= int(stale.headers["Age"]) <= STALE_SECONDS
@@ -307,10 +307,10 @@ def test_names_that_may_move_answer_for_a_time_and_say_so(database: Database, tm
             unavailable(predict(api, name))
         assert predict(api, "numbers/versions/1").status_code == 200
         database.give_back()
-        until(lambda: is_whole(api), seconds=WHOLE_WITHIN, pause=0.1)
+        until(lambda: is_restored(api), seconds=RESTORED_WITHIN, pause=0.1)
 
 
-def test_a_process_that_never_met_its_database_is_not_ready(tmp_path: Path) -> None:
+def test_a_process_that_never_reached_its_database_is_not_ready(tmp_path: Path) -> None:
     url = "postgresql://nobody@127.0.0.1:1/nothing"
     with deployed(url, tmp_path) as deployment:
         api = deployment.api()

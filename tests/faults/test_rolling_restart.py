@@ -16,7 +16,7 @@ import pytest
 
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from tests.end_to_end.deployment import Api, Deployment, deployed
-from tests.server.serving import answer_of
+from tests.server.serving import response_of
 from tests.waiting import until
 
 N_CLIENTS = 24
@@ -52,10 +52,10 @@ class Balancer:
 
 @dataclass
 class Client:
-    """Sends one request after the other on a connection, and opens a new one when a response says `close`."""
+    """Sends one request after the other on a connection, and opens a new one when a response has `close`."""
 
     balancer: Balancer
-    n_answered: int = 0
+    n_responses: int = 0
     n_closed: int = 0
     lost: list[str] = field(default_factory=list)
 
@@ -70,9 +70,9 @@ class Client:
         with socket.create_connection(self.balancer.address(), timeout=20) as connection:
             while not end.is_set():
                 connection.sendall(GET.format("/health/live").encode())
-                status, headers, _ = answer_of(connection)
+                status, headers, _ = response_of(connection)
                 assert status == 200
-                self.n_answered += 1
+                self.n_responses += 1
                 if headers.get("connection") == "close":
                     self.n_closed += 1
                     return
@@ -84,7 +84,7 @@ def status_of(address: Address, path: str) -> int | None:
     try:
         with socket.create_connection(address, timeout=20) as connection:
             connection.sendall(GET.format(path).encode())
-            return answer_of(connection)[0]
+            return response_of(connection)[0]
     except ConnectionRefusedError:
         return None
 
@@ -117,8 +117,8 @@ def clients_of(balancer: Balancer) -> Iterator[list[Client]]:
 
 def everyone_goes_on(clients: Sequence[Client]) -> None:
     """Wait until each client has had three more responses."""
-    before = [client.n_answered for client in clients]
-    until(lambda: all(now.n_answered > was + 2 for now, was in zip(clients, before, strict=True)), seconds=30)
+    before = [client.n_responses for client in clients]
+    until(lambda: all(now.n_responses > was + 2 for now, was in zip(clients, before, strict=True)), seconds=30)
 
 
 def stop(api: Api, *, while_it_drains: Callable[[], None]) -> float:
@@ -157,7 +157,7 @@ def test_no_request_is_lost_while_two_processes_are_replaced_one_by_one(deployme
 
 
 def is_ready(address: str) -> bool:
-    """What the process says over gRPC."""
+    """The metadata that the process returns over gRPC."""
     with grpc.insecure_channel(address) as channel:
         call = channel.unary_unary(
             "/inference.GRPCInferenceService/ServerReady",

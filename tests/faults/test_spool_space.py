@@ -22,7 +22,7 @@ FULL_DISK = 'mount -t tmpfs -o size=16k tmpfs "$0" && { cat /dev/zero >"$0"/ball
 
 
 def full_disk(folder: Path) -> tuple[str, ...]:
-    """What starts a process with a full disk at this folder; skips the test where that is not allowed."""
+    """A command that starts a process with a full disk at this folder; skips the test where that is not allowed."""
     folder.mkdir()
     alone = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", FULL_DISK, str(folder))
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
@@ -51,7 +51,7 @@ def test_a_worker_that_waits_for_space_ends_when_it_is_stopped(make_place: MakeP
     assert place.other_events(0) == [WAITS]
 
 
-def test_a_worker_whose_directory_can_not_be_used_says_so_and_ends(make_place: MakePlace) -> None:
+def test_a_worker_whose_directory_can_not_be_used_reports_it_and_ends(make_place: MakePlace) -> None:
     place = make_place()
     (place.folder / "a file").touch()
     worker = place.start_worker(AS_SHIPPED, RELEVANCE_SPOOL_DIRECTORY=str(place.folder / "a file" / "spool"))

@@ -65,11 +65,11 @@ class Requested:
 
 @dataclass
 class Aftermath:
-    """An API was killed while it was `requested`, after so many submits were `answered`; another one is there now."""
+    """An API was killed while it was `requested`, after so many submits were `succeeded`; another one is there now."""
 
     api: Api
     requested: Requested
-    answered: int
+    succeeded: int
 
 
 @pytest.fixture(scope="module", params=DATABASES)
@@ -88,25 +88,25 @@ def aftermath(
     with deployed(url, folder) as deployment:
         first = deployment.api()
         requested = Requested.of(first)
-        answered = _killed_half_way(requested)
+        succeeded = _killed_half_way(requested)
         # It is not there any more to be stopped, as the others are.
         deployment.processes.remove(first.process)
         deployment.apis.remove(first)
         first.calls.http.close()
         first.http.close()
         second = deployment.api()
-        yield Aftermath(second, Requested(second, requested.dataset_id), answered)
+        yield Aftermath(second, Requested(second, requested.dataset_id), succeeded)
 
 
 def _killed_half_way(requested: Requested) -> int:
-    answered, half_way = list[int](), Event()
+    succeeded, half_way = list[int](), Event()
 
     def send(number: int) -> None:
         try:
-            answered.append(requested.send(number).status_code)
+            succeeded.append(requested.send(number).status_code)
         except httpx2.TransportError:
             return  # whether it was done nobody knows here
-        if len(answered) >= SUBMITS // 2:
+        if len(succeeded) >= SUBMITS // 2:
             half_way.set()
 
     with ThreadPoolExecutor(8) as clients:
@@ -116,18 +116,18 @@ def _killed_half_way(requested: Requested) -> int:
         for one in sent:
             one.result(60)
     requested.api.process.communicate()
-    return len(answered)
+    return len(succeeded)
 
 
 def test_an_api_that_is_killed_among_90_keyed_submits_makes_90_jobs(aftermath: Aftermath) -> None:
-    assert SUBMITS // 2 <= aftermath.answered < SUBMITS
+    assert SUBMITS // 2 <= aftermath.succeeded < SUBMITS
     again = [aftermath.requested.send(number) for number in range(SUBMITS)]
     aftermath.requested.assert_each_is_one_job(again)
     replayed = sum("Idempotent-Replayed" in response.headers for response in again)
-    assert aftermath.answered <= replayed < SUBMITS
+    assert aftermath.succeeded <= replayed < SUBMITS
 
 
-def test_connections_that_are_cut_before_the_answer_is_read_cost_no_second_job(aftermath: Aftermath) -> None:
+def test_connections_that_are_cut_before_the_response_is_read_cost_no_second_job(aftermath: Aftermath) -> None:
     """Half of them at once, whether or not the request was received whole; half as soon as the answer has come."""
     requested, address = Requested.of(aftermath.api), urlsplit(str(aftermath.api.http.base_url))
     for number in range(SUBMITS):

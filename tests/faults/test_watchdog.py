@@ -12,7 +12,7 @@ from time import monotonic
 
 import pytest
 
-from tests.processes import children, gone
+from tests.processes import children, has_exited
 from tests.waiting import until
 
 WITHIN = 60
@@ -97,7 +97,7 @@ def line_of(process: subprocess.Popen[str], pattern: str) -> re.Match[str]:
 
 
 def seconds_to_stop(process: subprocess.Popen[str]) -> float:
-    """How long it takes from SIGTERM to the end of the process."""
+    """The seconds from SIGTERM to the end of the process."""
     began = monotonic()
     process.terminate()
     process.wait()
@@ -117,7 +117,7 @@ def test_a_request_that_computes_without_end_does_not_keep_the_process(tmp_path:
             assert 2.0 < seconds_to_stop(process) < 10.0
         assert process.returncode == 1
         assert ENDED_BY_FORCE in (tmp_path / "log").read_text()
-        until(lambda: all(gone(worker) for worker in workers), seconds=30)
+        until(lambda: all(has_exited(worker) for worker in workers), seconds=30)
 
 
 def test_a_worker_that_does_not_stop_is_ended(tmp_path: Path) -> None:

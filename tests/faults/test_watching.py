@@ -50,7 +50,7 @@ class Place:
         return str(self.deployment.api(RELEVANCE_PORT=str(port)).http.base_url)
 
     def kill(self, number: int) -> None:
-        """End the process of that number without a chance to say so."""
+        """End the process of that number without a chance to report it."""
         process = self.deployment.processes.pop(number)
         api = self.deployment.apis.pop(number)
         api.calls.http.close()
@@ -194,7 +194,7 @@ def test_two_hundred_readers_see_each_event_once_over_a_restart(place: Place) ->
 
 @dataclass
 class Reader:
-    """Reads as a browser's EventSource does: asks again with the last id a moment after each end, until told not to."""
+    """Reads as a browser's EventSource does: repeats its request with the last id after each end, until it gets 204."""
 
     port: int
     path: str
@@ -229,7 +229,7 @@ async def all_have_seen(readers: Sequence[Reader], number: int) -> None:
 
 
 def responses(port: int) -> bool:
-    """Whether somebody takes connections there."""
+    """Return whether a server accepts connections there."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -1,4 +1,4 @@
-"""Whatever a worker dies of, a webhook is told, by the same id."""
+"""Whatever a worker dies of, a webhook is notified, by the same id."""
 
 import json
 import signal
@@ -37,7 +37,7 @@ def deliveries(place: Place, webhook: Webhook) -> tuple[Delivery, ...]:
     return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, PageRequest(9)).items
 
 
-def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(make_place: MakePlace) -> None:
+def test_a_worker_killed_between_request_and_record_delivers_again_by_the_same_id(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
     with receiving(kills(worker), responses(204)) as receiver:
@@ -57,7 +57,7 @@ def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(m
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_an_end_that_its_receiver_could_not_take_is_told_again(make_place: MakePlace) -> None:
+def test_an_end_that_its_receiver_could_not_take_is_delivered_again(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
     with receiving(responses(500), responses(200)) as receiver:

@@ -16,7 +16,7 @@ from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.jobs.worker import trainers
 from tests.live_workers import workers_alive
 from tests.postgres import Server
-from tests.processes import gone
+from tests.processes import has_exited
 from tests.waiting import until
 
 on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -91,10 +91,10 @@ def test_a_fit_dies_with_its_worker_also_when_it_holds_the_interpreter(make_plac
     place.submit(trainers.stuck)
     (fit,) = place.started()
     worker.kill()
-    until(lambda: gone(fit), seconds=2)
+    until(lambda: has_exited(fit), seconds=2)
 
 
-def test_a_worker_that_is_asked_to_end_hands_its_job_over_at_once(make_place: MakePlace) -> None:
+def test_a_worker_that_shuts_down_hands_its_job_over_at_once(make_place: MakePlace) -> None:
     place = make_place(interval=0.3, limit=600.0)  # nobody would be judged dead in this test's time
     first = place.start_worker()
     job = place.submit(trainers.marked)
@@ -102,7 +102,7 @@ def test_a_worker_that_is_asked_to_end_hands_its_job_over_at_once(make_place: Ma
     place.start_worker()
     first.send_signal(signal.SIGTERM)
     assert first.wait(10) == 0
-    assert gone(fit)
+    assert has_exited(fit)
     assert place.job_events(0) == [("job started", 1), ("job handed back", 1)]
     place.started(2)
     place.open_the_gate()
@@ -123,18 +123,18 @@ def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_pl
     place.open_the_gate()  # both fits end now, the first one's worker hears of it later
     assert place.ended(job).attempt == 2
     frozen.send_signal(signal.SIGCONT)
-    until(lambda: gone(fit))
+    until(lambda: has_exited(fit))
     assert place.versions(job) == 1
     assert place.look(job).state == "succeeded"
 
 
-def test_a_cancelled_jobs_fit_is_gone_within_a_second_though_it_holds_the_interpreter(make_place: MakePlace) -> None:
+def test_a_cancelled_jobs_fit_ends_within_a_second_though_it_holds_the_interpreter(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
     job = place.submit(trainers.stuck)
     (fit,) = place.started()
     place.parts.jobs.cancel(BUILT_IN_OWNER, job.id)
-    until(lambda: gone(fit), seconds=1.0)
+    until(lambda: has_exited(fit), seconds=1.0)
     ended = place.ended(job, seconds=1.0)
     assert (ended.state, ended.version) == ("cancelled", None)
 

@@ -1,4 +1,4 @@
-"""`relevance worker`, whose children do what a job's seed says: see `tests.jobs.worker.trainers`; evaluations wait."""
+"""`relevance worker`, whose children act by a job's seed: see `tests.jobs.worker.trainers`; evaluations wait."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,7 @@ OTHER_VERSION = "RELEVANCE_TEST_OTHER_VERSION"
 
 
 def full_disk(connection: DBAPIConnection, _record: object, _proxy: object) -> None:
-    """SQLite gets no more pages while somebody says so."""
+    """SQLite gets no more pages while a file is there."""
     full = Path(os.environ[trainers.MARKS], trainers.FULL).exists()
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA max_page_count = {1 if full else 2**31}")

@@ -1,4 +1,4 @@
-"""What KServe's client finds here: each check a test, run by test_clients in an environment of its own."""
+"""KServe's client on this service: each check is a test, run by test_clients in an environment of its own."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -102,7 +102,7 @@ def test_plain_json_is_inferred_from() -> None:
         ("numbers", mixed(binary=False), "'400 Bad Request'"),
     ],
 )
-def test_what_can_not_be_done_is_said(model: str, inputs: list[InferInput], given: str) -> None:
+def test_what_can_not_be_done_is_stated(model: str, inputs: list[InferInput], given: str) -> None:
     with pytest.raises(httpx.HTTPStatusError, match=given):
         infer(model, InferRequest(model, inputs))
 

@@ -1,4 +1,4 @@
-"""What MLServer's types and codecs make of our answers: each check a test, run by test_clients in an environment of
+"""MLServer's types and codecs on our responses: each check is a test, run by test_clients in an environment of
 its own."""
 
 from urllib.error import HTTPError
@@ -19,7 +19,7 @@ from mlserver.types import (
     RequestOutput,
 )
 
-from tests.foreign.service import answer, means, predictions
+from tests.foreign.service import get, means, predictions
 
 MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
 
@@ -30,7 +30,7 @@ def mixed(x: list[float], colours: list[str]) -> pd.DataFrame:
 
 
 def infer(model: str, request: InferenceRequest) -> InferenceResponse:
-    return InferenceResponse.model_validate_json(answer(f"/v2/models/{model}/infer", request.model_dump_json()))
+    return InferenceResponse.model_validate_json(get(f"/v2/models/{model}/infer", request.model_dump_json()))
 
 
 def output(response: InferenceResponse, name: str) -> list[float]:
@@ -38,12 +38,12 @@ def output(response: InferenceResponse, name: str) -> list[float]:
     return found
 
 
-def test_the_server_says_what_it_is() -> None:
-    assert MetadataServerResponse.model_validate_json(answer("/v2")).name == "relevance"
+def test_the_server_states_what_it_is() -> None:
+    assert MetadataServerResponse.model_validate_json(get("/v2")).name == "relevance"
 
 
-def test_a_model_says_what_it_reads() -> None:
-    reported = MetadataModelResponse.model_validate_json(answer("/v2/models/states/versions/1"))
+def test_a_model_states_what_it_reads() -> None:
+    reported = MetadataModelResponse.model_validate_json(get("/v2/models/states/versions/1"))
     assert reported.inputs is not None
     assert [(one.name, one.datatype, one.shape) for one in reported.inputs] == [
         ("x", "FP64", [-1]),
@@ -53,7 +53,7 @@ def test_a_model_says_what_it_reads() -> None:
 
 def test_the_registry_is_listed() -> None:
     body = RepositoryIndexRequest(ready=True).model_dump_json()
-    reported = RepositoryIndexResponse.model_validate_json(answer("/v2/repository/index", body))
+    reported = RepositoryIndexResponse.model_validate_json(get("/v2/repository/index", body))
     assert ("numbers", "champion", "READY") in {(one.name, one.version, one.state) for one in reported}
 
 
@@ -84,7 +84,7 @@ def test_parameters_are_understood() -> None:
     assert output(narrow, "lower") > output(usual, "lower")
 
 
-def test_what_can_not_be_done_is_said() -> None:
+def test_what_can_not_be_done_is_stated() -> None:
     request = NumpyRequestCodec.encode_request(MATRIX)
     with pytest.raises(HTTPError) as refused:
         infer("mixed", request)

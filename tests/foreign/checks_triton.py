@@ -1,4 +1,4 @@
-"""What tritonclient finds here: each check a test, run by test_clients in an environment of its own."""
+"""tritonclient on this service: each check is a test, run by test_clients in an environment of its own."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -17,11 +17,11 @@ LENGTH = "Inference-Header-Content-Length"
 MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
 MIXED: Sequence[dict[str, float | str]] = [{"x": 0.5, "colour": "red"}, {"x": 3.0, "colour": "blue"}]
 FORMS = [(False, False), (False, True), (True, False), (True, True)]
-"""Whether what is sent, and what comes, is bytes."""
+"""True if what is sent, and what comes, is bytes."""
 
 
 class _Requested:
-    """What the client's plugins are given."""
+    """The arguments of the client's plugins."""
 
     headers: dict[str, str]
 
@@ -72,7 +72,7 @@ def test_the_server_is_ready(client: InferenceServerClient) -> None:
     assert client.is_server_ready()
 
 
-def test_the_server_says_what_it_is(client: InferenceServerClient) -> None:
+def test_the_server_states_what_it_is(client: InferenceServerClient) -> None:
     reported = client.get_server_metadata()
     assert reported["name"] == "relevance"
     assert {"binary_tensor_data", "model_repository", "statistics", "parameters"} <= {*reported["extensions"]}
@@ -89,7 +89,7 @@ def test_what_is_not_there_is_not_ready(client: InferenceServerClient, model: st
 
 
 @pytest.mark.parametrize("version", ["", "1", "champion"])
-def test_a_model_says_what_it_reads(client: InferenceServerClient, version: str) -> None:
+def test_a_model_states_what_it_reads(client: InferenceServerClient, version: str) -> None:
     reported = client.get_model_metadata("numbers", version)
     assert (reported["name"], reported["versions"]) == ("numbers", ["2", "1", "champion"])
     assert [(one["name"], one["datatype"], one["shape"]) for one in reported["inputs"]] == [("input", "FP64", [-1, 5])]
@@ -154,7 +154,7 @@ def test_outputs_come_in_the_order_in_which_they_are_named(client: InferenceServ
 
 
 @pytest.mark.parametrize(
-    ("model", "version", "answered"),
+    ("model", "version", "expected_version"),
     [
         ("numbers", "", "2"),
         ("numbers", "1", "1"),
@@ -164,14 +164,14 @@ def test_outputs_come_in_the_order_in_which_they_are_named(client: InferenceServ
     ],
 )
 def test_versions_and_aliases_are_inferred_with(
-    client: InferenceServerClient, model: str, version: str, answered: str
+    client: InferenceServerClient, model: str, version: str, expected_version: str
 ) -> None:
     result = client.infer(model, [matrix()], model_version=version)
     assert result.get_response()["model_name"] == "numbers"
-    assert result.get_response()["model_version"] == answered
+    assert result.get_response()["model_version"] == expected_version
 
 
-def test_statistics_count_what_was_asked(client: InferenceServerClient) -> None:
+def test_statistics_count_what_was_requested(client: InferenceServerClient) -> None:
     def counted(version: str) -> Mapping[str, int]:
         (reported,) = client.get_inference_statistics("numbers", version)["model_stats"]
         stats: Mapping[str, Mapping[str, int]] = reported["inference_stats"]
@@ -254,7 +254,7 @@ def test_several_requests_are_under_way_at_once() -> None:
             assert inferred(result) == means("numbers", (MATRIX + number).tolist())
 
 
-def test_bodies_that_the_client_only_makes_are_answered() -> None:
+def test_bodies_that_the_client_only_makes_get_a_response() -> None:
     body, length = InferenceServerClient.generate_request_body([matrix()], request_id="apart")
     content, headers = exchange("/v2/models/numbers/infer", body, {LENGTH: str(length)})
     result = InferenceServerClient.parse_response_body(content, header_length=int(headers[LENGTH]))
@@ -276,7 +276,7 @@ def test_bodies_that_the_client_only_makes_are_answered() -> None:
         ("numbers", "", [tensor("input", np.zeros((5_001, 5)))], None, "split the request"),
     ],
 )
-def test_what_can_not_be_done_is_said(
+def test_what_can_not_be_done_is_stated(
     client: InferenceServerClient,
     model: str,
     version: str,
@@ -308,7 +308,7 @@ def test_shared_memory_is_refused(client: InferenceServerClient) -> None:
         client.infer("numbers", [shared])
 
 
-def test_what_is_not_configured_here_is_said_not_to_be_there(client: InferenceServerClient) -> None:
+def test_what_is_not_configured_here_is_stated_not_to_be_there(client: InferenceServerClient) -> None:
     for call in (lambda: client.get_model_config("numbers"), client.get_trace_settings, client.get_log_settings):
         with pytest.raises(InferenceServerException, match="There is no resource at"):
             call()

@@ -1,4 +1,4 @@
-"""What tritonclient finds here by gRPC: each check a test, run by test_clients in an environment of its own."""
+"""tritonclient on this service by gRPC: each check is a test, run by test_clients in an environment of its own."""
 
 from collections.abc import Iterator, Sequence
 from queue import Queue
@@ -38,12 +38,12 @@ def test_the_server_is_live_and_ready(client: InferenceServerClient) -> None:
     assert client.is_server_ready()
 
 
-def test_the_server_says_what_it_is(client: InferenceServerClient) -> None:
+def test_the_server_states_what_it_is(client: InferenceServerClient) -> None:
     assert client.get_server_metadata(headers=KEY).name == "relevance"
 
 
 @pytest.mark.parametrize("version", ["", "1", "champion"])
-def test_a_model_is_ready_and_says_what_it_reads(client: InferenceServerClient, version: str) -> None:
+def test_a_model_is_ready_and_states_what_it_reads(client: InferenceServerClient, version: str) -> None:
     assert client.is_model_ready("numbers", version, headers=KEY)
     reported = client.get_model_metadata("numbers", version, headers=KEY)
     assert list(reported.versions) == ["2", "1", "champion"]
@@ -94,14 +94,14 @@ def test_several_requests_are_under_way_at_once(client: InferenceServerClient) -
         ("numbers", "", [matrix(5_001)], "RESOURCE_EXHAUSTED.*split the request"),
     ],
 )
-def test_what_can_not_be_done_is_said(
+def test_what_can_not_be_done_is_stated(
     client: InferenceServerClient, model: str, version: str, inputs: Sequence[InferInput], given: str
 ) -> None:
     with pytest.raises(InferenceServerException, match=given):
         client.infer(model, inputs, version, headers=KEY)
 
 
-def test_what_is_not_spoken_is_said_not_to_be(client: InferenceServerClient) -> None:
+def test_what_is_not_spoken_is_stated_not_to_be(client: InferenceServerClient) -> None:
     with pytest.raises(InferenceServerException, match="UNIMPLEMENTED"):
         client.get_model_config("numbers", headers=KEY)
 

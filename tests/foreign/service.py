@@ -1,4 +1,4 @@
-"""The service that a client is checked with, asked without that client."""
+"""The service that a client is checked with, without that client."""
 
 import json
 import os
@@ -16,13 +16,13 @@ NUMBERS = ("a", "b", "c", "d", "e")
 
 
 def exchange(path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[bytes, Mapping[str, str]]:
-    """What is answered, and its headers; raises urllib's HTTPError."""
+    """The response and its headers; raises urllib's HTTPError."""
     with urlopen(Request(f"{URL}{path}", body, {"Authorization": AUTHORIZATION, **headers})) as response:
         return response.read(), response.headers
 
 
-def answer(path: str, body: str | None = None) -> bytes:
-    """What is at a path, or is answered to a body of JSON; raises urllib's HTTPError."""
+def get(path: str, body: str | None = None) -> bytes:
+    """The response of a path, or to a body of JSON; raises urllib's HTTPError."""
     content, _ = exchange(path, None if body is None else body.encode(), {"Content-Type": "application/json"})
     return content
 
@@ -30,7 +30,7 @@ def answer(path: str, body: str | None = None) -> bytes:
 def predictions(model: str, rows: Sequence[dict[str, float | str]]) -> list[dict[str, Json]]:
     """By the service's own interface."""
     reported: dict[str, list[dict[str, Json]]] = json.loads(
-        answer(f"/v1/models/{model}/predict", json.dumps({"rows": rows}))
+        get(f"/v1/models/{model}/predict", json.dumps({"rows": rows}))
     )
     return reported["predictions"]
 

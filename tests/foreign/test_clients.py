@@ -13,7 +13,7 @@ ENVIRONMENTS = ROOT / ".venv-clients"
 TIMEOUT = 120
 
 CHECKS = {"triton": 31, "triton_rpc": 15, "kserve": 8, "mlserver": 5}
-"""How many checks each has at the least."""
+"""The minimum number of checks of each."""
 
 
 @pytest.mark.parametrize("checked", CHECKS)

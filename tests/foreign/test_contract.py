@@ -1,4 +1,4 @@
-"""The service is what its OpenAPI document says, as a tool finds that asks all that the document allows, and more."""
+"""The service is as its OpenAPI document states, found by a tool that sends all that the document allows, and more."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ TIMEOUT = 600
 
 
 @pytest.mark.thorough
-def test_all_that_the_document_allows_is_answered_as_it_says(service: Service, tmp_path: Path) -> None:
+def test_all_that_the_document_allows_gets_a_response_as_it_states(service: Service, tmp_path: Path) -> None:
     assert TOOL.exists(), "the tool is not installed: `make thorough` does it"
     requested = ("--url", service.url, "--header", f"Authorization: Bearer {service.key}", "--seed", "1", "--no-color")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""CSV as people and programs write it, and what is said of it when it is broken."""
+"""CSV as people and programs write it, and the errors of broken files."""
 
 import csv
 import io
@@ -68,7 +68,7 @@ def test_a_header_is_found_out(content: bytes, names: list[str]) -> None:
     assert list(read_csv(content)[0]) == names
 
 
-def test_what_the_caller_says_goes_before_what_is_found_out() -> None:
+def test_what_the_caller_states_goes_before_what_is_inferred() -> None:
     assert read_csv(b"1,2\n3,4\n", ReadOptions(header=True)) == ({"1": "number", "2": "number"}, [[3.0, 4.0]])
     assert read_csv(b"a;b\n1;2\n", ReadOptions(delimiter=",")) == ({"a;b": "category"}, [["1;2"]])
     assert read_csv(b"a;b\n1,5;x\n", ReadOptions(decimal=".", delimiter=";"))[0] == {"a": "category", "b": "category"}
@@ -80,7 +80,7 @@ def test_what_the_caller_says_goes_before_what_is_found_out() -> None:
         read_csv(b"a\n1\n", ReadOptions(delimiter="ab"))
 
 
-def test_a_decimal_comma_beside_a_decimal_point_is_asked_about() -> None:
+def test_a_decimal_comma_beside_a_decimal_point_needs_an_option() -> None:
     with pytest.raises(InvalidDataError, match="decimal="):
         read_csv(b"a;b\n1,5;2.5\n")
     assert read_csv(b"a;b\n1,5;2.5\n", ReadOptions(decimal=","))[0] == {"a": "number", "b": "category"}
@@ -124,7 +124,7 @@ LINE = ROWS_LOOKED_AT + 502
         (LONG.replace("1,a", "2024-01-01,a") + "2024-02-30,b\n", LINE, "x", '"2024-02-30" is not an ISO 8601'),
     ],
 )
-def test_a_misfit_is_refused_with_its_line(content: str, line: int, column: str, detail: str) -> None:
+def test_a_mismatch_is_refused_with_its_line(content: str, line: int, column: str, detail: str) -> None:
     with pytest.raises(InvalidDataError) as refused:
         read_csv(content)
     (fault,) = refused.value.faults
@@ -133,13 +133,13 @@ def test_a_misfit_is_refused_with_its_line(content: str, line: int, column: str,
     assert refused.value.detail.startswith(f'Line {line}, column "{column}": {detail}')
 
 
-def test_many_misfits_are_told_up_to_a_number() -> None:
+def test_many_mismatches_are_reported_up_to_a_number() -> None:
     with pytest.raises(InvalidDataError, match="first of 100 faults") as refused:
         read_csv("x\n" + "1\n" * 200 + "a\n" * 100)
     assert [fault.line for fault in refused.value.faults] == list(range(202, 202 + MAX_FAULTS_REPORTED))
 
 
-def test_declared_numbers_are_rounded_as_asked() -> None:
+def test_declared_numbers_are_rounded_as_requested() -> None:
     assert read_csv("x\n9007199254740993\n", declared={"x": "number"})[1] == [[9007199254740992.0]]
 
 

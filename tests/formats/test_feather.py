@@ -56,7 +56,7 @@ def test_pandas_file_is_read_too() -> None:
 
 
 def test_a_stream_of_that_type_is_read_by_the_rules_of_streams() -> None:
-    """Many clients say it of a file called .arrow, whichever of both that is."""
+    """Many clients send it for a file called .arrow, whichever of both that is."""
     assert opened(arrow_stream(TABLE)) == opened(written(TABLE))
     assert read_feather(arrow_stream(TABLE), EXPECTED).cell_faults == ()
     with pytest.raises(InvalidDataError, match="compressed buffers"):

@@ -12,7 +12,7 @@ OTHERS = ["", "red", "a=b", "'=1", "1-2", " =1", "ünd", "-1", "+49", "-1.5e-3",
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_a_formula_stands_behind_an_apostrophe(text: str) -> None:
+def test_a_formula_is_behind_an_apostrophe(text: str) -> None:
     assert escaped(text) == f"'{text}"
 
 

@@ -110,7 +110,7 @@ def test_too_many_pixels_are_refused_before_they_are_unpacked(as_png: bool) -> N
 
 
 def test_a_header_that_lies_of_a_great_image_costs_nothing() -> None:
-    """A file of a hundred bytes that says it has ten thousand million pixels."""
+    """A file of a hundred bytes that states it has ten thousand million pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -137,13 +137,13 @@ def test_bytes_behind_an_array_are_refused(more: bytes) -> None:
 def test_files_that_are_cut_off_or_damaged_are_refused(as_png: bool) -> None:
     rng = np.random.default_rng(1)
     noise = rng.integers(0, 255, (40, 40), np.uint8)
-    whole = png(Image.fromarray(noise)) if as_png else npy(noise)
-    for length in (0, 5, 20, len(whole) // 2, len(whole) - 30):
+    full = png(Image.fromarray(noise)) if as_png else npy(noise)
+    for length in (0, 5, 20, len(full) // 2, len(full) - 30):
         with pytest.raises(MalformedBodyError):
-            read(whole[:length], as_png=as_png)
+            read(full[:length], as_png=as_png)
     for _ in range(200):
-        place = int(rng.integers(len(whole)))
-        damaged = bytearray(whole)
+        place = int(rng.integers(len(full)))
+        damaged = bytearray(full)
         damaged[place] = int(rng.integers(256))
         with suppress(RelevanceError):
             read(bytes(damaged), as_png=as_png)

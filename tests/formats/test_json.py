@@ -1,4 +1,4 @@
-"""Tables in JSON: three forms, one meaning; and what is said of bodies that are none."""
+"""Tables in JSON: three forms, one meaning; and the errors of other bodies."""
 
 import json
 import time
@@ -34,7 +34,7 @@ def read(body: object, declared: Mapping[str, ColumnKind] | None = None) -> Tabl
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_three_forms_say_the_same(form: str) -> None:
+def test_the_three_forms_state_the_same(form: str) -> None:
     kinds, rows = read(FORMS[form])
     assert kinds == {"x": "number", "c": "category", "b": "boolean", "t": "timestamp"}
     assert rows == [[1.0, "a", True, "2024-05-01T00:00:00Z"], [2.5, None, False, None], [None, "😀", None, None]]
@@ -179,7 +179,7 @@ def test_any_repeated_key_is_found(members: dict[str, JSON], data: st.DataObject
         decode(body.encode())
 
 
-WANTED: list[tuple[str, ColumnKind]] = [("x", "number"), ("c", "category")]
+REQUIRED: list[tuple[str, ColumnKind]] = [("x", "number"), ("c", "category")]
 
 
 @pytest.mark.parametrize(
@@ -193,8 +193,8 @@ WANTED: list[tuple[str, ColumnKind]] = [("x", "number"), ("c", "category")]
         {"names": ["y", "c", "x"], "rows": [[1, "a", 1], [1, None, 2]]},
     ],
 )
-def test_a_typed_block_has_the_wanted_columns_in_order(body: object) -> None:
-    block, faults = typed_block(read_json(json.dumps(body).encode(), max_columns=100), WANTED, not_read={"y"})
+def test_a_typed_block_has_the_requested_columns_in_order(body: object) -> None:
+    block, faults = typed_block(read_json(json.dumps(body).encode(), max_columns=100), REQUIRED, not_read={"y"})
     assert faults == ()
     assert [raw_cells(block, row, block) for row in range(block_rows(block))] == [
         {"x": 1.0, "c": "a"},
@@ -202,9 +202,9 @@ def test_a_typed_block_has_the_wanted_columns_in_order(body: object) -> None:
     ]
 
 
-def test_rows_that_do_not_fit_are_missing_and_told() -> None:
+def test_rows_that_do_not_fit_are_missing_and_reported() -> None:
     body = '{"rows": [{"x": 1, "c": "a"}, {"x": "one", "c": "a"}, {"x": 1}, 7, {"x": 2, "c": "b", "z": 1}]}'
-    block, faults = typed_block(read_json(body.encode(), max_columns=100), WANTED)
+    block, faults = typed_block(read_json(body.encode(), max_columns=100), REQUIRED)
     assert [raw_cells(block, row, block)["x"] for row in range(5)] == [1.0, None, None, None, None]
     assert {(fault.row, fault.column) for fault in faults} == {(1, "x"), (2, "c"), (3, None), (4, "z")}
 
@@ -220,7 +220,7 @@ def test_rows_that_do_not_fit_are_missing_and_told() -> None:
 )
 def test_what_concerns_the_whole_table_is_raised(body: object, faults: tuple[Fault, ...]) -> None:
     with pytest.raises(InvalidDataError) as refused:
-        typed_block(read_json(json.dumps(body).encode(), max_columns=100), WANTED)
+        typed_block(read_json(json.dumps(body).encode(), max_columns=100), REQUIRED)
     assert refused.value.faults == faults
 
 
@@ -255,7 +255,7 @@ def test_no_body_whatever_raises_anything_else(body: bytes) -> None:
 
 def test_a_row_of_far_too_many_members_is_one_fault_that_names_the_first_three() -> None:
     raw = read_json(json.dumps({"rows": [{f"n{place}": 1 for place in range(1_000)}]}).encode(), max_columns=1_000)
-    _, (fault,) = typed_block(raw, WANTED)
+    _, (fault,) = typed_block(raw, REQUIRED)
     assert fault.row == 0
     assert fault.detail == ('The row has 1,000 members, but the table 2 columns; unknown are "n0", "n1", "n2".')
 
@@ -291,7 +291,7 @@ def test_escapes_without_end_cost_no_more_than_other_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "said"),
+    ("ending", "message"),
     [
         (b"NaN]", r"^NaN is not a finite number; .* It is at byte 3000001\.$"),
         (b"-Infinity]", r"^-Infinity is not a finite number; .* It is at byte 3000001\.$"),
@@ -300,6 +300,6 @@ def test_escapes_without_end_cost_no_more_than_other_characters() -> None:
         (b'{"a":1,"a":2}]', r"^The body repeats a key within one object\.$"),
     ],
 )
-def test_long_bodies_that_are_broken_are_not_decoded_twice(ending: bytes, said: str) -> None:
-    with pytest.raises((InvalidDataError, MalformedBodyError), match=said):
+def test_long_bodies_that_are_broken_are_not_decoded_twice(ending: bytes, message: str) -> None:
+    with pytest.raises((InvalidDataError, MalformedBodyError), match=message):
         decode(b"[%b%b" % (b"1," * 1_500_000, ending))

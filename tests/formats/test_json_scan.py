@@ -30,16 +30,16 @@ def max_members(value: JSON) -> int:
 
 
 @given(VALUES, st.integers(1, 12), st.booleans())
-def test_the_greatest_object_is_found_wherever_chunks_end(value: JSON, chunk: int, spaced: bool) -> None:
+def test_the_largest_object_is_found_wherever_chunks_end(value: JSON, chunk: int, spaced: bool) -> None:
     text = json.dumps(value, separators=(" , ", " : ") if spaced else (",", ":")).encode()
-    most = max_members(value)
+    count = max_members(value)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_scan, "CHUNK_BYTES", chunk)
         patch.setattr(json_scan, "MAX_UNCHECKED", -1)
-        check_members(text, most)
-        if most:
+        check_members(text, count)
+        if count:
             with pytest.raises(InvalidDataError):
-                check_members(text, most - 1)
+                check_members(text, count - 1)
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def containers(value: JSON) -> int:
 @given(VALUES, st.integers(1, 12), st.booleans())
 def test_objects_and_arrays_are_counted_wherever_chunks_end(value: JSON, chunk: int, spaced: bool) -> None:
     text = json.dumps(value, separators=(" , ", " : ") if spaced else (",", ":")).encode()
-    most = containers(value)
+    count = containers(value)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_scan, "CHUNK_BYTES", chunk)
-        check_containers(text + b" " * 1_000, most)
-        if most:
-            with pytest.raises(TooLargeError, match=f"at most {most - 1} objects"):
-                check_containers(text + b" " * 1_000, most - 1)
+        check_containers(text + b" " * 1_000, count)
+        if count:
+            with pytest.raises(TooLargeError, match=f"at most {count - 1} objects"):
+                check_containers(text + b" " * 1_000, count - 1)
 
 
 @pytest.mark.parametrize("piece", [b"{}", b"[]", b'{"a":[]}', b'"[{", {}'])

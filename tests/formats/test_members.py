@@ -28,17 +28,17 @@ OF_IMAGES = frozenset(
         "library/relevance_bayes/client/relevance.py",
     }
 )
-"""Where an image is PNG or npy, the pixels that its code tells."""
+"""Where an image is PNG or npy, the pixels of its code."""
 
 OTHERWISE_NAMED = {
-    "app/prediction/requests.py": "csv",  # where no format is asked for
+    "app/prediction/requests.py": "csv",  # where no format is requested
     "app/prediction/schemas/batch.py": "parquet",  # an example
     "library/relevance_bayes/documents/npz.py": ".npy",  # members of an npz file
 }
 
 
 def missing_parts(one: Format) -> Iterator[str]:
-    """What a format lacks, in words that say where it belongs."""
+    """The members that a format lacks, with the place where each belongs."""
     if not (one.name.isidentifier() and one.name.islower() and one.title):
         yield "a name of small letters, and a title"
     if not one.media_types or any(media_type != media_type.lower() for media_type in one.media_types):
@@ -97,7 +97,7 @@ def test_a_format_is_found_by_its_type_and_by_its_suffix() -> None:
 
 
 class WithoutReader(RowFormat):
-    """Says what it is, and can't read."""
+    """Has media types, and can't read."""
 
     file_format = FileFormat("half", "application/x-half", (".half",))
     title = "Half"
@@ -117,10 +117,10 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
     assert WithoutReader.__abstractmethods__ == {"read_rows"}
     assert inspect.isabstract(WithoutReader)
     with pytest.raises(TypeError, match="read_rows"):
-        WithoutReader()  # type: ignore[abstract]  # which is what mypy says in FORMATS
+        WithoutReader()  # type: ignore[abstract]  # mypy's error in FORMATS
 
 
-def test_what_a_format_lacks_beside_its_class_is_said() -> None:
+def test_what_a_format_lacks_beside_its_class_is_stated() -> None:
     assert [*missing_parts(WithoutTests())] == [
         "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients",
         "written in tests.formats.samples.half",

@@ -1,4 +1,4 @@
-"""What an upload costs: memory that does not grow with the file, and no Arrow where no file needs it."""
+"""The cost of an upload: memory that does not grow with the file, and no Arrow where no file needs it."""
 
 import subprocess
 import sys

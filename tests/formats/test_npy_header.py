@@ -19,7 +19,7 @@ EXPECTED = Expected((("a", "number"), ("b", "number"), ("c", "number")), None, f
 
 
 def of_version(major: int, minor: int) -> bytes:
-    """The array as a file that says it is of a version."""
+    """The array as a file that states it is of a version."""
     body = io.BytesIO()
     np.lib.format.write_array(body, ARRAY, version=(1, 0))
     header = body.getvalue()[10 : -ARRAY.nbytes]

@@ -46,9 +46,9 @@ def shortly(body: bytes) -> list[list[float]] | None:
 
 
 def written(rows: Sequence[object], others: dict[str, object], *, first: bool, spaced: bool) -> bytes:
-    whole = {**others, "rows": rows} if first else {"rows": rows, **others}
+    full = {**others, "rows": rows} if first else {"rows": rows, **others}
     separators = None if spaced else (",", ":")
-    return json.dumps(whole, ensure_ascii=False, indent=1 if spaced else None, separators=separators).encode()
+    return json.dumps(full, ensure_ascii=False, indent=1 if spaced else None, separators=separators).encode()
 
 
 @pytest.mark.parametrize("piece", [1, 40, 65_536])
@@ -67,8 +67,8 @@ def test_sound_rows_are_read_to_the_same_numbers(
     first: bool,
     spaced: bool,
 ) -> None:
-    said = {"interval": interval, "outputs": outputs}
-    others: dict[str, object] = {name: value for name, value in said.items() if value is not None}
+    options = {"interval": interval, "outputs": outputs}
+    others: dict[str, object] = {name: value for name, value in options.items() if value is not None}
     body = written(rows, others, first=first, spaced=spaced)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(number_rows, "PIECE_BYTES", piece)

@@ -60,10 +60,10 @@ def by_arrow() -> bytes:
 @pytest.mark.parametrize("size", [1, 13, ROWS])
 @pytest.mark.parametrize("coded", BY_PARTS, ids=lambda one: one.name)
 def test_parts_are_the_whole_wherever_they_are_divided(coded: PartsFormat, size: int) -> None:
-    assert table_of(coded.name, b"".join(parts(coded, size=size))) == table_of(coded.name, b"".join(whole(coded)))
+    assert table_of(coded.name, b"".join(parts(coded, size=size))) == table_of(coded.name, b"".join(full(coded)))
 
 
-def whole(coded: WritableFormat) -> list[bytes]:
+def full(coded: WritableFormat) -> list[bytes]:
     return [*coded.write(Flat(flat()))]
 
 
@@ -73,8 +73,8 @@ def test_lines_of_parts_are_those_that_arrow_writes(size: int) -> None:
 
 
 @pytest.mark.parametrize("coded", [one for one in BATCH_FORMATS if not one.is_text], ids=lambda one: one.name)
-def test_a_file_holds_the_table_its_types_and_what_is_said_of_it(coded: WritableFormat) -> None:
-    assert table_of(coded.name, b"".join(whole(coded))).equals(arrow_table(flat()), check_metadata=True)
+def test_a_file_holds_the_table_its_types_and_what_is_stated_of_it(coded: WritableFormat) -> None:
+    assert table_of(coded.name, b"".join(full(coded))).equals(arrow_table(flat()), check_metadata=True)
 
 
 @pytest.mark.parametrize("rows_at_once", [13, ROWS, ROWS + 1])
@@ -82,9 +82,9 @@ def test_a_file_holds_the_table_its_types_and_what_is_said_of_it(coded: Writable
 def test_what_is_known_whole_is_divided_too(
     monkeypatch: pytest.MonkeyPatch, coded: PartsFormat, rows_at_once: int
 ) -> None:
-    expected = table_of(coded.name, b"".join(whole(coded)))
+    expected = table_of(coded.name, b"".join(full(coded)))
     monkeypatch.setattr("app.formats.arrow_parts.ROWS_AT_ONCE", rows_at_once)
-    pieces = whole(coded)
+    pieces = full(coded)
     assert len(pieces) == -(-ROWS // rows_at_once)
     assert table_of(coded.name, b"".join(pieces)) == expected
 

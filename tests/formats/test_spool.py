@@ -20,7 +20,7 @@ def test_a_directory_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
-def test_a_full_disk_is_told_as_no_room_for_now() -> None:
+def test_a_full_disk_is_reported_as_no_space_for_now() -> None:
     async def write() -> None:
         with Path("/dev/full").open("wb") as full:
             file = SpoolFile(full, 10)

@@ -35,7 +35,7 @@ def saved(book: Workbook) -> bytes:
 
 
 def of(*rows: tuple[object, ...]) -> bytes:
-    """What openpyxl writes of rows in a first sheet."""
+    """A workbook of openpyxl with the rows in its first sheet."""
     book = Workbook()
     for row in rows:
         book.active.append(row)
@@ -43,7 +43,7 @@ def of(*rows: tuple[object, ...]) -> bytes:
 
 
 def refused(content: bytes, kind: type[RelevanceError], given: str) -> None:
-    """In no time, as a table and as rows to predict for."""
+    """Quickly, as a table and as rows to predict for."""
     begun = time.process_time()
     with pytest.raises(kind, match=given):
         opened(content)
@@ -98,7 +98,7 @@ def test_cells_become_what_the_same_csv_gives() -> None:
     assert rows[0][3] == datetime(2024, 5, 1, 12, 30, 15, tzinfo=UTC).isoformat().replace("+00:00", "Z")
 
 
-def test_dates_count_from_1904_where_the_workbook_says_so() -> None:
+def test_dates_count_from_1904_where_the_workbook_states_it() -> None:
     book = Workbook()
     book.epoch = datetime(1904, 1, 1)  # noqa: DTZ001
     book.active.append(("day",))
@@ -137,7 +137,7 @@ def test_empty_rows_and_columns_at_the_edges_are_not_there() -> None:
     assert opened(content) == ({"x": "number", "y": "category"}, [[1.0, None], [None, None], [2.0, "a"]])
 
 
-def test_rows_to_predict_for_are_found_by_name_and_faults_are_told_by_row_and_column() -> None:
+def test_rows_to_predict_for_are_found_by_name_and_faults_are_reported_by_row_and_column() -> None:
     content = of(("c", "y", "x"), ("red", 1, 2), ("blue", None, "two"), (None, None, None), ("red", None, 3))
     read = read_xlsx(io.BytesIO(content), None, EXPECTED)
     assert [(fault.row, fault.column) for fault in read.cell_faults] == [(1, "x")]

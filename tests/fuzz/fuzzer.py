@@ -22,7 +22,7 @@ WARM = 0.4
 
 @dataclass
 class Fuzzed:
-    """How often each status came, what was wrong, and the process's size in MB once it was warm, and at the end."""
+    """The count of each status, the errors, and the process's size in MB once it was warm, and at the end."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ def fuzz(service: Service, *, seconds: float, seed: int) -> Fuzzed:
     random, found = Random(seed), Fuzzed()
     sound = [*seeds(_exported(service))]
     for sent in sound:
-        status, reported = _ask(service, sent)
+        status, reported = _send(service, sent)
         if status >= 300:
             found.wrong.append(f"{status} to what is sound, {_shown(sent)}: {reported[:200]!r}")
     began = time.monotonic()
@@ -44,7 +44,7 @@ def fuzz(service: Service, *, seconds: float, seed: int) -> Fuzzed:
             found.warm = _megabytes(service.pid)
         sent = spoiled(random, random.choice(sound), sound)
         try:
-            status, reported = _ask(service, sent)
+            status, reported = _send(service, sent)
         except (OSError, http.client.HTTPException) as error:
             found.wrong.append(f"{error!r} to {_shown(sent)}")
             continue
@@ -59,12 +59,12 @@ def _exported(service: Service) -> dict[str, bytes]:
     files = {}
     for name, media_type in (("json", "application/json"), ("npz", NPZ)):
         sent = Sent("GET", f"/v1/models/mixed/versions/1/export?format={name}", {}, b"")
-        status, files[media_type] = _ask(service, sent)
+        status, files[media_type] = _send(service, sent)
         assert status == 200, files[media_type]
     return files
 
 
-def _ask(service: Service, sent: Sent) -> tuple[int, bytes]:
+def _send(service: Service, sent: Sent) -> tuple[int, bytes]:
     """On a connection of its own: how one request ends has nothing to do with the next."""
     where = urlsplit(service.url)
     connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""Sound requests in every format and through every door, for the fuzzer to spoil."""
+"""Sound requests in every format and on every path, for the fuzzer to spoil."""
 
 import io
 import json
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tests.table_files import ANSWERS, MEDIA_TYPES, NAMED_ROWS, ROWS, TABLES, FlatRow, written
+from tests.table_files import MEDIA_TYPES, NAMED_ROWS, RESPONSE_FORMATS, ROWS, TABLES, FlatRow, written
 
 LENGTH = "Inference-Header-Content-Length"
 JSON = "application/json"
@@ -35,7 +35,7 @@ def seeds(exported: Mapping[str, bytes]) -> Iterator[Sent]:
     their media type) to import."""
     for coded in ROWS:
         media_type = MEDIA_TYPES[coded]
-        accepted = media_type if coded in ANSWERS else JSON
+        accepted = media_type if coded in RESPONSE_FORMATS else JSON
         for path in ("/v1/models/numbers/predict", "/v1/models/numbers/versions/1/predict"):
             yield Sent("POST", path, {"Content-Type": media_type, "Accept": accepted}, written(coded, NUMBERS))
         if coded in NAMED_ROWS:

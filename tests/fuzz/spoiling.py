@@ -21,7 +21,7 @@ BITS = (
     b"-", b"\xed\xa0\x80", b"\\u0000", b"\\ud800", b"\x80" * 8, b"ARROW1", b"PAR1",
     b"\x93NUMPY", b'"shape":[-1]', b'"binary_data_size":-1',
 )  # fmt: skip
-"""What parsers stumble over."""
+"""Bytes that parsers often mishandle."""
 
 NUMBERS = (0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
 """Lengths and offsets: none, huge, negative where they have a sign."""
@@ -35,11 +35,11 @@ Spoil = Callable[[Random, Sent], Sent]
 def spoiled(random: Random, sent: Sent, others: Sequence[Sent]) -> Sent:
     """The same request with a few things wrong, some of which may be right after all."""
     if random.random() < 0.05:
-        return replace(random.choice(WHOLE)(random, sent), method=sent.method)
+        return replace(random.choice(WHOLE_BODY)(random, sent), method=sent.method)
     for _ in range(random.randint(1, 3)):
         spoil = random.choice(SPOILS)
         sent = spoil(random, sent)
-    if random.random() < 0.1:  # what says that it is another
+    if random.random() < 0.1:  # what states that it is another
         sent = replace(sent, body=random.choice(others).body)
     return sent
 
@@ -81,7 +81,7 @@ def _number(random: Random, sent: Sent) -> Sent:
 
 
 def _length(random: Random, sent: Sent) -> Sent:
-    """What the header says of where the tensors begin: one off, negative, past the end, no number."""
+    """The header's offset of the tensors: one off, negative, past the end, no number."""
     given = sent.headers.get(LENGTH, "")
     begins = int(given) if given.isascii() and given.isdigit() else len(sent.body)
     lies = (str(begins + random.randint(-9, 9)), "-1", str(2**63), "1e3", "", "0", str(len(sent.body) + 1), "٣")
@@ -187,7 +187,7 @@ SPOILS: Sequence[Spoil] = (
     _cut, _cut, _flip, _flip, _flip, _put, _put, _drop, _repeat, _number, _number,
     _length, _type, _accept, _packed, _lie_of_packing, _query,
 )  # fmt: skip
-WHOLE: Sequence[Spoil] = (
+WHOLE_BODY: Sequence[Spoil] = (
     _bomb,
     _deep,
     _foreign_npy,

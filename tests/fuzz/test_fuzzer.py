@@ -1,4 +1,4 @@
-"""A minute of spoiled requests; RELEVANCE_FUZZ_SECONDS and RELEVANCE_FUZZ_SEED ask for more, and for others."""
+"""A minute of spoiled requests; RELEVANCE_FUZZ_SECONDS and RELEVANCE_FUZZ_SEED request more, and others."""
 
 import os
 from pathlib import Path

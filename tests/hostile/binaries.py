@@ -35,7 +35,7 @@ class Body:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The header fields that say what the body is."""
+        """The header fields that state what the body is."""
         packed = {"Content-Encoding": self.encoding} if self.encoding else {}
         return {"Content-Type": self.media_type, "Accept": "application/json", **packed}
 

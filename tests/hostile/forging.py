@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[Parent, str | int]
 Forge: TypeAlias = Callable[[Random, Document, Sequence[Document]], None]
 
 RAW = "@raw@"
-"""Marks a text that stands in the document without its quotation marks."""
+"""Marks a text that is in the document without its quotation marks."""
 
 TOKENS = ("NaN", "Infinity", "-Infinity", "1e400", "-1e400", "9" * 400, "1E-400", "-0", "-0.0", "0.1e1")
 NUMBERS: tuple[Json, ...] = (
@@ -208,8 +208,8 @@ def forged_npz(random: Random, archive: bytes) -> bytes:
     """Return an archive of which one member is damaged, missing, repeated or exchanged, or the whole is."""
     if random.random() < 0.3:
         return mutated(random, archive)
-    with zipfile.ZipFile(io.BytesIO(archive)) as whole:
-        members = {name: whole.read(name) for name in whole.namelist()}
+    with zipfile.ZipFile(io.BytesIO(archive)) as complete:
+        members = {name: complete.read(name) for name in complete.namelist()}
     name, other = random.choice([*members]), random.choice([*members])
     match random.randrange(5):
         case 0:

@@ -3,7 +3,7 @@
 from random import Random
 
 LENGTHS = (0, 1, 7, 255, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
-"""What a length or an offset is replaced by: none, one off, huge, and negative where it has a sign."""
+"""Replacements of a length or an offset: none, one off, huge, and negative where it has a sign."""
 
 WAYS = ("flip", "flip", "bit", "cut", "drop", "insert", "repeat", "move", "length", "length", "zero")
 

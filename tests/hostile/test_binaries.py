@@ -55,7 +55,7 @@ def outcome(client: httpx2.Client, body: Body, content: bytes) -> tuple[int, str
 
 
 def fault_of_stored(client: httpx2.Client, dataset: dict[str, object]) -> str:
-    """Return what is wrong with a dataset: it has other rows or columns than its upload said."""
+    """Return what is wrong with a dataset: it has other rows or columns than its upload stated."""
     identifier, n_rows = dataset["id"], dataset["rows"]
     names = [column["name"] for column in dataset["columns"]] if isinstance(dataset["columns"], list) else []
     assert isinstance(n_rows, int)

@@ -77,7 +77,7 @@ def predicted(client: httpx2.Client, path: str, rows: list[Document]) -> tuple[s
 
 
 def faults_of_accepted(client: httpx2.Client, name: str) -> Iterator[str]:
-    """Yield what is wrong with an imported version, by what is asked of it."""
+    """Yield what is wrong with an imported version, by request."""
     path = f"/v1/models/{name}/versions/1"
     for suffix in ("", "/relevance-vectors"):
         response = client.get(f"{path}{suffix}")

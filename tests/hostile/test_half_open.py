@@ -23,7 +23,7 @@ def descriptors_of_our_own() -> None:
 
 
 @pytest.mark.usefixtures("descriptors_of_our_own")
-def test_everyone_else_is_answered(tmp_path: Path) -> None:
+def test_everyone_else_gets_a_response(tmp_path: Path) -> None:
     with deployed(f"sqlite:///{tmp_path / 'relevance.db'}", tmp_path) as deployment, ExitStack() as stack:
         api = deployment.api(DESCRIPTORS)
         port = api.http.base_url.port

@@ -30,7 +30,7 @@ def target(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @dataclass
 class Watched:
-    """What a client saw that goes on asking: seconds that each answer took, and what was no success."""
+    """The results of a client that keeps sending requests: seconds of each response, and the failures."""
 
     seconds: list[float] = field(default_factory=list)
     failed: list[bytes] = field(default_factory=list)
@@ -85,7 +85,7 @@ LARGE_BODIES: Mapping[str, tuple[str, Callable[[], bytes]]] = {
         lambda: b'{"inputs":[{"name":"x","shape":[1],"datatype":"FP64","data":[%b]}]}' % repeated(b"1", 5_000_000),
     ),
 }
-"""Of 10 to 14 MB, by name: where to, and how to make it. Memory for six of them as they came is bounded by no test."""
+"""Of 10 to 14 MB, by name: where to, and how to make it. Memory for six of them is bounded by no test."""
 
 
 @pytest.mark.parametrize("name", LARGE_BODIES)
@@ -127,7 +127,7 @@ def attack(target: Target, seed: int, end: float) -> None:
             target.sent(kinds[rng.integers(len(kinds))])
 
 
-def test_a_mixed_attack_costs_no_one_else_an_answer(target: Target) -> None:
+def test_a_mixed_attack_costs_no_one_else_a_response(target: Target) -> None:
     end = time.monotonic() + ATTACK_SECONDS
     with watched(target, HEALTH) as health, watched(target, prediction(target)) as predictions:
         threads = [threading.Thread(target=attack, args=(target, seed, end)) for seed in range(4)]

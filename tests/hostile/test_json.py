@@ -17,7 +17,7 @@ NUMBERS_REFUSED = (
     b"+1 -01 01 1. .5 -.5 1.e1 1e 1e+ 1E- 0x10 1_000 Infinity -Infinity NaN nan -nan inf - -- 1-1 0e 00 "
     b"\xef\xbc\x91 1e5.5 --1 +-1 0b1 1L 1f 0.0.1 5e5e5"
 ).split(b" ")
-NUMBERS_TAKEN = b"0 -0 -0.0 1e0 1E+2 1e-5 0e1 0.1e1 123456789012345678901234567890 1.5 -1 1e-400 20e1".split(b" ")
+VALID_NUMBERS = b"0 -0 -0.0 1e0 1E+2 1e-5 0e1 0.1e1 123456789012345678901234567890 1.5 -1 1e-400 20e1".split(b" ")
 TEXTS_REFUSED = [
     b'"',
     b'"a',
@@ -42,7 +42,7 @@ TEXTS_REFUSED = [
     b'"\\udc00\\ud800"',
     b'"\\ud800\\u0041"',
 ]
-TEXTS_TAKEN = [
+VALID_TEXTS = [
     b'""',
     b'"\\u0041"',
     b'"\\ud83d\\ude00"',
@@ -54,7 +54,7 @@ TEXTS_TAKEN = [
     b'"\xef\xbb\xbf"',
 ]
 WORDS_REFUSED = b"nul True FALSE None undefined true1 nulll tru {1} [1,,2] {,} [,] (1) <a> # // /**/".split(b" ")
-WORDS_TAKEN = (b"null", b"true", b"false", b"[]", b"{}", b" 1 ", b"\t1\r\n", b'{"":0}')
+VALID_LITERALS = (b"null", b"true", b"false", b"[]", b"{}", b" 1 ", b"\t1\r\n", b'{"":0}')
 STRUCTURES_REFUSED = [
     b"",
     b" ",
@@ -117,7 +117,7 @@ def test_what_is_no_json_is_refused(target: Target) -> None:
 
 
 def test_what_is_json_is_never_a_mistake_of_the_service(target: Target) -> None:
-    values = [*NUMBERS_TAKEN, *TEXTS_TAKEN, *WORDS_TAKEN]
+    values = [*VALID_NUMBERS, *VALID_TEXTS, *VALID_LITERALS]
     for value in values:
         json.loads(value)
     wrong = [
@@ -128,7 +128,7 @@ def test_what_is_json_is_never_a_mistake_of_the_service(target: Target) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("value", NUMBERS_TAKEN)
+@pytest.mark.parametrize("value", VALID_NUMBERS)
 def test_numbers_of_json_are_predicted_with(target: Target, value: bytes) -> None:
     row = b",".join(b'"%c":%b' % (name, value if name == ord("a") else b"0.5") for name in b"abcde")
     assert target.sent(target.post(PREDICT, JSON, b'{"rows":[{' + row + b"}]}")) == 200

@@ -33,10 +33,10 @@ def cost(target: Target, request: bytes) -> float:
 
 @pytest.mark.parametrize("name", DIMENSIONS)
 def test_cpu_time_grows_no_faster_than_the_request(target: Target, name: str) -> None:
-    make, least = DIMENSIONS[name]
+    make, minimum = DIMENSIONS[name]
     costs = []
     for doubling in range(DOUBLINGS + 1):
-        request = make(target, least << doubling)
+        request = make(target, minimum << doubling)
         target.sent(request)  # what the first of its kind costs once
         costs.append(cost(target, request))
     slope = np.polyfit(np.arange(DOUBLINGS + 1), np.log2(costs), 1)[0]

@@ -200,7 +200,7 @@ def test_labels_and_columns_of_any_name_are_predicted_and_exported(annotated: Cl
             assert structure(files["python"].text) == structure(plain), shown
 
 
-def test_trainings_are_asked_for_by_any_name(annotated: Clients) -> None:
+def test_trainings_are_requested_by_any_name(annotated: Clients) -> None:
     for database, client in annotated.items():
         columns = {name: [float((row + place) % 5) for row in range(5)] for place, name in enumerate(NAMES[:100])}
         dataset = client.post("/v1/datasets", json={"columns": columns}).json()["id"]

@@ -26,7 +26,7 @@ COLUMNAR: Mapping[str, Callable[[pa.Table], bytes]] = {
     "parquet": lambda table: parquet(table),
     "feather": lambda table: feather_file(table),
 }
-"""What writes a table in a format of typed columns."""
+"""The writer of a table in a format of typed columns."""
 
 Cell: TypeAlias = "str | int | float | bool | None"
 Columns: TypeAlias = Sequence[tuple[str, Sequence[Cell]]]
@@ -48,7 +48,7 @@ class NotExpressible:
 
 @dataclass(frozen=True)
 class Body:
-    """A body, what its Content-Type says behind the media type, and its Content-Encoding."""
+    """A body, its Content-Type's parameters behind the media type, and its Content-Encoding."""
 
     content: bytes
     parameters: str = ""
@@ -186,7 +186,7 @@ def utf16(coded: str) -> Made:
 
 
 def other_charset(coded: str) -> Made:
-    """A good table said to be in Latin-1: of a form, its part."""
+    """A good table declared to be in Latin-1: of a form, its part."""
     match coded:
         case "json" | "ndjson" | "csv":
             return Body(written(coded, GOOD), "; charset=latin-1")
@@ -298,8 +298,8 @@ def preceded(before: bytes) -> Callable[[str], Made]:
 
 def cut(coded: str) -> Made:
     """The first half of a good body."""
-    whole = written(coded, GOOD)
-    return NO_END if coded == "csv" else whole[: len(whole) // 2]
+    full = written(coded, GOOD)
+    return NO_END if coded == "csv" else full[: len(full) // 2]
 
 
 def of(columns: Columns, **instead: Made) -> Callable[[str], Made]:
@@ -313,5 +313,5 @@ def always(content: bytes) -> Callable[[str], Made]:
 
 
 def encoded(encoding: str, pack: Callable[[bytes], bytes] = bytes) -> Callable[[str], Made]:
-    """A good table that says that it has a Content-Encoding."""
+    """A good table with a Content-Encoding."""
     return lambda coded: Body(pack(written(coded, GOOD)), encoding=encoding)

@@ -1,4 +1,4 @@
-"""Small JSON bodies: what is said where several things are wrong."""
+"""Small JSON bodies: the errors where several things are wrong."""
 
 import pytest
 from pydantic import TypeAdapter

@@ -74,7 +74,7 @@ def test_a_packed_body_is_bounded_by_what_it_unpacks_to(client: TestClient) -> N
     )
 
 
-def test_a_body_that_is_not_what_it_says_is_malformed(client: TestClient) -> None:
+def test_a_body_that_is_not_what_it_states_is_malformed(client: TestClient) -> None:
     response = client.post("/v1/training-jobs", json=SUBMIT, headers={"Content-Encoding": "gzip"})
     assert (response.status_code, response.json()["type"]) == (400, "/problems/malformed-body")
 

@@ -1,4 +1,4 @@
-"""Predictions for rows in every format, told in every other: the same numbers to the bit, the same faults."""
+"""Predictions for rows in every format, reported in every other: the same numbers to the bit, the same faults."""
 
 import gzip
 import io
@@ -29,10 +29,10 @@ from tests.small_models import (
     version_of_three_classes,
 )
 from tests.table_files import (
-    ANSWERS,
-    FLAT_ANSWERS,
+    FLAT_FORMATS,
     MEDIA_TYPES,
     NAMED_ROWS,
+    RESPONSE_FORMATS,
     ROWS,
     FlatRow,
     arrow_stream,
@@ -41,7 +41,7 @@ from tests.table_files import (
     written,
 )
 
-NAMED_ANSWERS = tuple(one.name for one in WRITABLE_FORMATS if one.has_texts)
+NAMED_FORMATS = tuple(one.name for one in WRITABLE_FORMATS if one.has_texts)
 NUMBERS: list[FlatRow] = [
     {"x": 0.1 + 0.2, "a": -1e-17, "b": 3.0},
     {"x": 1.5, "a": 0.7, "b": -2.25},
@@ -62,69 +62,77 @@ def models(parts: SmallParts) -> None:
     parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
 
 
-def ask(client: TestClient, path: str, coded: str, body: bytes, answer: str = "json", **query: str) -> bytes:
-    headers = {"Content-Type": MEDIA_TYPES[coded], "Accept": MEDIA_TYPES[answer]}
+def predict(
+    client: TestClient, path: str, coded: str, body: bytes, response_format: str = "json", **query: str
+) -> bytes:
+    headers = {"Content-Type": MEDIA_TYPES[coded], "Accept": MEDIA_TYPES[response_format]}
     response = client.post(path, content=body, headers=headers, params=query)
     assert response.status_code == 200, response.text
-    assert response.headers["Content-Type"].partition(";")[0] == MEDIA_TYPES[answer]
+    assert response.headers["Content-Type"].partition(";")[0] == MEDIA_TYPES[response_format]
     return response.content
 
 
 @pytest.mark.parametrize("coded", ROWS)
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_the_same_rows_get_the_same_numbers_to_the_bit_by_every_door(
-    client: TestClient, coded: str, answer: str
+@pytest.mark.parametrize("response_format", RESPONSE_FORMATS)
+def test_the_same_rows_get_the_same_numbers_to_the_bit_by_every_path(
+    client: TestClient, coded: str, response_format: str
 ) -> None:
     expected = read("json", client.post(PATH, json={"rows": NUMBERS}).content, ())
     names = (*REAL, "support")
     assert [tuple(row) for row in expected] == [names] * 3
-    assert read(answer, ask(client, PATH, coded, written(coded, NUMBERS), answer), names) == expected
+    assert (
+        read(response_format, predict(client, PATH, coded, written(coded, NUMBERS), response_format), names) == expected
+    )
 
 
 @pytest.mark.parametrize("coded", NAMED_ROWS)
 @pytest.mark.parametrize("name", ["small", "classes", "three"])
-def test_texts_and_classes_go_by_every_door_but_npy(client: TestClient, coded: str, name: str) -> None:
+def test_texts_and_classes_go_by_every_path_but_npy(client: TestClient, coded: str, name: str) -> None:
     path = f"/v1/models/{name}/predict"
     expected = read("json", client.post(path, json={"rows": MIXED}).content, ())
-    for answer in NAMED_ANSWERS:
-        assert read(answer, ask(client, path, coded, written(coded, MIXED), answer), ()) == expected
+    for response_format in NAMED_FORMATS:
+        assert (
+            read(response_format, predict(client, path, coded, written(coded, MIXED), response_format), ()) == expected
+        )
 
 
-def test_npy_tells_the_numbers_of_classes(client: TestClient) -> None:
+def test_npy_returns_the_numbers_of_classes(client: TestClient) -> None:
     rows = client.post("/v1/models/two/predict", json={"rows": NUMBERS}).json()["predictions"]
-    content = ask(client, "/v1/models/two/predict", "npy", written("npy", NUMBERS), "npy", outputs="probabilities")
+    content = predict(client, "/v1/models/two/predict", "npy", written("npy", NUMBERS), "npy", outputs="probabilities")
     reported = np.load(io.BytesIO(content))
     assert reported.tolist() == [[share["probability"] for share in row["probabilities"]] for row in rows]
 
 
-@pytest.mark.parametrize("answer", NAMED_ANSWERS)
-def test_decisions_are_columns(client: TestClient, answer: str) -> None:
+@pytest.mark.parametrize("response_format", NAMED_FORMATS)
+def test_decisions_are_columns(client: TestClient, response_format: str) -> None:
     requested = {"costs": [[0, 1], [1, 0]], "reject_cost": 0.3}
     expected = read("json", client.post("/v1/models/classes/predict", json={"rows": MIXED, **requested}).content, ())
     assert {row["decision"] for row in expected} > {None}
     query = {name: json.dumps(value) for name, value in requested.items()}
-    content = ask(client, "/v1/models/classes/predict", "csv", written("csv", MIXED), answer, **query)
-    assert read(answer, content, ()) == expected
+    content = predict(client, "/v1/models/classes/predict", "csv", written("csv", MIXED), response_format, **query)
+    assert read(response_format, content, ()) == expected
 
 
-def test_formulas_in_csv_are_escaped_where_that_is_asked_for(client: TestClient, parts: SmallParts) -> None:
+def test_formulas_in_csv_are_escaped_where_that_is_requested(client: TestClient, parts: SmallParts) -> None:
     harmful = version_of_three_classes(name="harmful", classes=("+1+2", "=1+1", "@x"))
     parts.stored.put_version(OWNER, harmful, number=1)
     path, requested = "/v1/models/harmful/predict", {"outputs": "label"}
-    plain = ask(client, path, "csv", written("csv", MIXED), "csv", **requested).splitlines()
-    safe = ask(client, path, "csv", written("csv", MIXED), "csv", csv_escape_formulas="true", **requested).splitlines()
+    plain = predict(client, path, "csv", written("csv", MIXED), "csv", **requested).splitlines()
+    safe = predict(
+        client, path, "csv", written("csv", MIXED), "csv", csv_escape_formulas="true", **requested
+    ).splitlines()
     assert (plain[0], safe[0]) == (b'"label"', b'"label"')
     assert {*plain[1:]} <= {b'"+1+2"', b'"=1+1"', b'"@x"'}
     assert safe[1:] == [line.replace(b'"', b"\"'", 1) for line in plain[1:]]
     by_json = {"rows": MIXED, "outputs": ["label"], "csv_escape_formulas": True}
     assert client.post(path, json=by_json, headers={"Accept": "text/csv"}).content.splitlines() == safe
-    arrow = ask(client, path, "csv", written("csv", MIXED), "arrow", csv_escape_formulas="true", **requested)
-    assert arrow == ask(client, path, "csv", written("csv", MIXED), "arrow", **requested)
-    negative = ask(client, PATH, "csv", written("csv", NUMBERS), "csv", csv_escape_formulas="true")
-    assert negative == ask(client, PATH, "csv", written("csv", NUMBERS), "csv")
+    arrow = predict(client, path, "csv", written("csv", MIXED), "arrow", csv_escape_formulas="true", **requested)
+    assert arrow == predict(client, path, "csv", written("csv", MIXED), "arrow", **requested)
+    negative = predict(client, PATH, "csv", written("csv", NUMBERS), "csv", csv_escape_formulas="true")
+    assert negative == predict(client, PATH, "csv", written("csv", NUMBERS), "csv")
 
 
-def test_the_answers_say_which_version_gave_them(client: TestClient) -> None:
+def test_the_responses_state_which_version_gave_them(client: TestClient) -> None:
     body, headers = written("csv", MIXED), {"Content-Type": "text/csv", "Accept": MEDIA_TYPES["arrow"]}
     response = client.post(SMALL, content=body, headers=headers)
     assert response.headers["Link"] == '</v1/models/small/versions/1>; rel="describedby"'
@@ -135,31 +143,35 @@ def test_the_answers_say_which_version_gave_them(client: TestClient) -> None:
 def test_rows_may_bring_their_noise_in_every_format(client: TestClient, coded: str) -> None:
     rows: list[FlatRow] = [{**row, "sd": sd} for row, sd in zip(MIXED, (0.2, 4.0, 1.0), strict=True)]
     path = "/v1/models/measured/predict"
-    reported = read("json", ask(client, path, coded, written(coded, rows)), ())
+    reported = read("json", predict(client, path, coded, written(coded, rows)), ())
     assert reported == read("json", client.post(path, json={"rows": rows}).content, ())
     assert [row["variance_noise"] for row in reported] == pytest.approx([0.04, 16.0, 1.0])
 
 
 WRONG: list[FlatRow] = [MIXED[0], {"x": 1.0, "colour": "green"}, {"x": None, "colour": "blue"}, MIXED[2]]
-TOLD = tuple(one.name for one in WRITABLE_FORMATS if one.is_nested)
+NESTED_FORMATS = tuple(one.name for one in WRITABLE_FORMATS if one.is_nested)
 
 
 @pytest.mark.parametrize("coded", NAMED_ROWS)
-def test_bad_rows_are_found_in_every_format_and_told_in_every_format(client: TestClient, coded: str) -> None:
+def test_bad_rows_are_found_in_every_format_and_reported_in_every_format(client: TestClient, coded: str) -> None:
     body = {"rows": WRONG, "on_error": "per_row"}
     expected = client.post(SMALL, json=body).json()["predictions"]
     assert ["error" in row for row in expected] == [False, True, True, False]
     query = {} if coded == "json" else {"on_error": "per_row"}
     sent = json.dumps(body).encode() if coded == "json" else written(coded, WRONG)
-    for answer in TOLD:
-        content = ask(client, SMALL, coded, sent, answer, **query)
-        rows = json.loads(content)["predictions"] if answer == "json" else [*map(json.loads, content.splitlines())]
+    for response_format in NESTED_FORMATS:
+        content = predict(client, SMALL, coded, sent, response_format, **query)
+        rows = (
+            json.loads(content)["predictions"]
+            if response_format == "json"
+            else [*map(json.loads, content.splitlines())]
+        )
         for row in rows:
             for error in row.get("error", {}).get("errors", ()):
                 error.pop("line", None)
         assert rows == expected
-    for flat in FLAT_ANSWERS:
-        rows = read(flat, ask(client, SMALL, coded, sent, flat, **query), ())
+    for flat in FLAT_FORMATS:
+        rows = read(flat, predict(client, SMALL, coded, sent, flat, **query), ())
         assert [row["error"] is not None for row in rows] == [False, True, True, False]
         assert "did not occur in training" in str(rows[1]["error"])
         assert all(value is None for name, value in rows[2].items() if name != "error")
@@ -171,7 +183,7 @@ def test_bad_rows_are_found_in_every_format_and_told_in_every_format(client: Tes
 
 def test_a_bad_row_is_nan_in_npy(client: TestClient) -> None:
     rows: list[FlatRow] = [NUMBERS[0], {"x": None, "a": 1.0, "b": 1.0}, {"x": math.inf, "a": 1.0, "b": 1.0}]
-    content = ask(client, PATH, "npy", written("npy", rows), "npy", on_error="per_row", outputs="mean,sd")
+    content = predict(client, PATH, "npy", written("npy", rows), "npy", on_error="per_row", outputs="mean,sd")
     reported = np.load(io.BytesIO(content))
     assert np.isnan(reported).all(axis=1).tolist() == [False, True, True]
     refused = client.post(PATH, content=written("npy", rows), headers={"Content-Type": MEDIA_TYPES["npy"]})
@@ -191,7 +203,7 @@ def test_a_bad_row_is_nan_in_npy(client: TestClient) -> None:
         ("image/png, application/vnd.apache.parquet;q=0.01", "application/vnd.apache.parquet"),
     ],
 )
-def test_the_answer_is_in_what_accept_weighs_most(client: TestClient, accept: str | None, media_type: str) -> None:
+def test_the_response_is_in_what_accept_weighs_most(client: TestClient, accept: str | None, media_type: str) -> None:
     headers = {"Content-Type": "text/csv", **({} if accept is None else {"Accept": accept})}
     if accept is None:
         del client.headers["Accept"]
@@ -232,11 +244,13 @@ def test_options_in_the_query_do_what_they_do_in_a_body(client: TestClient) -> N
 
 
 @pytest.mark.parametrize(
-    ("answer", "option", "pointer"),
+    ("response_format", "option", "pointer"),
     [("csv", "explain=2", "/explain"), ("npy", "explain=2", "/explain"), ("ndjson", "covariance=true", "/covariance")],
 )
-def test_what_a_format_has_no_room_for_is_refused(client: TestClient, answer: str, option: str, pointer: str) -> None:
-    headers = {"Content-Type": "text/csv", "Accept": MEDIA_TYPES[answer]}
+def test_what_a_format_can_not_express_is_refused(
+    client: TestClient, response_format: str, option: str, pointer: str
+) -> None:
+    headers = {"Content-Type": "text/csv", "Accept": MEDIA_TYPES[response_format]}
     response = client.post(f"{PATH}?{option}", content=written("csv", NUMBERS), headers=headers)
     assert response.status_code == 422
     assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
@@ -256,7 +270,7 @@ def test_more_rows_than_allowed_are_413_in_every_format(client: TestClient, code
     assert (response.status_code, response.json()["type"]) == (413, "/problems/too-large")
 
 
-@pytest.mark.parametrize("coded", [name for name in NAMED_ROWS if name not in TOLD])
+@pytest.mark.parametrize("coded", [name for name in NAMED_ROWS if name not in NESTED_FORMATS])
 def test_columns_that_are_not_there_or_unknown_are_named(client: TestClient, coded: str) -> None:
     body = written(coded, [{"x": 1.0, "colours": "red"}])
     response = client.post(SMALL, content=body, headers={"Content-Type": MEDIA_TYPES[coded]})
@@ -265,8 +279,8 @@ def test_columns_that_are_not_there_or_unknown_are_named(client: TestClient, cod
         ("colour", "The column is missing."),
         ("colours", "There is no such column."),
     ]
-    ignored: list[FlatRow] = [{"y": 1.0, **MIXED[0]}]  # the target may stand beside the inputs
-    assert ask(client, SMALL, coded, written(coded, ignored))
+    ignored: list[FlatRow] = [{"y": 1.0, **MIXED[0]}]  # the target may be beside the inputs
+    assert predict(client, SMALL, coded, written(coded, ignored))
 
 
 def _pickled() -> bytes:
@@ -310,7 +324,7 @@ def _lying() -> bytes:
         ("parquet", b"PAR1", 400, "as Parquet"),
     ],
 )
-def test_a_body_that_is_not_what_it_says_is_refused_with_what_and_where(
+def test_a_body_that_is_not_what_it_states_is_refused_with_what_and_where(
     client: TestClient, coded: str, body: bytes, status: int, given: str
 ) -> None:
     response = client.post(PATH, content=body, headers={"Content-Type": MEDIA_TYPES[coded]})
@@ -331,7 +345,7 @@ def test_rows_in_another_charset_are_415(client: TestClient) -> None:
     assert_problem(response, "unsupported-media-type", "Expected UTF-8; got latin-1.")
 
 
-def test_npy_tells_truths_as_0_and_1_and_timestamps_as_seconds() -> None:
+def test_npy_returns_truths_as_0_and_1_and_timestamps_as_seconds() -> None:
     body = npy([[1.0, 86400.0], [2.0, 1e18], [np.nan, np.nan], [np.inf, 0.0]])
     expected = Expected((("b", "boolean"), ("t", "timestamp")), None, frozenset(), max_rows=5, max_bytes=1000)
     found = read_npy(body, expected)
@@ -433,7 +447,7 @@ PACK: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize("packed", PACK)
 @pytest.mark.parametrize("coded", ROWS)
-def test_a_packed_body_gets_the_answer_of_what_is_in_it(client: TestClient, coded: str, packed: str) -> None:
+def test_a_packed_body_gets_the_response_of_what_is_in_it(client: TestClient, coded: str, packed: str) -> None:
     encoding, pack = PACK[packed]
     body = written(coded, NUMBERS)
     headers = {"Content-Type": MEDIA_TYPES[coded], "Content-Encoding": encoding}
@@ -455,8 +469,8 @@ def test_a_packed_body_that_unpacks_beyond_the_limit_is_413(client: TestClient, 
 def test_a_packed_body_that_is_cut_off_or_something_else_is_400(client: TestClient, packed: str) -> None:
     encoding, pack = PACK[packed]
     headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
-    whole = pack(json.dumps({"rows": NUMBERS}).encode())
-    for body in (whole[:-5], b"", b"\x28", b"something else entirely", whole + b"more"):
+    full = pack(json.dumps({"rows": NUMBERS}).encode())
+    for body in (full[:-5], b"", b"\x28", b"something else entirely", full + b"more"):
         response = client.post(PATH, content=body, headers=headers)
         assert response.status_code == 400, body
         assert response.json()["type"] == "/problems/malformed-body"

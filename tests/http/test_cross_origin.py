@@ -29,7 +29,7 @@ def of_cross_origin(headers: Iterable[str]) -> list[str]:
     return [name for name in headers if name.startswith("access-control-")]
 
 
-def test_without_the_setting_no_page_may_read_an_answer(client: TestClient) -> None:
+def test_without_the_setting_no_page_may_read_a_response(client: TestClient) -> None:
     preflight = client.options("/v1/models/small/predict", headers=PREFLIGHT)
     assert preflight.status_code == 405
     response = client.get("/v1/models", headers={"Origin": ORIGIN})
@@ -49,7 +49,7 @@ def test_a_preflight_request_needs_no_key(open_to_pages: TestClient) -> None:
 
 
 @pytest.mark.parametrize(("key", "status"), [(KEY, 200), ("wrong", 401)])
-def test_pages_of_the_origin_read_answers_and_their_headers(open_to_pages: TestClient, key: str, status: int) -> None:
+def test_pages_of_the_origin_read_responses_and_their_headers(open_to_pages: TestClient, key: str, status: int) -> None:
     response = open_to_pages.get("/v1/models/small", headers={"Origin": ORIGIN, "Authorization": f"Bearer {key}"})
     assert response.status_code == status
     assert response.headers["Access-Control-Allow-Origin"] == ORIGIN

@@ -34,7 +34,7 @@ def cpu_seconds(call: Callable[[], object]) -> float:
 
 
 def refused_in(body: bytes, encoding: str) -> tuple[str, float]:
-    """What is said of a body that has too many members, and the CPU seconds until then."""
+    """The error of a body that has too many members, and the CPU seconds until then."""
     began = time.process_time()
     with pytest.raises(MalformedBodyError) as error:
         expanded(body, encoding, MAX_BYTES)
@@ -75,7 +75,7 @@ def test_blocks_that_hold_enough_may_be_many_more(encoding: str) -> None:
     assert expanded(body, encoding, MAX_BYTES) == block * (3 * FREE_MEMBERS)
 
 
-def test_a_skippable_frame_says_nothing() -> None:
+def test_a_skippable_frame_states_nothing() -> None:
     body = SKIPPABLE + zstd.compress(b"one") + SKIPPABLE + zstd.compress(b"two") + SKIPPABLE
     assert expanded(body, "zstd", MAX_BYTES) == b"onetwo"
 
@@ -97,8 +97,8 @@ def test_pieces_may_end_anywhere(encoding: str) -> None:
 def test_a_body_that_hardly_shrinks_costs_linear_time(encoding: str) -> None:
     data = random.Random(2).randbytes(2**25)
     small, large = PACK[encoding](data[: 2**23]), PACK[encoding](data)
-    least = cpu_seconds(lambda: expanded(small, encoding, MAX_BYTES))
-    assert cpu_seconds(lambda: expanded(large, encoding, MAX_BYTES)) < max(8 * least, 0.5)
+    smallest = cpu_seconds(lambda: expanded(small, encoding, MAX_BYTES))
+    assert cpu_seconds(lambda: expanded(large, encoding, MAX_BYTES)) < max(8 * smallest, 0.5)
 
 
 def test_a_window_beyond_8_mib_is_refused() -> None:

@@ -167,12 +167,12 @@ def table(rows: int) -> bytes:
 def test_an_upload_ends_when_its_client_leaves(parts: SmallParts) -> None:
     stays, leaves = Leaving(table(600_000), MAX_SECONDS), Leaving(table(600_000), 0.02)
     path = "/v1/datasets"
-    whole = posted(parts, path, b"text/csv", stays)
+    full = posted(parts, path, b"text/csv", stays)
     before = parts.stored.count(DatasetRow)
     part = posted(parts, path, b"text/csv", leaves)
     assert stays.sent[0]["status"] == 201
     assert leaves.sent[0]["status"] == 499
-    assert part < 0.75 * whole
+    assert part < 0.75 * full
     # The thread that stored the rows deletes them after the response.
     until(lambda: parts.stored.count(DatasetRow) == before)
 
@@ -182,7 +182,7 @@ def test_a_prediction_ends_when_its_client_leaves(parts: SmallParts) -> None:
     body = b"\n".join([row] * 300_000)
     path = "/v1/models/small/predict"
     stays, leaves = Leaving(body, MAX_SECONDS), Leaving(body, 0.02)
-    whole, part = (posted(parts, f"{path}", b"application/x-ndjson; v=1", client) for client in (stays, leaves))
+    full, part = (posted(parts, f"{path}", b"application/x-ndjson; v=1", client) for client in (stays, leaves))
     assert stays.sent[0]["status"] == 200
     assert leaves.sent[0]["status"] == 499
-    assert part < 0.75 * whole
+    assert part < 0.75 * full

@@ -47,7 +47,9 @@ def test_what_is_no_file_of_the_site_is_not_there(client: TestClient, site: Path
     assert "not of the site" not in response.text
 
 
-def test_without_a_site_the_answer_says_how_to_build_it(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_site_the_response_states_how_to_build_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(guide, "PLACES", ())
     missing = "The guide is not installed here: `make docs` builds it from a checkout."
     assert_problem(client.get("/guide/"), "not-found", missing)

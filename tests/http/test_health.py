@@ -8,7 +8,7 @@ from app.http.shutdown import Shutdown
 from tests.applications import LIMITS, Report, SmallParts
 
 
-def test_a_process_that_answers_is_live(client: TestClient, parts: SmallParts) -> None:
+def test_a_process_that_responds_is_live(client: TestClient, parts: SmallParts) -> None:
     parts.report = Report(False, False, False)
     response = client.get("/health/live")
     assert (response.status_code, response.json()) == (200, {"status": "live"})

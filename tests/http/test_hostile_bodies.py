@@ -72,7 +72,7 @@ def refused(response: httpx2.Response, slug: str) -> dict[str, object]:
     return problem
 
 
-def answer(version: ServedVersion, body: bytes) -> bytes | RelevanceError:
+def outcome(version: ServedVersion, body: bytes) -> bytes | RelevanceError:
     try:
         codec = JsonCodec(body, 100_000)
         request = codec.read(version, no_yield)
@@ -115,7 +115,7 @@ def test_a_small_body_is_bounded(client: TestClient, method: str, path: str, mak
     assert len(str(problem)) < 100_000
 
 
-def test_bounds_of_small_bodies_are_said(client: TestClient) -> None:
+def test_bounds_of_small_bodies_are_stated(client: TestClient) -> None:
     response = client.post("/v1/webhooks", content=members(MAX_MEMBERS + 1), headers=JSON)
     assert refused(response, "invalid-request")["detail"] == "Expected at most 1,000 members of objects, got more."
     response = client.post("/v1/webhooks", json={"url": list(range(MAX_ELEMENTS + 1))})
@@ -152,7 +152,7 @@ def test_depth_is_bounded() -> None:
 def test_a_table_is_bounded_by_what_is_known_of_it(numbers: ServedVersion, make: Make) -> None:
     body = make()
     began = time.process_time()
-    found = answer(numbers, body)
+    found = outcome(numbers, body)
     assert time.process_time() - began < 3 * CPU_SECONDS  # 20 MB of JSON are decoded, at most
     assert isinstance(found, InvalidDataError | TooLargeError)
     assert len(found.faults) <= 1_000
@@ -183,12 +183,12 @@ def test_a_request_for_inference_is_bounded(make: Make) -> None:
     assert len(refused.value.detail) < 1_000
 
 
-def test_every_wrong_row_is_told_of_and_not_every_cell(numbers: ServedVersion) -> None:
+def test_every_wrong_row_is_reported_and_not_every_cell(numbers: ServedVersion) -> None:
     names = [name for name, _ in numbers.columns]
     row = "{" + ",".join(f'"{name}":"a"' for name in names) + "}"
     body = ('{"on_error":"per_row","rows":[' + ",".join([row] * 50_000) + "]}").encode()
     began = time.process_time()
-    found = answer(numbers, body)
+    found = outcome(numbers, body)
     assert time.process_time() - began < 5 * CPU_SECONDS
     assert isinstance(found, bytes)
     reported = decode(found)

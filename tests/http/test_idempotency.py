@@ -34,7 +34,7 @@ def client(engine: Engine) -> Iterator[TestClient]:
 
 @pytest.fixture
 def submit(client: TestClient) -> dict[str, object]:
-    """What a training of a small table asks for."""
+    """The request of a training of a small table."""
     return {"dataset_id": client.post("/v1/datasets", json=COLUMNS).json()["id"], "target": "y"}
 
 
@@ -47,7 +47,7 @@ def kept(engine: Engine, what: str) -> int:
         return int(connection.execute(text(f"SELECT count(*) FROM {what}")).scalar_one())
 
 
-def assert_same_answer(first: httpx2.Response, again: httpx2.Response) -> None:
+def assert_same_response(first: httpx2.Response, again: httpx2.Response) -> None:
     assert again.headers.pop("Idempotent-Replayed") == "true"
     assert "Idempotent-Replayed" not in first.headers
     assert (again.status_code, again.content) == (first.status_code, first.content)
@@ -62,19 +62,19 @@ def test_the_same_submit_under_the_same_key_is_one_job(
 ) -> None:
     first, again = (client.post("/v1/training-jobs", json=submit, headers=named("a")) for _ in range(2))
     assert first.status_code == 202
-    assert_same_answer(first, again)
+    assert_same_response(first, again)
     assert (kept(engine, "training_jobs"), kept(engine, "submitted")) == (1, 1)
     other = client.post("/v1/training-jobs", json=submit, headers=named("b"))
     assert other.json()["id"] != first.json()["id"]
 
 
-def test_an_answer_again_is_the_first_one_whatever_became_of_the_job(
+def test_a_repeated_response_is_the_first_one_whatever_became_of_the_job(
     client: TestClient, submit: dict[str, object]
 ) -> None:
     first = client.post("/v1/training-jobs", json=submit, headers=named("a"))
     client.post(f"/v1/training-jobs/{first.json()['id']}/cancel")
     client.delete(f"/v1/datasets/{submit['dataset_id']}")
-    assert_same_answer(first, client.post("/v1/training-jobs", json=submit, headers=named('"a"')))
+    assert_same_response(first, client.post("/v1/training-jobs", json=submit, headers=named('"a"')))
 
 
 def test_without_a_key_each_request_is_one_of_its_own(
@@ -99,8 +99,8 @@ def test_what_was_refused_may_be_mended_under_its_key(
 ) -> None:
     for wrong in ({**submit, "target": "z"}, {**submit, "model": "A"}, {"target": "y"}):
         assert client.post("/v1/training-jobs", json=wrong, headers=named("a")).status_code == 422
-    gone = {**submit, "dataset_id": "01900000-0000-7000-8000-00000000dead"}
-    assert client.post("/v1/training-jobs", json=gone, headers=named("a")).status_code == 404
+    missing = {**submit, "dataset_id": "01900000-0000-7000-8000-00000000dead"}
+    assert client.post("/v1/training-jobs", json=missing, headers=named("a")).status_code == 404
     assert kept(engine, "request_keys") == 0
     assert client.post("/v1/training-jobs", json=submit, headers=named("a")).status_code == 202
 
@@ -113,11 +113,11 @@ def test_a_key_of_one_call_means_nothing_to_another(
     again = client.post(f"/v1/training-jobs/{job['id']}/retry", headers=named("a"))
     assert client.post("/v1/datasets", json=COLUMNS, headers=named("a")).status_code == 201
     assert (again.status_code, again.json()["retry_of"]) == (202, job["id"])
-    assert_same_answer(again, client.post(f"/v1/training-jobs/{job['id']}/retry", headers=named("a")))
+    assert_same_response(again, client.post(f"/v1/training-jobs/{job['id']}/retry", headers=named("a")))
     assert kept(engine, "training_jobs") == 2
 
 
-def test_of_submits_at_once_one_makes_a_job_and_all_tell_of_it(
+def test_of_submits_at_once_one_makes_a_job_and_all_return_it(
     client: TestClient, engine: Engine, submit: dict[str, object]
 ) -> None:
     def send(_: int) -> httpx2.Response:
@@ -165,7 +165,7 @@ def test_the_same_upload_under_the_same_key_is_one_dataset(client: TestClient, e
     headers = named("a") | {"Content-Type": "text/csv"}
     first, again = (client.post("/v1/datasets?name=n", content=CSV, headers=headers) for _ in range(2))
     assert first.status_code == 201
-    assert_same_answer(first, again)
+    assert_same_response(first, again)
     assert kept(engine, "datasets") == 1
     for query, content, kind in (
         ("?name=m", CSV, "text/csv"),
@@ -183,7 +183,7 @@ def test_of_a_form_the_file_counts_and_not_the_boundary(client: TestClient, engi
         kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         return client.post("/v1/datasets", content=body, headers=named("a") | kind)
 
-    assert_same_answer(send("one"), send("other"))
+    assert_same_response(send("one"), send("other"))
     assert_problem(send("one", CSV + "4,5\n"), "idempotency-key-reused", REUSED)
     assert kept(engine, "datasets") == 1
 
@@ -237,11 +237,11 @@ def test_an_upload_whose_process_died_gives_its_key_to_the_next(
     monkeypatch.setattr("app.http.key_repository.LEASE_SECONDS", -1.0)
     first, again = (client.post("/v1/datasets", content=CSV, headers=headers) for _ in range(2))
     assert first.status_code == 201
-    assert_same_answer(first, again)
+    assert_same_response(first, again)
     assert kept(engine, "datasets") == 2  # what the dead one left is for the sweep
 
 
-def test_more_jobs_than_may_wait_are_told_to_come_later(
+def test_more_jobs_than_may_wait_are_reported_to_come_later(
     client: TestClient, engine: Engine, submit: dict[str, object]
 ) -> None:
     ids = [

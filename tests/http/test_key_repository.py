@@ -17,7 +17,7 @@ from tests import samples
 from tests.doubles.queue import ListedQueue
 
 KEY = RequestKey(samples.OWNER, "POST /v1/things", "order-7", "ab" * 32)
-ANSWER = StoredResponse(
+RESPONSE = StoredResponse(
     201, (("Location", "/v1/things/1"), ("Content-Type", "application/json")), b'{"name":"r\xc3\xb8d"}'
 )
 
@@ -41,16 +41,16 @@ def found(transaction: OpenTransaction, key: RequestKey = KEY) -> StoredResponse
         return IdempotencyKeyRepository(tx).find(key)
 
 
-def test_an_answer_comes_back_byte_for_byte(transaction: OpenTransaction) -> None:
+def test_a_response_comes_back_byte_for_byte(transaction: OpenTransaction) -> None:
     assert found(transaction) is None
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
-    assert found(transaction) == ANSWER
+        IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
+    assert found(transaction) == RESPONSE
 
 
 def test_a_key_is_its_owners_and_its_scopes_alone(transaction: OpenTransaction) -> None:
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+        IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
     others = (
         replace(KEY, owner=samples.STRANGER),
         replace(KEY, scope="POST /v1/others"),
@@ -59,21 +59,21 @@ def test_a_key_is_its_owners_and_its_scopes_alone(transaction: OpenTransaction) 
     for other in others:
         assert found(transaction, other) is None
         with transaction() as tx:
-            IdempotencyKeyRepository(tx).keep(other, replace(ANSWER, status=202))
-    assert found(transaction) == ANSWER
+            IdempotencyKeyRepository(tx).keep(other, replace(RESPONSE, status=202))
+    assert found(transaction) == RESPONSE
 
 
 def test_a_key_of_another_request_is_refused(transaction: OpenTransaction) -> None:
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+        IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
     with pytest.raises(KeyReusedError):
         found(transaction, replace(KEY, fingerprint="cd" * 32))
 
 
-def test_what_was_rolled_back_was_never_answered(transaction: OpenTransaction) -> None:
+def test_what_was_rolled_back_was_never_returned(transaction: OpenTransaction) -> None:
     def change_ones_mind() -> None:
         with transaction() as tx:
-            IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+            IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
             raise Changed
 
     with pytest.raises(Changed):
@@ -81,7 +81,7 @@ def test_what_was_rolled_back_was_never_answered(transaction: OpenTransaction) -
     assert found(transaction) is None
 
 
-def test_a_key_is_in_use_until_its_holder_answers(transaction: OpenTransaction) -> None:
+def test_a_key_is_in_use_until_its_holder_responds(transaction: OpenTransaction) -> None:
     holder = uuid4()
     with transaction() as tx:
         IdempotencyKeyRepository(tx).begin(KEY, holder)
@@ -93,8 +93,8 @@ def test_a_key_is_in_use_until_its_holder_answers(transaction: OpenTransaction) 
         IdempotencyKeyRepository(tx).begin(KEY, uuid4())
     with transaction() as tx:
         IdempotencyKeyRepository(tx).renew(KEY, holder)
-        IdempotencyKeyRepository(tx).complete(KEY, holder, ANSWER)
-    assert found(transaction) == ANSWER
+        IdempotencyKeyRepository(tx).complete(KEY, holder, RESPONSE)
+    assert found(transaction) == RESPONSE
 
 
 def test_a_key_that_was_let_go_of_may_be_had_by_another_request(transaction: OpenTransaction) -> None:
@@ -108,20 +108,20 @@ def test_a_key_that_was_let_go_of_may_be_had_by_another_request(transaction: Ope
     with transaction() as tx:
         IdempotencyKeyRepository(tx).release(KEY, holder)
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).keep(replace(KEY, fingerprint="cd" * 32), ANSWER)
+        IdempotencyKeyRepository(tx).keep(replace(KEY, fingerprint="cd" * 32), RESPONSE)
 
 
-def test_an_answer_is_not_let_go_of(transaction: OpenTransaction) -> None:
+def test_a_response_is_not_released(transaction: OpenTransaction) -> None:
     holder = uuid4()
     with transaction() as tx:
         IdempotencyKeyRepository(tx).begin(KEY, holder)
-        IdempotencyKeyRepository(tx).complete(KEY, holder, ANSWER)
+        IdempotencyKeyRepository(tx).complete(KEY, holder, RESPONSE)
     with transaction() as tx:
         IdempotencyKeyRepository(tx).release(KEY, holder)
-    assert found(transaction) == ANSWER
+    assert found(transaction) == RESPONSE
 
 
-def test_a_dead_holders_key_is_taken_over_and_the_dead_do_not_answer(
+def test_a_dead_holders_key_is_taken_over_and_the_dead_do_not_respond(
     transaction: OpenTransaction, engine: Engine
 ) -> None:
     dead, heir = uuid4(), uuid4()
@@ -134,13 +134,13 @@ def test_a_dead_holders_key_is_taken_over_and_the_dead_do_not_answer(
     with pytest.raises(KeyInUseError), transaction() as tx:
         IdempotencyKeyRepository(tx).renew(KEY, dead)
     with pytest.raises(KeyInUseError), transaction() as tx:
-        IdempotencyKeyRepository(tx).complete(KEY, dead, ANSWER)
+        IdempotencyKeyRepository(tx).complete(KEY, dead, RESPONSE)
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).complete(KEY, heir, ANSWER)
-    assert found(transaction) == ANSWER
+        IdempotencyKeyRepository(tx).complete(KEY, heir, RESPONSE)
+    assert found(transaction) == RESPONSE
 
 
-def test_a_holder_that_is_heard_of_keeps_its_key(transaction: OpenTransaction, engine: Engine) -> None:
+def test_a_holder_with_heartbeats_keeps_its_key(transaction: OpenTransaction, engine: Engine) -> None:
     holder = uuid4()
     with transaction() as tx:
         IdempotencyKeyRepository(tx).begin(KEY, holder)
@@ -151,29 +151,29 @@ def test_a_holder_that_is_heard_of_keeps_its_key(transaction: OpenTransaction, e
         found(transaction)
 
 
-def test_an_answer_is_kept_for_its_time(transaction: OpenTransaction, engine: Engine) -> None:
+def test_a_response_is_kept_for_its_time(transaction: OpenTransaction, engine: Engine) -> None:
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+        IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
     age(engine, 86_300)
-    assert found(transaction) == ANSWER
+    assert found(transaction) == RESPONSE
     age(engine, 200)
     assert found(transaction) is None
-    again = replace(ANSWER, content=b"again")
+    again = replace(RESPONSE, content=b"again")
     with transaction() as tx:
         IdempotencyKeyRepository(tx).keep(replace(KEY, fingerprint="cd" * 32), again)
     assert found(transaction, replace(KEY, fingerprint="cd" * 32)) == again
 
 
-def test_the_sweep_forgets_what_is_over_and_nothing_else(
+def test_the_cleanup_forgets_what_is_over_and_nothing_else(
     transaction: OpenTransaction, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keys, "AT_ONCE", 2)
     for number in range(5):
         with transaction() as tx:
-            IdempotencyKeyRepository(tx).keep(replace(KEY, key=f"old-{number}"), ANSWER)
+            IdempotencyKeyRepository(tx).keep(replace(KEY, key=f"old-{number}"), RESPONSE)
     age(engine, 90_000)
     with transaction() as tx:
-        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+        IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
     more = []
     for _ in range(3):
         with transaction() as tx:
@@ -185,10 +185,10 @@ def test_the_sweep_forgets_what_is_over_and_nothing_else(
         assert not IdempotencyKeyRepository(tx).remove_expired()
 
 
-def test_how_long_answers_are_kept_is_said_where_units_are_made(engine: Engine) -> None:
+def test_how_long_responses_are_kept_is_stated_where_units_are_made(engine: Engine) -> None:
     briefly = open_transactions(engine, ListedQueue, response_retention=10.0)
     with briefly() as tx:
-        IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+        IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
     age(engine, 11)
     assert found(briefly) is None
 
@@ -200,7 +200,7 @@ def test_of_requests_at_once_one_is_first(transaction: OpenTransaction) -> None:
         together.wait(20)
         try:
             with transaction() as tx:
-                IdempotencyKeyRepository(tx).keep(KEY, replace(ANSWER, content=str(number).encode()))
+                IdempotencyKeyRepository(tx).keep(KEY, replace(RESPONSE, content=str(number).encode()))
         except KeyInUseError:
             return False
         return True
@@ -213,19 +213,19 @@ def test_of_requests_at_once_one_is_first(transaction: OpenTransaction) -> None:
     assert int(kept.content) == first.index(True)
 
 
-def test_whoever_waits_for_the_first_is_first_when_that_one_gives_up(transaction: OpenTransaction) -> None:
+def test_a_request_that_waits_for_the_first_is_first_when_that_one_gives_up(transaction: OpenTransaction) -> None:
     kept, give_up = Event(), Event()
 
     def change_ones_mind() -> None:
         with transaction() as tx:
-            IdempotencyKeyRepository(tx).keep(KEY, ANSWER)
+            IdempotencyKeyRepository(tx).keep(KEY, RESPONSE)
             kept.set()
             give_up.wait(20)
             raise Changed
 
     def keep() -> None:
         with transaction() as tx:
-            IdempotencyKeyRepository(tx).keep(KEY, replace(ANSWER, status=202))
+            IdempotencyKeyRepository(tx).keep(KEY, replace(RESPONSE, status=202))
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(change_ones_mind)
@@ -235,4 +235,4 @@ def test_whoever_waits_for_the_first_is_first_when_that_one_gives_up(transaction
         with pytest.raises(Changed):
             first.result(30)
         second.result(30)
-    assert found(transaction) == replace(ANSWER, status=202)
+    assert found(transaction) == replace(RESPONSE, status=202)

@@ -41,19 +41,19 @@ def test_a_list_comes_from_either_end(client: TestClient) -> None:
 
 
 def refused(client: TestClient, path: str, query: str) -> tuple[str, str]:
-    """The parameter that a list cannot be asked with, and what is said of it."""
+    """The parameter that a list does not have, and its error."""
     response = client.get(f"{path}?{query}")
     assert response.status_code == 422, (path, query)
     (error,) = response.json()["errors"]
     return error["parameter"], error["detail"]
 
 
-def test_what_a_list_cannot_be_asked_is_refused(client: TestClient) -> None:
+def test_parameters_that_a_list_does_not_have_are_refused(client: TestClient) -> None:
     for path in LISTS:
-        most = 200 if path == "/v1/datasets" else 1000
+        maximum = 200 if path == "/v1/datasets" else 1000
         assert refused(client, path, "stat=failed") == ("stat", "The parameter is unknown.")
         assert refused(client, path, "limit=0") == ("limit", "Should be greater than or equal to 1.")
-        assert refused(client, path, f"limit={most + 1}") == ("limit", f"Should be less than or equal to {most}.")
+        assert refused(client, path, f"limit={maximum + 1}") == ("limit", f"Should be less than or equal to {maximum}.")
         assert refused(client, path, "order=best") == ("order", "Should be 'newest' or 'oldest'.")
 
 

@@ -49,7 +49,7 @@ def versions() -> list[ServedVersion]:
     return [served(version_of_numbers()), served(small_version())]
 
 
-def answered(version: ServedVersion, coded: str, encoding: str, body: bytes) -> bytes | RelevanceError:
+def outcome(version: ServedVersion, coded: str, encoding: str, body: bytes) -> bytes | RelevanceError:
     body_format, response = named(ROW_FORMATS, coded), named(WRITABLE_FORMATS, "json")
     query = () if body_format.is_document else (("on_error", "per_row"),)
     negotiated = ContentNegotiation(body_format, MEDIA_TYPES[coded], encoding, response, query)
@@ -79,20 +79,20 @@ def mangled(draw: st.DrawFn, sound: bytes) -> bytes:
             case "end":
                 del body[place:]
             case "number":  # lengths and offsets: huge, negative, one off
-                said = draw(st.sampled_from([2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1, 1]))
-                body[place : place + 8] = int(np.uint64(said)).to_bytes(8, "little")
+                declared = draw(st.sampled_from([2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1, 1]))
+                body[place : place + 8] = int(np.uint64(declared)).to_bytes(8, "little")
     return bytes(body)
 
 
 @pytest.mark.parametrize("coded", ROWS)
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
+def test_a_mangled_body_gets_a_response_or_is_refused_and_nothing_else(
     coded: str, versions: list[ServedVersion], data: st.DataObject
 ) -> None:
     numbers, mixed = versions
     version, rows = (numbers, NUMBERS) if coded == "npy" or data.draw(st.booleans()) else (mixed, MIXED)
-    answered(version, coded, "", data.draw(mangled(written(coded, rows))))
+    outcome(version, coded, "", data.draw(mangled(written(coded, rows))))
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
@@ -102,12 +102,12 @@ def test_a_mangled_packing_is_unpacked_or_refused_and_nothing_else(
     encoding: str, versions: list[ServedVersion], data: st.DataObject
 ) -> None:
     body = data.draw(mangled(PACK[encoding](written("csv", NUMBERS))))
-    answered(versions[0], "csv", encoding, body)
+    outcome(versions[0], "csv", encoding, body)
 
 
 @pytest.mark.parametrize("coded", ROWS)
 @pytest.mark.parametrize("encoding", PACK)
-def test_what_is_not_mangled_is_answered(coded: str, encoding: str, versions: list[ServedVersion]) -> None:
-    found = answered(versions[0], coded, encoding, PACK[encoding](written(coded, NUMBERS)))
+def test_what_is_not_mangled_gets_a_response(coded: str, encoding: str, versions: list[ServedVersion]) -> None:
+    found = outcome(versions[0], coded, encoding, PACK[encoding](written(coded, NUMBERS)))
     assert isinstance(found, bytes)
     assert found.count(b'"mean"') == 2

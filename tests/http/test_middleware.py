@@ -26,7 +26,7 @@ def filled(client: TestClient, path: str) -> str:
     return re.sub(r"{(\w+)}", lambda found: names.get(str(found[1]), str(found[1])), path)
 
 
-def test_every_path_that_answers_get_answers_head(client: TestClient, openapi: Response) -> None:
+def test_every_path_with_get_has_head(client: TestClient, openapi: Response) -> None:
     assert client.put("/v1/models/small/aliases/champion", json={"version": 1}).status_code == 201
     paths = [filled(client, path) for path in paths_of_get(openapi)]
     succeeded = 0

@@ -1,4 +1,4 @@
-"""What may go out, by the Accept header."""
+"""The response's media type, by the Accept header."""
 
 import pytest
 from starlette.exceptions import HTTPException

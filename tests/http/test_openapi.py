@@ -42,14 +42,14 @@ def test_the_page_names_every_list_by_age_with_its_filters(schema: Object) -> No
         path: set(re.findall(r"`(\w+)`", filters))
         for path, filters in re.findall(r"^\| `(/.*?)` \|(.*)\|$", page, re.M)
     }
-    taken: dict[str, set[str]] = {}
+    accepted: dict[str, set[str]] = {}
     for operation, document in operations(schema):
         parameters = document.get("parameters", [])
         assert isinstance(parameters, list)
         names = {str(one["name"]) for one in parameters if isinstance(one, dict) and one.get("in") == "query"}
         if "order" in names:
-            taken[operation.removeprefix("GET ")] = names - {"order", "limit", "after"}
-    assert given == taken
+            accepted[operation.removeprefix("GET ")] = names - {"order", "limit", "after"}
+    assert given == accepted
 
 
 def test_nothing_refers_to_what_is_not_there(schema: Object) -> None:
@@ -62,7 +62,7 @@ def test_nothing_refers_to_what_is_not_there(schema: Object) -> None:
     assert set(re.findall(r'"#/components/schemas/([^"]+)"', text)) <= set(schemas)
 
 
-def test_every_operation_says_what_it_is_and_what_its_problems_look_like(schema: Object) -> None:
+def test_every_operation_states_what_it_is_and_what_its_problems_look_like(schema: Object) -> None:
     for name, operation in operations(schema):
         assert operation["summary"], name
         assert operation["description"], name

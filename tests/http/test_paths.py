@@ -1,4 +1,4 @@
-"""What every request goes through: ids, log lines, the key, limits, and the refusals of the framework itself."""
+"""Steps of every request: ids, log lines, the key, limits, and the refusals of the framework itself."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.problems import TITLES, assert_problem
 
-ANSWERS = tuple(one.media_type for one in WRITABLE_FORMATS)
+RESPONSE_TYPES = tuple(one.media_type for one in WRITABLE_FORMATS)
 KEY = "correct horse battery staple"
 JOBS = "/v1/training-jobs"
 
@@ -73,7 +73,7 @@ def test_where_requests_are_not_logged_there_is_no_line_but_an_id_and_what_goes_
     "authorization",
     [None, "", "Bearer", "Bearer wrong", KEY, f"Basic {KEY}", f"Bearer {KEY}x", f"Bearer {KEY[:-1]}", "Bearer \xff"],
 )
-def test_without_the_key_nothing_is_said(locked: TestClient, authorization: str | None) -> None:
+def test_without_the_key_nothing_is_stated(locked: TestClient, authorization: str | None) -> None:
     headers = {} if authorization is None else {b"Authorization": authorization.encode("latin-1")}
     for method, path in (
         ("GET", JOBS),
@@ -118,7 +118,7 @@ def test_a_body_announced_above_the_limit_is_refused_unread(client: TestClient) 
     assert_problem(response, "too-large", "Expected a body of at most 4096 bytes, got more.")
 
 
-def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(client: TestClient) -> None:
+def test_a_body_that_does_not_state_how_long_it_is_is_cut_off(client: TestClient) -> None:
     def long() -> Iterator[bytes]:
         yield from (b" " * 1000 for _ in range(100))
 
@@ -140,10 +140,10 @@ def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", JOBS), ("POST", JOBS), ("GET", "/v1/models"), ("POST", "/v1/models/small/predict")]
 )
-def test_an_accept_that_can_not_be_met_is_406(client: TestClient, method: str, path: str) -> None:
+def test_an_accept_that_can_not_be_satisfied_is_406(client: TestClient, method: str, path: str) -> None:
     response = client.request(method, path, headers={"Accept": "text/html;q=0.9, application/xml"}, json=SUBMIT)
     given = (
-        f"Expected one of {', '.join(ANSWERS)} in the Accept header, got none."
+        f"Expected one of {', '.join(RESPONSE_TYPES)} in the Accept header, got none."
         if path.endswith("/predict")
         else "Expected application/json in the Accept header, got only other types."
     )
@@ -151,7 +151,7 @@ def test_an_accept_that_can_not_be_met_is_406(client: TestClient, method: str, p
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json;q=0.1, text/html", ""])
-def test_an_accept_that_can_be_met_is_met(client: TestClient, accept: str) -> None:
+def test_an_accept_that_can_be_satisfied_is_satisfied(client: TestClient, accept: str) -> None:
     assert client.get(JOBS, headers={"Accept": accept}).status_code == 200
 
 
@@ -178,7 +178,7 @@ def test_a_wrong_method_is_405_and_the_right_ones_are_named(
     assert response.headers["Allow"] == allowed
 
 
-def test_a_database_out_of_reach_is_503_and_says_when_to_come_back(client: TestClient, parts: SmallParts) -> None:
+def test_a_database_out_of_reach_is_503_and_states_when_to_come_back(client: TestClient, parts: SmallParts) -> None:
     parts.stored.reachable = False
     requests = [
         ("GET", JOBS),

@@ -1,4 +1,4 @@
-"""Which bytes a request asks for."""
+"""The bytes that a request selects."""
 
 import pytest
 from starlette.datastructures import Headers
@@ -45,11 +45,11 @@ def test_a_range_behind_the_end_is_of_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["bytes=0-1,5-6", "rows=0-1", "bytes=", "bytes=-", "bytes=6-5", "bytes=a-b", "bytes", "0-5", "bytes=1-2-3"]
 )
-def test_several_ranges_and_what_is_none_are_answered_whole(text: str) -> None:
+def test_several_ranges_and_what_is_none_get_the_whole_content(text: str) -> None:
     assert requested(text) is None
 
 
-def test_nothing_can_be_asked_of_an_empty_content() -> None:
+def test_no_range_can_be_requested_of_an_empty_content() -> None:
     assert requested("bytes=0-", size=0) == requested("bytes=-5", size=0) == UnsatisfiableRange(0)
 
 
@@ -58,10 +58,10 @@ def test_no_range_is_the_whole() -> None:
 
 
 @pytest.mark.parametrize("condition", ['"abd"', 'W/"abc"', "Sun, 22 Nov 2026 09:00:00 GMT", "abc", ""])
-def test_a_part_of_what_is_no_longer_so_is_answered_whole(condition: str) -> None:
+def test_a_part_of_changed_content_gets_the_whole_content(condition: str) -> None:
     assert requested("bytes=0-1", if_range=condition) is None
     assert requested("bytes=500-", if_range=condition) is None
 
 
-def test_a_part_of_what_is_still_so_is_answered() -> None:
+def test_a_part_of_unchanged_content_gets_a_response() -> None:
     assert requested("bytes=0-1", if_range=TAG) == ByteRange(0, 1, 100)

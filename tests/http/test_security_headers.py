@@ -39,7 +39,7 @@ def assert_bounded(response: httpx2.Response, policy: str = API_POLICY) -> None:
         ("POST", "/v1/training-jobs", 415),
     ],
 )
-def test_every_answer_has_them(client: TestClient, method: str, path: str, status: int) -> None:
+def test_every_response_has_them(client: TestClient, method: str, path: str, status: int) -> None:
     response = client.request(method, path)
     assert response.status_code == status
     assert_bounded(response)
@@ -62,7 +62,7 @@ def test_mistakes_of_the_service_have_them(parts: SmallParts, monkeypatch: pytes
     assert_bounded(response)
 
 
-def test_answers_to_those_without_the_key_have_them(parts: SmallParts) -> None:
+def test_responses_to_those_without_the_key_have_them(parts: SmallParts) -> None:
     response = TestClient(make_application(parts, LIMITS, authenticator=OneKey("key"))).get("/v1/models")
     assert response.status_code == 401
     assert_bounded(response)

@@ -1,7 +1,7 @@
 """Every rule of what a table may be, in every format, on both databases: uploaded, and as rows to predict for.
 
-A rule has one outcome in all formats. A format with another one stands in `otherwise`, with its reason; a format in
-which a rule can't be broken says why in its body (`NotExpressible`).
+A rule has one outcome in all formats. A format with another one is in `otherwise`, with its reason; a format in
+which a rule can't be broken states why in its body (`NotExpressible`).
 """
 
 import gzip
@@ -64,7 +64,7 @@ class Otherwise:
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """What breaks it in each format, and the outcomes of an upload and of a prediction by `model`."""
+    """The broken body of each format, and the outcomes of an upload and of a prediction by `model`."""
 
     body: Callable[[str], Made]
     upload: str

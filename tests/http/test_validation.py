@@ -26,7 +26,7 @@ class Other:
 
 
 @dataclass
-class Whole:
+class Wrapper:
     """A list of a union."""
 
     parts: list[Kernel | Other]
@@ -36,12 +36,12 @@ class Whole:
 
 @dataclass
 class Tagged:
-    """A union told apart by its kind."""
+    """A union distinguished by its kind."""
 
     part: Kernel | Other = field(metadata={"discriminator": "kind"})
 
 
-def pointers(kind: type[Whole] | type[Tagged], sent: object) -> list[str | None]:
+def pointers(kind: type[Wrapper] | type[Tagged], sent: object) -> list[str | None]:
     with pytest.raises(ValidationError) as wrong:
         TypeAdapter(kind).validate_python(sent, strict=False)
     return [fault.pointer for fault in faults_of(wrong.value, sent)]
@@ -65,12 +65,12 @@ def test_the_name_of_a_union_member_is_no_step(sent: object, expected: list[str]
 
 
 def test_names_are_escaped_as_json_pointers_are() -> None:
-    assert pointers(Whole, {"parts": [], "labels": {"a/b~c": "x"}}) == ["/labels/a~1b~0c"]
+    assert pointers(Wrapper, {"parts": [], "labels": {"a/b~c": "x"}}) == ["/labels/a~1b~0c"]
 
 
 def test_alternatives_that_all_fail_are_one_fault() -> None:
     with pytest.raises(ValidationError) as wrong:
-        TypeAdapter(Whole).validate_python({"parts": [], "either": "some"})
+        TypeAdapter(Wrapper).validate_python({"parts": [], "either": "some"})
     (fault,) = faults_of(wrong.value, {"parts": [], "either": "some"})
     assert fault.pointer == "/either"
     assert " Or: " in fault.detail
@@ -83,7 +83,7 @@ class Wide:
     width: Annotated[float, Field(gt=0)] | tuple[float, ...]
 
 
-def test_of_alternatives_those_are_told_of_whose_type_the_value_has() -> None:
+def test_of_alternatives_those_are_reported_whose_type_the_value_has() -> None:
     with pytest.raises(ValidationError) as wrong:
         TypeAdapter(Wide).validate_json('{"width": 0}', strict=True)
     (fault,) = faults_of(wrong.value, {"width": 0})
@@ -94,5 +94,5 @@ def test_of_alternatives_those_are_told_of_whose_type_the_value_has() -> None:
 def test_a_whole_number_beyond_64_bits_is_shown_as_it_is(number: int) -> None:
     sent = {"parts": [{"kind": "kernel", "kernel": number, "more": 1}], "either": [number]}
     with pytest.raises(ValidationError) as wrong:
-        TypeAdapter(Whole).validate_python(sent)
+        TypeAdapter(Wrapper).validate_python(sent)
     assert str(number) in " ".join(fault.detail for fault in faults_of(wrong.value, sent))

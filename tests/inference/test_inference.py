@@ -66,7 +66,7 @@ def outputs(response: httpx2.Response) -> dict[str, list[float]]:
 
 
 def refused(response: httpx2.Response, status: int) -> str:
-    """What clients of the protocol are told, who know of nothing but `error`, beside what all others are."""
+    """Errors for clients of the protocol, which read nothing but `error`, beside those for all others."""
     assert response.status_code == status
     assert response.headers["Content-Type"] == "application/json"
     problem = response.json()
@@ -85,7 +85,7 @@ def split(response: httpx2.Response) -> tuple[dict[str, Json], bytes]:
 
 
 @pytest.mark.parametrize("path", ["/v2", "/v2/"])
-def test_the_server_says_who_it_is(client: TestClient, path: str) -> None:
+def test_the_server_states_who_it_is(client: TestClient, path: str) -> None:
     assert client.get(path).json() == {
         "name": "relevance",
         "version": __version__,
@@ -110,7 +110,7 @@ def test_without_its_database_the_server_is_alive_and_not_ready(client: TestClie
     assert client.get("/v2/health/live").status_code == 200
 
 
-def test_a_model_says_what_it_reads_and_answers(client: TestClient) -> None:
+def test_a_model_states_what_it_reads_and_returns(client: TestClient) -> None:
     reported = client.get("/v2/models/small").json()
     assert (reported["name"], reported["versions"], reported["platform"]) == (
         "small",
@@ -140,7 +140,7 @@ def test_a_model_of_numbers_reads_one_matrix(client: TestClient) -> None:
     assert "support" in [output["name"] for output in client.get("/v2/models/numbers").json()["outputs"]]
 
 
-def test_classes_are_told_with_their_probabilities(client: TestClient) -> None:
+def test_classes_are_reported_with_their_probabilities(client: TestClient) -> None:
     reported = {output["name"]: output for output in client.get("/v2/models/states").json()["outputs"]}
     assert reported["label"]["datatype"] == "BYTES"
     assert reported["probabilities"]["shape"] == [-1, 3]
@@ -210,7 +210,7 @@ def test_a_matrix_columns_and_bytes_get_the_same_to_the_bit(client: TestClient) 
     assert found["support"] == [row["support"] for row in predicted]
 
 
-def test_a_body_without_json_is_the_one_input_and_answered_in_bytes(client: TestClient) -> None:
+def test_a_body_without_json_is_the_one_input_and_gets_bytes(client: TestClient) -> None:
     response = client.post("/v2/models/numbers/infer", content=MATRIX.tobytes(), headers={LENGTH: "0"})
     reported, content = split(response)
     assert isinstance(reported["outputs"], list)
@@ -266,7 +266,7 @@ def test_numbers_of_any_type_do(client: TestClient, datatype: str) -> None:
     )
 
 
-def test_rows_may_bring_their_noise_and_the_interval_may_be_said(client: TestClient) -> None:
+def test_rows_may_bring_their_noise_and_the_interval_may_be_stated(client: TestClient) -> None:
     noise: Json = {"name": "sd", "datatype": "FP64", "shape": [2], "data": [0.5, 0.1]}
     found = outputs(client.post("/v2/models/measured/infer", json={"inputs": [X, COLOUR, noise]}))
     assert found["variance_noise"] == approx([0.25, 0.01])
@@ -343,7 +343,7 @@ def test_too_many_rows_and_too_large_bodies_are_413(client: TestClient) -> None:
     assert refused(client.post(PATH, content=b" " * (LIMITS.max_body_bytes + 1)), 413)
 
 
-def test_clients_that_say_nothing_of_the_type_are_understood(client: TestClient) -> None:
+def test_clients_that_state_nothing_of_the_type_are_understood(client: TestClient) -> None:
     kinds: list[dict[str, str]] = [{}, {"Content-Type": "application/octet-stream"}, {"Content-Type": "text/plain"}]
     for kind in kinds:
         response = client.post(PATH, content=json.dumps({"inputs": TENSORS}).encode(), headers=kind)

@@ -1,4 +1,4 @@
-"""A request that is read by a plan is read as without one, and what is wrong with one is said alike."""
+"""A request that is read by a plan is read as without one, and has the same errors."""
 
 import orjson
 import pytest
@@ -75,15 +75,15 @@ def test_the_commonest_requests_have_plans() -> None:
 
 
 @pytest.mark.parametrize("body", JSON_BODIES)
-def test_a_long_request_is_read_where_it_stands_to_the_same(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = read(body, None)
+def test_a_long_request_is_read_in_place_to_the_same(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = read(body, None)
     monkeypatch.setattr(messages, "PIECE_BYTES", 0)
     monkeypatch.setattr(tensor_json, "PIECE_BYTES", 4)
     in_pieces = read(body, None)
-    assert in_pieces == whole or in_pieces[0] == whole[0] == MalformedBodyError
+    assert in_pieces == full or in_pieces[0] == full[0] == MalformedBodyError
 
 
-def test_a_long_request_that_claims_more_values_than_it_can_hold_gets_no_room_for_them(
+def test_a_long_request_that_claims_more_values_than_it_can_hold_gets_no_memory_for_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(messages, "PIECE_BYTES", 0)

@@ -1,4 +1,4 @@
-"""Tensors of the protocol, in JSON and in bytes: what comes in is what went out, and what fits nowhere is refused."""
+"""Tensors of the protocol, in JSON and in bytes: what comes in is what was sent, and what fits nowhere is refused."""
 
 import json
 import struct
@@ -130,7 +130,7 @@ def test_bytes_that_are_no_such_tensor_are_refused(datatype: str, shape: list[in
         from_bytes("t", datatype, shape, memoryview(content))
 
 
-def test_what_goes_out_as_bytes_is_in_the_type_that_was_said() -> None:
+def test_what_goes_out_as_bytes_is_in_the_type_that_was_stated() -> None:
     tensor = Tensor("t", "FP64", (2,), np.array([1.0, np.nan]))
     assert to_bytes(tensor) == struct.pack("<dd", 1.0, np.nan)
 
@@ -186,10 +186,10 @@ def outcome(datatype: str, shape: list[int], data: bytes) -> tuple[object, ...]:
 def test_a_list_that_is_read_in_pieces_has_the_same_values_or_is_refused_too(
     datatype: str, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = outcome(datatype, [2, 2], data)
+    full = outcome(datatype, [2, 2], data)
     monkeypatch.setattr(tensor_json, "PIECE_BYTES", 0)
     in_pieces = outcome(datatype, [2, 2], data)
-    assert in_pieces == whole or len(in_pieces) == len(whole) == 1
+    assert in_pieces == full or len(in_pieces) == len(full) == 1
 
 
 def test_a_list_of_another_length_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def test_another_program_finds_nothing(transaction: OpenTransaction) -> None:
     assert value_of(transaction, job_id, by="another") is None
 
 
-def test_it_is_gone_with_the_end_of_its_job_and_not_kept_after_it(transaction: OpenTransaction) -> None:
+def test_it_is_removed_with_the_end_of_its_job_and_not_kept_after_it(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
         CheckpointRepository(tx).keep(job_id, 1, checkpoint(1.0))

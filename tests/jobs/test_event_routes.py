@@ -100,7 +100,7 @@ def test_it_goes_on_exactly_after_a_cut_at_any_event(client: TestClient, ended: 
 
 @on_one_database
 @pytest.mark.parametrize("seen", [6, 7, 2**31 - 1])
-def test_who_has_seen_the_end_is_told_not_to_ask_again(client: TestClient, ended: UUID, seen: int) -> None:
+def test_a_client_that_has_seen_the_end_gets_no_content(client: TestClient, ended: UUID, seen: int) -> None:
     response = client.get(f"{PATH}/{ended}/events", headers={**STREAM, "Last-Event-ID": str(seen)})
     assert (response.status_code, response.content) == (204, b"")
 
@@ -155,7 +155,7 @@ def test_a_job_that_is_not_there_is_no_stream(client: TestClient) -> None:
     ],
 )
 @on_one_database
-def test_a_stream_is_what_is_asked_for_above_json(
+def test_a_stream_is_what_is_requested_above_json(
     client: TestClient, ended: UUID, accept: str, media_type: str
 ) -> None:
     assert client.get(f"{PATH}/{ended}/events", headers={"Accept": accept}).headers["Content-Type"] == media_type
@@ -242,7 +242,7 @@ def test_a_wait_for_events_ends_with_the_first(client: TestClient, live_parts: S
 
 @dataclass
 class Reader:
-    """One who reads a stream of an application in this process; `took` says whether to take more."""
+    """A reader of a stream of an application in this process; `took` states whether to take more."""
 
     path: str
     chunks: list[bytes] = field(default_factory=list)
@@ -343,7 +343,7 @@ def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, live_parts:
 
 
 @on_one_database
-def test_what_happens_between_the_first_look_and_the_wait_is_told(
+def test_what_happens_between_the_first_look_and_the_wait_is_reported(
     app: Starlette, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager

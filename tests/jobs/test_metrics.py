@@ -53,10 +53,10 @@ def test_a_job_that_never_started_has_no_duration(transaction: OpenTransaction) 
 
 def test_durations_count_in_their_buckets(transaction: OpenTransaction) -> None:
     job = samples.new_job(samples.stored_dataset(transaction).id)
-    taken = (0.1, 0.2, 5.0, 5.5, BOUNDS[-1] + 1, -3.0)
+    durations = (0.1, 0.2, 5.0, 5.5, BOUNDS[-1] + 1, -3.0)
     for state in ("succeeded", "failed"):
         with transaction() as tx:
-            for seconds in taken:
+            for seconds in durations:
                 began = samples.AT - timedelta(seconds=seconds)
                 ended = JobEnded(job.id, samples.OWNER, "evaluation", state, samples.AT, began)
                 TotalRepository(tx).add(ended)
@@ -64,7 +64,7 @@ def test_durations_count_in_their_buckets(transaction: OpenTransaction) -> None:
     *counts, seconds = numbers[(DURATIONS, ("evaluation",))]
     expected = dict.fromkeys((*BOUNDS, None), 0) | {0.1: 4, 0.25: 2, 5.0: 2, 10.0: 2, None: 2}
     assert counts == list(expected.values())
-    assert abs(seconds - 2 * sum(taken[:-1])) < 1e-6
+    assert abs(seconds - 2 * sum(durations[:-1])) < 1e-6
     assert numbers[(ENDED, ("evaluation", "failed"))] == numbers[(ENDED, ("evaluation", "succeeded"))] == (6,)
 
 

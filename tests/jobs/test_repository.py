@@ -52,7 +52,7 @@ def test_a_job_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:
     assert (found.priority, found.retry_of) == (0, None)
 
 
-def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(transaction: OpenTransaction) -> None:
+def test_a_job_that_does_another_again_reports_it_and_keeps_its_priority(transaction: OpenTransaction) -> None:
     dataset, first = samples.stored_dataset(transaction), uuid4()
     job = replace(samples.new_job(dataset.id), priority=-7, retry_of=first)
     with transaction() as tx:
@@ -71,7 +71,7 @@ def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(transactio
         (KernelChoice(width=FixedWidth(0.1)), Bias(), Inputs()),
     ],
 )
-def test_what_was_said_and_what_was_not_come_back(
+def test_what_was_stated_and_what_was_not_come_back(
     transaction: OpenTransaction, basis: BasisChoice | tuple[BasisChoice, ...]
 ) -> None:
     dataset = samples.stored_dataset(transaction)
@@ -176,7 +176,7 @@ def test_a_superseded_start_hands_nothing_back_and_has_no_last_words(transaction
             assert JobRepository(tx).claim(job_id) == expected
 
 
-def test_an_attempt_is_wanted_until_it_ends_is_superseded_or_its_owner_cancels(transaction: OpenTransaction) -> None:
+def test_an_attempt_is_current_until_it_ends_is_superseded_or_its_owner_cancels(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
         assert JobRepository(tx).is_needed(job_id, 1)
@@ -210,7 +210,7 @@ def test_progress_is_seen_and_numbered(transaction: OpenTransaction) -> None:
     assert [event.transition.state for event in events if event.transition] == ["queued", "running"]
 
 
-def test_events_say_of_which_attempt_a_transition_is(transaction: OpenTransaction) -> None:
+def test_events_state_of_which_attempt_a_transition_is(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
         JobRepository(tx).hand_back(job_id, 1)
@@ -284,7 +284,7 @@ def test_a_queued_job_is_cancelled_at_once(transaction: OpenTransaction) -> None
     assert job.cancel_requested_at == job.finished_at == job.transitions[-1].at
 
 
-def test_a_running_job_is_only_asked_to_end_and_once(transaction: OpenTransaction) -> None:
+def test_a_running_job_is_only_requested_to_end_and_once(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
         assert not JobRepository(tx).is_cancel_requested(job_id)

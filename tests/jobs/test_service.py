@@ -1,4 +1,4 @@
-"""Jobs once they were asked for, on a small database."""
+"""Jobs after their submission, on a small database."""
 
 from dataclasses import replace
 

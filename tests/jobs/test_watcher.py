@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
-from threading import Event as Bell
+from threading import Event as ThreadEvent
 from uuid import UUID
 
 import pytest
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.database.notifier import Listener
 from app.errors import UnavailableError
 from app.identity import uuid7
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.jobs.watcher import JobWatcher
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -27,7 +27,7 @@ from tests.small_tables import NOW
 from tests.waiting import until
 
 AT_ONCE = 5.0
-"""Seconds, of which a busy machine may need some; whoever waits for a check below would wait for minutes."""
+"""Seconds, of which a busy machine may need some; a client that waits for a check below would wait for minutes."""
 
 NEVER = 0.2
 ANY: frozenset[UUID] | None = None
@@ -35,14 +35,14 @@ ANY: frozenset[UUID] | None = None
 
 @dataclass
 class Reported:
-    """A way to hear what a test says; `broken`: not now, `late`: not before.
+    """A listener to what a test sends; `broken`: not now, `late`: not before.
 
-    Counts how often it was opened, is open, and was asked.
+    Counts how often it was opened, is open, and was requested.
     """
 
     given: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
     broken: bool = False
-    late: Bell | None = None
+    late: ThreadEvent | None = None
     attempts: int = 0
     opened: int = 0
     open_now: int = 0
@@ -87,8 +87,8 @@ def watcher(stored: SmallDatabase, reported: Reported) -> Iterator[JobWatcher]:
 def happen(stored: SmallDatabase, job_id: UUID) -> None:
     """Have a job with one more event."""
     with Session(stored.engine) as session, session.begin():
-        more = update(TrainingJobRow).where(TrainingJobRow.id == job_id).values(events=TrainingJobRow.events + 1)
-        is_there = session.execute(more.returning(TrainingJobRow.id)).first() is not None
+        more = update(JobRow).where(JobRow.id == job_id).values(events=JobRow.events + 1)
+        is_there = session.execute(more.returning(JobRow.id)).first() is not None
     if not is_there:
         stored.put_job(
             replace(
@@ -98,9 +98,9 @@ def happen(stored: SmallDatabase, job_id: UUID) -> None:
 
 
 @contextmanager
-def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
+def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[ThreadEvent]]:
     """Somebody waits for each of these."""
-    bells = [Bell() for _ in jobs]
+    bells = [ThreadEvent() for _ in jobs]
     with ExitStack() as stack:
         for job, change_event in zip(jobs, bells, strict=True):
             stack.enter_context(watcher.watching(job, change_event.set))
@@ -108,8 +108,8 @@ def waiting(watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
 
 
 @contextmanager
-def settled(reported: Reported, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[Bell]]:
-    """The same, and each has been looked at: who is woken from now on is woken by what is said."""
+def settled(reported: Reported, watcher: JobWatcher, *jobs: UUID) -> Iterator[list[ThreadEvent]]:
+    """The same, and each has been looked at: who is woken from now on is woken by notifications."""
     with waiting(watcher, *jobs) as bells:
         reported.given.put(ANY)
         until(reported.given.empty)
@@ -149,7 +149,7 @@ def test_a_job_that_is_removed_wakes_those_who_wait_for_it(
     happen(stored, job)
     with settled(reported, watcher, job) as (change_event,):
         with Session(stored.engine) as session, session.begin():
-            session.execute(delete(TrainingJobRow))
+            session.execute(delete(JobRow))
         reported.given.put(ANY)
         assert change_event.wait(AT_ONCE)
 
@@ -171,7 +171,7 @@ def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
 def test_what_happens_before_the_connection_listens_is_found_by_a_look(
     stored: SmallDatabase, reported: Reported, watcher: JobWatcher
 ) -> None:
-    reported.late = Bell()
+    reported.late = ThreadEvent()
     job = uuid7()
     with waiting(watcher, job) as (change_event,):
         happen(stored, job)
@@ -213,7 +213,7 @@ def test_a_database_that_is_away_ends_nothing(stored: SmallDatabase, reported: R
         assert change_event.wait(AT_ONCE)
 
 
-def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(
+def test_without_anybody_who_waits_nothing_is_requested_and_no_connection_held(
     stored: SmallDatabase, reported: Reported
 ) -> None:
     watcher = JobWatcher(stored.transaction, reported, check=0.01, linger=0.1)

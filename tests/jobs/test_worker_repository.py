@@ -18,7 +18,7 @@ def _age(engine: Engine, executor: str, seconds: int) -> None:
         )
 
 
-def test_a_worker_that_beats_is_alive(transaction: OpenTransaction) -> None:
+def test_a_worker_that_sends_heartbeats_is_alive(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
     with transaction() as tx:
@@ -26,15 +26,15 @@ def test_a_worker_that_beats_is_alive(transaction: OpenTransaction) -> None:
         assert not WorkerRepository(tx).last_heartbeats()["a"].left
 
 
-def test_each_beat_is_another_one(transaction: OpenTransaction) -> None:
-    met = set()
+def test_each_heartbeat_is_another_one(transaction: OpenTransaction) -> None:
+    seen = set()
     for _ in range(3):
         with transaction() as tx:
             WorkerRepository(tx).record_heartbeat("a")
         with transaction() as tx:
-            met.add(WorkerRepository(tx).last_heartbeats()["a"].at)
+            seen.add(WorkerRepository(tx).last_heartbeats()["a"].at)
         time.sleep(0.02)
-    assert len(met) == 3
+    assert len(seen) == 3
 
 
 def test_a_worker_that_stopped_beating_is_not_alive(transaction: OpenTransaction, engine: Engine) -> None:
@@ -53,7 +53,7 @@ def test_a_worker_that_stopped_beating_is_not_alive(transaction: OpenTransaction
         assert WorkerRepository(tx).alive(within=8.0) == ("dead", "slow", "well")
 
 
-def test_a_worker_that_left_is_gone_at_once_and_stays_so(transaction: OpenTransaction) -> None:
+def test_a_worker_that_left_is_removed_at_once_and_stays_so(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
         WorkerRepository(tx).leave("a")
@@ -66,7 +66,7 @@ def test_a_worker_that_left_is_gone_at_once_and_stays_so(transaction: OpenTransa
         assert WorkerRepository(tx).alive(within=1000.0) == ()
 
 
-def test_a_forgotten_worker_is_not_there_until_it_beats(transaction: OpenTransaction) -> None:
+def test_a_forgotten_worker_is_not_there_until_it_sends_heartbeats(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
         WorkerRepository(tx).forget("a")
@@ -78,7 +78,7 @@ def test_a_forgotten_worker_is_not_there_until_it_beats(transaction: OpenTransac
         assert WorkerRepository(tx).alive(within=1000.0) == ("a",)
 
 
-def test_beats_are_counted_to_parts_of_a_second(transaction: OpenTransaction) -> None:
+def test_heartbeats_are_counted_to_parts_of_a_second(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
     with transaction() as tx:
@@ -86,8 +86,8 @@ def test_beats_are_counted_to_parts_of_a_second(transaction: OpenTransaction) ->
         assert WorkerRepository(tx).alive(within=20.0) == ("a",)
 
 
-def test_a_beat_is_by_the_clock_of_the_database(transaction: OpenTransaction, engine: Engine) -> None:
-    """The transaction's own clock stands in March; the database's does not."""
+def test_a_heartbeat_is_by_the_clock_of_the_database(transaction: OpenTransaction, engine: Engine) -> None:
+    """The transaction's own clock is in March; the database's is not."""
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("a")
     now = "strftime('%Y-%m-%d', 'now')" if engine.dialect.name == "sqlite" else "(now() AT TIME ZONE 'UTC')::date::text"

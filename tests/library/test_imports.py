@@ -1,4 +1,4 @@
-"""The library stands on numpy and scipy alone: what other programs import brings no framework with it."""
+"""The library needs numpy and scipy alone: importing it imports no framework."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Versions as they are asked for."""
+"""References to versions."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from relevance_bayes.types.references import SEPARATOR, Reference, is_alias
         ("small@v1.2_rc-3", Reference("small", "v1.2_rc-3")),
     ],
 )
-def test_a_name_says_the_newest_a_number_or_an_alias_and_back(text: str, reference: Reference) -> None:
+def test_a_name_is_parsed_to_the_newest_a_number_or_an_alias_and_back(text: str, reference: Reference) -> None:
     assert Reference.read(text) == reference
     assert str(reference) == text
 
@@ -39,11 +39,11 @@ def test_an_alias_begins_with_a_letter_so_that_none_is_a_number(text: str, can_b
     assert is_alias(text) is can_be
 
 
-def test_no_models_name_has_the_sign_that_stands_before_an_alias() -> None:
+def test_no_models_name_has_the_sign_before_an_alias() -> None:
     assert not MODEL_NAME.fullmatch(f"a{SEPARATOR}b")
 
 
-def met(condition: Condition, tag: str | None) -> bool:
+def matches(condition: Condition, tag: str | None) -> bool:
     try:
         condition.require("It", tag)
     except PreconditionFailedError:
@@ -63,7 +63,7 @@ def met(condition: Condition, tag: str | None) -> bool:
         (Condition(none_match=frozenset({'"a"'})), True, False, True),
     ],
 )
-def test_a_condition_is_met_by_the_tags_that_it_says(
+def test_a_condition_is_satisfied_by_the_tags_that_it_states(
     condition: Condition, of_nothing: bool, of_a: bool, of_b: bool
 ) -> None:
-    assert [met(condition, tag) for tag in (None, '"a"', '"b"')] == [of_nothing, of_a, of_b]
+    assert [matches(condition, tag) for tag in (None, '"a"', '"b"')] == [of_nothing, of_a, of_b]

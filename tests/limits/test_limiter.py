@@ -65,7 +65,7 @@ def predicted(limiter: RateLimiter, requests: int, rows: int) -> int:
 def over(
     limiters: list[RateLimiter], clock: Clock, seconds: int, send: Callable[[int], int], *, steps: int = 20
 ) -> float:
-    """What was admitted a second; the processes settle each second, one after the other."""
+    """The number admitted in each second; the processes settle each second, one after the other."""
     admitted = 0
     for step in range(seconds * steps):
         clock.now += 1.0 / steps

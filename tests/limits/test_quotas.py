@@ -13,7 +13,7 @@ from app.datasets.ingest import Ingest
 from app.datasets.repository import DatasetRepository
 from app.errors import QuotaExceededError, TooManyJobsError, TrainingTimeError
 from app.jobs.repository import JobRepository
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.limits.repository import OwnerLimitsRepository
 from app.owner_use import use_of
 from app.registry.model_quota import check_model_quota
@@ -151,7 +151,7 @@ def test_training_jobs_run_for_so_long_in_a_day(transaction: OpenTransaction, cl
         JobRepository(tx).claim(job.id)
         assert use_of(tx, OWNER).training_seconds_per_day == pytest.approx(0, abs=10)
         times = {"started_at": datetime(2026, 2, 28, 23, 30, tzinfo=UTC)}
-        tx.session.execute(update(TrainingJobRow).where(TrainingJobRow.id == job.id).values(**times))
+        tx.session.execute(update(JobRow).where(JobRow.id == job.id).values(**times))
     assert use(transaction).training_seconds_per_day == pytest.approx(1_800, abs=10)  # since midnight
     training.submit(OWNER, request)
     clock.now = datetime(2026, 3, 1, 1, 0, tzinfo=UTC)

@@ -23,9 +23,7 @@ def test_each_process_has_a_part_of_the_rate_whatever_the_others_demand(demands:
 
 
 @given(DEMANDS, RATES)
-def test_more_demand_is_no_smaller_share_and_only_demand_that_is_met_has_less(
-    demands: list[float], rate: float
-) -> None:
+def test_more_demand_is_no_smaller_share_and_only_satisfied_demand_has_less(demands: list[float], rate: float) -> None:
     found = shares(demands, rate)
     for demand, share in zip(demands, found, strict=True):
         for other, others in zip(demands, found, strict=True):

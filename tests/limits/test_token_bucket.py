@@ -20,8 +20,8 @@ def test_what_is_admitted_is_at_most_a_burst_and_the_rate_over_the_time_and_the_
         if bucket.admit(now):
             bucket.charge(cost)
             charged, last = charged + cost, cost
-    most = max(1.0, BURST_SECONDS * rate) + rate * now + last
-    assert charged <= most * (1 + 1e-9)
+    maximum = max(1.0, BURST_SECONDS * rate) + rate * now + last
+    assert charged <= maximum * (1 + 1e-9)
 
 
 @given(RATES, st.floats(1.0, 20.0))

@@ -55,20 +55,20 @@ def test_tar_and_sha256sum_verify_an_archive_too(archive: Path) -> None:
 
 
 def test_an_archive_that_was_cut_off_is_refused(archive: Path) -> None:
-    whole = archive.read_bytes()
+    full = archive.read_bytes()
     with tarfile.open(archive) as tar:
         end = tar.getmembers()[-1].offset_data + 64
     for size in (*range(0, end, 97), end):
-        archive.write_bytes(whole[:size])
+        archive.write_bytes(full[:size])
         with pytest.raises(BackupError):
             verify_archive(archive)
 
 
 def test_a_changed_byte_is_found_or_has_no_effect(archive: Path) -> None:
-    whole, found = archive.read_bytes(), verify_archive(archive)
+    full, found = archive.read_bytes(), verify_archive(archive)
     refused = 0
-    for place in range(0, len(whole), 31):
-        archive.write_bytes(whole[:place] + bytes([whole[place] ^ 0x21]) + whole[place + 1 :])
+    for place in range(0, len(full), 31):
+        archive.write_bytes(full[:place] + bytes([full[place] ^ 0x21]) + full[place + 1 :])
         try:
             manifest = verify_archive(archive)
         except BackupError:
@@ -79,11 +79,11 @@ def test_a_changed_byte_is_found_or_has_no_effect(archive: Path) -> None:
 
 
 def test_each_changed_byte_of_the_manifest_is_found(archive: Path) -> None:
-    whole = archive.read_bytes()
+    full = archive.read_bytes()
     with tarfile.open(archive) as tar:
         member = tar.getmember("manifest.json")
     for place in range(member.offset_data, member.offset_data + member.size):
-        archive.write_bytes(whole[:place] + bytes([whole[place] ^ 0x01]) + whole[place + 1 :])
+        archive.write_bytes(full[:place] + bytes([full[place] ^ 0x01]) + full[place + 1 :])
         with pytest.raises(BackupError):
             verify_archive(archive)
 

@@ -220,7 +220,7 @@ def test_a_damaged_file_is_moved_away_before_a_restore(database_url: str, tmp_pa
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
-def test_the_log_of_a_file_that_is_gone_is_not_applied(database_url: str, tmp_path: Path) -> None:
+def test_the_log_of_a_file_that_is_removed_is_not_applied(database_url: str, tmp_path: Path) -> None:
     file, log = tmp_path / "relevance.db", tmp_path / "relevance.db-wal"
     path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
     with closing_engine(database_url) as engine:

@@ -1,4 +1,4 @@
-"""What a scrape of the service returns, read by the client library of Prometheus, and the rules of such text."""
+"""Scrapes of the service, read by the client library of Prometheus, and the rules of such text."""
 
 import re
 from collections.abc import Iterator, Mapping

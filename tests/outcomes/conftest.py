@@ -24,7 +24,7 @@ VERSIONS = {
 
 
 class Service:
-    """The API over a database, whose recorder stores rows when a test asks for it."""
+    """The API over a database, whose recorder stores rows when a test requests it."""
 
     def __init__(self, client: TestClient, parts: StoredParts) -> None:
         self.client = client

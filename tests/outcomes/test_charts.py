@@ -36,11 +36,11 @@ def outcome(level: int = 50, *, lower: float = -0.1, higher: float = -0.1, log_s
     return Scored(log_score, 0.0, lower, higher, level, None, None, 0.05)
 
 
-def test_a_chart_is_the_greatest_sum_of_the_last_ratios_below_its_threshold() -> None:
+def test_a_chart_is_the_largest_sum_of_the_last_ratios_below_its_threshold() -> None:
     ratios = np.random.default_rng(1).normal(-0.2, 1.0, 200).tolist()
-    greatest = [max(0.0, *accumulate(ratios[place::-1])) for place in range(len(ratios))]
-    assert max(greatest) < THRESHOLD
-    assert values(ratios) == pytest.approx(greatest, abs=1e-12)
+    maxima = [max(0.0, *accumulate(ratios[place::-1])) for place in range(len(ratios))]
+    assert max(maxima) < THRESHOLD
+    assert values(ratios) == pytest.approx(maxima, abs=1e-12)
 
 
 def test_a_chart_begins_again_where_its_value_falls_to_0() -> None:

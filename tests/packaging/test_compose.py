@@ -32,8 +32,8 @@ def test_containers_have_a_root_that_is_read_only_and_no_capabilities() -> None:
 
 def test_the_proxy_alone_is_published_and_all_else_on_loopback() -> None:
     published = {name: re.findall(r"^    ports: (.+)$", text, re.MULTILINE) for name, text in SERVICES.items()}
-    beyond = [name for name, ports in published.items() if ports and not ports[0].startswith('["127.0.0.1:')]
-    assert beyond == ["proxy"]
+    exposed = [name for name, ports in published.items() if ports and not ports[0].startswith('["127.0.0.1:')]
+    assert exposed == ["proxy"]
     always = [name for name, ports in published.items() if ports and "profiles:" not in SERVICES[name]]
     assert always == ["proxy"]
 

@@ -40,7 +40,7 @@ def test_the_library_needs_numpy_and_scipy_and_its_client_httpx(wheels: Wheels) 
     assert [one.split("<")[0] for one in needed if "extra == 'client'" in one] == ["httpx"]
 
 
-def test_both_have_the_licence_and_say_whose_they_are(wheels: Wheels) -> None:
+def test_both_have_the_licence_and_state_whose_they_are(wheels: Wheels) -> None:
     for wheel in (wheels.library, wheels.server):
         given = dict(metadata(wheel))
         assert given["License-Expression"] == "Apache-2.0"

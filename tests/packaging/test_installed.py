@@ -36,7 +36,7 @@ prediction, _ = ready_of(model).predict(np.zeros((1, 1)))
 print(prediction.mean[0])
 """
 
-ASK = """
+REQUEST = """
 import sys
 import app
 from relevance_bayes.client import connect
@@ -140,7 +140,7 @@ def test_the_server_serves_in_any_folder_and_the_library_predicts_the_same_from_
     library: Environment, server: Environment, project: Path
 ) -> None:
     with serving(server, project) as url:
-        reported = float(library.run(ASK.replace("URL", url), project))
+        reported = float(library.run(REQUEST.replace("URL", url), project))
     assert reported == pytest.approx(2.0, abs=0.05)
     assert float(library.run(PREDICT, project)) == pytest.approx(reported, rel=1e-12)
     assert (project / "kept.db").is_file()

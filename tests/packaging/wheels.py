@@ -33,7 +33,7 @@ class Environment:
         return self.path / "bin" / name
 
     def run(self, program: str, folder: Path) -> str:
-        """What a program, run as a file in `folder`, writes."""
+        """The output of a program, run as a file in `folder`."""
         file = folder / "program.py"
         file.write_text(program)
         return run(str(self.python), str(file), folder=folder)
@@ -64,7 +64,7 @@ def environment(path: Path, *requirements: str) -> Environment:
 
 
 def run(*command: str, folder: Path) -> str:
-    """What a command writes; its own words where it fails."""
+    """The output of a command; its own messages where it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -11,7 +11,7 @@ from tests.doubles.notifier import SilentNotifier
 from tests.waiting import until
 
 
-class CountedHappenings:
+class CountingNotifier:
     """Notifier that count how often they were opened, and how many are open."""
 
     def __init__(self) -> None:
@@ -26,8 +26,8 @@ class CountedHappenings:
         self.is_open -= 1
 
 
-def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_something_is() -> None:
-    notifier, required, calls = CountedHappenings(), Event(), [0]
+def test_nothing_is_listened_to_while_nothing_is_requested_and_it_is_at_once_when_something_is() -> None:
+    notifier, required, calls = CountingNotifier(), Event(), [0]
 
     def refresh() -> bool:
         calls[0] += 1
@@ -47,7 +47,7 @@ def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_s
 
 
 def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
-    notifier, is_away, refused = CountedHappenings(), Event(), [0]
+    notifier, is_away, refused = CountingNotifier(), Event(), [0]
     is_away.set()
 
     def refresh() -> bool:

@@ -1,4 +1,4 @@
-"""Batch predictions over HTTP: asked for, looked at, downloaded whole and in part, removed."""
+"""Batch predictions over HTTP: requested, looked at, downloaded whole and in part, removed."""
 
 from collections.abc import Iterator
 from threading import Event
@@ -23,7 +23,7 @@ from tests.small_models import small_version
 from tests.small_tables import numbers, texts
 
 PATH = "/v1/batch-predictions"
-ASKED = {"model": "small", "dataset_id": str(DATASET.id)}
+REQUEST = {"model": "small", "dataset_id": str(DATASET.id)}
 ROWS = 40
 
 
@@ -72,7 +72,7 @@ def made(service: TestClient, stored: StoredParts) -> str:
 def test_a_batch_prediction_is_accepted_with_the_columns_that_its_file_will_have(
     client: TestClient, parts: SmallParts
 ) -> None:
-    response = client.post(PATH, json={**ASKED, "outputs": ["mean", "interval"], "format": "parquet", "priority": 3})
+    response = client.post(PATH, json={**REQUEST, "outputs": ["mean", "interval"], "format": "parquet", "priority": 3})
     job = response.json()
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
@@ -100,7 +100,7 @@ def test_a_batch_prediction_is_accepted_with_the_columns_that_its_file_will_have
 def test_what_can_not_be_is_refused_with_its_place(
     client: TestClient, parts: SmallParts, more: dict[str, object], pointer: str
 ) -> None:
-    response = client.post(PATH, json={**ASKED, **more})
+    response = client.post(PATH, json={**REQUEST, **more})
     assert response.status_code == 422
     assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
     assert not parts.stored.queue.submitted
@@ -124,8 +124,8 @@ def part(service: TestClient, made: str, **headers: str) -> httpx2.Response:
 
 
 def test_a_part_of_the_file_is_that_part(service: TestClient, made: str) -> None:
-    whole = service.get(f"{made}/result").content
-    size = len(whole)
+    full = service.get(f"{made}/result").content
+    size = len(full)
     for requested, first, last in (
         ("0-0", 0, 0),
         ("990-1010", 990, 1010),
@@ -133,17 +133,17 @@ def test_a_part_of_the_file_is_that_part(service: TestClient, made: str) -> None
         ("-7", size - 7, size - 1),
     ):
         response = part(service, made, Range=f"bytes={requested}")
-        assert (response.status_code, response.content) == (206, whole[first : last + 1])
+        assert (response.status_code, response.content) == (206, full[first : last + 1])
         assert response.headers["Content-Range"] == f"bytes {first}-{last}/{size}"
         assert response.headers["Content-Length"] == str(last - first + 1)
 
 
-def test_a_part_of_what_is_another_file_by_now_is_answered_whole(service: TestClient, made: str) -> None:
-    whole = service.get(f"{made}/result")
-    tag = whole.headers["ETag"]
+def test_a_part_of_what_is_another_file_by_now_gets_the_whole_file(service: TestClient, made: str) -> None:
+    full = service.get(f"{made}/result")
+    tag = full.headers["ETag"]
     assert part(service, made, Range="bytes=5-", If_Range=tag).status_code == 206
-    assert part(service, made, Range="bytes=5-", If_Range='"another"').content == whole.content
-    assert part(service, made, Range="bytes=1-2,5-6").content == whole.content
+    assert part(service, made, Range="bytes=5-", If_Range='"another"').content == full.content
+    assert part(service, made, Range="bytes=1-2,5-6").content == full.content
     known = part(service, made, If_None_Match=tag, Range="bytes=0-1")
     assert (known.status_code, known.content) == (304, b"")
 
@@ -156,12 +156,12 @@ def test_a_part_behind_the_end_is_refused_with_the_size(service: TestClient, mad
     assert response.headers["Content-Range"] == f"bytes */{size}"
 
 
-def test_a_download_that_breaks_off_is_gone_on_with(service: TestClient, made: str) -> None:
-    whole, got = service.get(f"{made}/result"), b""
-    while len(got) < len(whole.content):
+def test_a_download_that_breaks_off_is_continued(service: TestClient, made: str) -> None:
+    full, got = service.get(f"{made}/result"), b""
+    while len(got) < len(full.content):
         end = len(got) + 700
-        got += part(service, made, Range=f"bytes={len(got)}-{end}", If_Range=whole.headers["ETag"]).content
-    assert got == whole.content
+        got += part(service, made, Range=f"bytes={len(got)}-{end}", If_Range=full.headers["ETag"]).content
+    assert got == full.content
 
 
 def test_a_type_that_the_caller_does_not_take_is_not_sent(service: TestClient, made: str) -> None:
@@ -186,7 +186,7 @@ def test_there_is_no_file_before_the_end_and_none_once_it_was_removed(service: T
     assert response.json()["type"] == "/problems/gone"
 
 
-def test_one_that_ended_can_be_removed_and_asked_for_again(service: TestClient, stored: StoredParts, made: str) -> None:
+def test_one_that_ended_can_be_removed_and_requested_again(service: TestClient, stored: StoredParts, made: str) -> None:
     again = service.post(f"{made}/retry")
     assert again.status_code == 202
     assert again.json()["retry_of"] == made.rpartition("/")[2]
@@ -198,8 +198,8 @@ def test_one_that_ended_can_be_removed_and_asked_for_again(service: TestClient, 
     assert service.get(f"{again.headers['Location']}/result").content == expected
 
 
-def test_one_that_waits_is_cancelled_at_once_and_tells_what_happened(client: TestClient) -> None:
-    path = client.post(PATH, json=ASKED).headers["Location"]
+def test_one_that_waits_is_cancelled_at_once_and_reports_what_happened(client: TestClient) -> None:
+    path = client.post(PATH, json=REQUEST).headers["Location"]
     assert client.post(f"{path}/cancel").json()["state"] == "cancelled"
     assert len(client.get(f"{path}/events").json()["items"]) >= 1
     assert client.get(path.replace("batch-predictions", "evaluations")).status_code == 404

@@ -44,7 +44,7 @@ GAP = 7
 
 
 class Killed(BaseException):
-    """What a start that dies leaves undone."""
+    """Raised by a start that dies."""
 
 
 def table(*, gap: bool = True) -> Block:
@@ -68,7 +68,7 @@ def blocks(block: Block) -> Iterator[Block]:
 
 @dataclass
 class Bench:
-    """A scorer on a real database with a version of `small`, and what asks it for files."""
+    """A scorer on a real database with a version of `small`, and a client of its files."""
 
     transaction: OpenTransaction
     stopping: Event
@@ -95,7 +95,7 @@ class Bench:
         return Scorer(Records(self.transaction, self.stopping), by)(job_id)
 
     def killed(self, job_id: UUID, *, after: int) -> bool:
-        """Whether a run died at its commit of this number, counted from 0."""
+        """Return whether a run died at its commit of this number, counted from 0."""
         left = after
 
         @contextmanager
@@ -139,7 +139,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Bench) -> None:
+def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Bench) -> None:
     """The texts and names of columns that are kept; the small version's numbers stay."""
     notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
     block = {**table(gap=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
@@ -167,7 +167,7 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Be
 
 @pytest.mark.parametrize("coded", FILES)
 @pytest.mark.usefixtures("small_parts")
-def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it(bench: Bench, coded: str) -> None:
+def test_a_file_holds_what_a_predict_call_returns_and_the_columns_kept_before_it(bench: Bench, coded: str) -> None:
     job_id = bench.queued(coded)
     assert bench.run(job_id)
     job = bench.look(job_id)
@@ -190,15 +190,15 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
 
 @pytest.mark.parametrize("coded", FILES)
 @pytest.mark.usefixtures("small_parts")
-def test_a_start_that_dies_is_gone_on_with_to_the_same_bytes(bench: Bench, coded: str) -> None:
+def test_a_start_that_dies_is_continued_to_the_same_bytes(bench: Bench, coded: str) -> None:
     dataset = bench.dataset()
-    whole, broken = bench.queued(coded, dataset), bench.queued(coded, dataset)
-    assert bench.run(whole)
+    full, broken = bench.queued(coded, dataset), bench.queued(coded, dataset)
+    assert bench.run(full)
     deaths = [bench.killed(broken, after=commits) for commits in (12, 17, 19, 22, 25)]
     assert sum(deaths) > 2
     assert bench.run(broken)
     assert bench.look(broken).attempt > 3
-    assert bench.file(broken) == bench.file(whole)
+    assert bench.file(broken) == bench.file(full)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -256,9 +256,9 @@ def test_sound_rows_need_no_column_of_errors_where_these_are_refused(bench: Benc
 def test_some_bytes_of_a_file_are_those_of_the_whole(bench: Bench, small_parts: None) -> None:
     job_id = bench.queued()
     assert bench.run(job_id)
-    whole = bench.file(job_id)
-    for first, last in ((0, 0), (99, 100), (150, 450), (len(whole) - 1, len(whole) - 1)):
-        assert b"".join(bench.batches.content(job_id, first, last)) == whole[first : last + 1]
+    full = bench.file(job_id)
+    for first, last in ((0, 0), (99, 100), (150, 450), (len(full) - 1, len(full) - 1)):
+        assert b"".join(bench.batches.content(job_id, first, last)) == full[first : last + 1]
 
 
 def test_a_job_that_was_cancelled_writes_no_more(bench: Bench) -> None:
@@ -280,7 +280,7 @@ def test_a_worker_that_is_to_stop_hands_it_back(bench: Bench) -> None:
     assert bench.look(job_id).state == "succeeded"
 
 
-def test_a_file_that_was_removed_is_gone_and_so_is_a_job(bench: Bench) -> None:
+def test_a_removed_file_is_not_found_and_neither_is_a_job(bench: Bench) -> None:
     job_id = bench.queued()
     with pytest.raises(ConflictError, match="queued"):
         bench.batches.size(OWNER, job_id)

@@ -38,7 +38,7 @@ class Client:
 
     body: bytes
     takes: int | None = None
-    taken: list[bytes] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)
     is_full: asyncio.Event = field(default_factory=asyncio.Event)
     sent: int = 0
 
@@ -53,10 +53,10 @@ class Client:
         if message["type"] == "http.response.start":
             assert message["status"] == 200, message
             return
-        if self.takes is not None and len(self.taken) == self.takes:
+        if self.takes is not None and len(self.received) == self.takes:
             self.is_full.set()
             await asyncio.Event().wait()  # as a server does whose client does not read
-        self.taken.append(bytes(message["body"]))
+        self.received.append(bytes(message["body"]))
 
 
 class Application:
@@ -128,8 +128,8 @@ def test_of_many_batches_few_are_in_memory_at_a_time(application: Application, p
     assert application.read == 1 + N_CLIENTS
     assert 1 < application.most_predictions <= prediction_slots.MAX_SLOTS
     assert application.runner.bodies.bytes_in_memory == 0
-    assert len(alone.taken) > 5
-    assert {b"".join(client.taken) for client in together} == {b"".join(alone.taken)}
+    assert len(alone.received) > 5
+    assert {b"".join(client.received) for client in together} == {b"".join(alone.received)}
 
 
 def test_clients_that_do_not_read_delay_nobody(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,4 +147,4 @@ def test_clients_that_do_not_read_delay_nobody(application: Application, monkeyp
         await asyncio.wait(responding)
         return reads
 
-    assert len(json.loads(b"".join(asyncio.run(run()).taken))["predictions"]) == N_ROWS
+    assert len(json.loads(b"".join(asyncio.run(run()).received))["predictions"]) == N_ROWS

@@ -37,12 +37,12 @@ def test_a_stampede_loads_once() -> None:
         assert go_on.wait(10)
         return "value"
 
-    def ask() -> str:
+    def predict() -> str:
         everybody.wait(10)
         return cache.load("key", make)
 
     with ThreadPoolExecutor(8) as threads:
-        requested = [threads.submit(ask) for _ in range(8)]
+        requested = [threads.submit(predict) for _ in range(8)]
         everybody.wait(10)
         go_on.set()
         assert [future.result(10) for future in requested] == ["value"] * 8

@@ -1,4 +1,4 @@
-"""Decisions over HTTP: priors, costs and a limit beside the table, and every way to say them wrong."""
+"""Decisions over HTTP: priors, costs and a limit beside the table, and every error in them."""
 
 from dataclasses import replace
 
@@ -75,7 +75,7 @@ def test_three_classes_are_decided_between_by_a_row_of_costs_for_each_truth(clie
         assert row["decision"] == {"label": labels[risks.index(min(risks))], "expected_cost": approx(min(risks))}
 
 
-def test_decisions_come_beside_whatever_outputs_are_asked_for(client: TestClient) -> None:
+def test_decisions_come_beside_whatever_outputs_are_requested(client: TestClient) -> None:
     requested = {"rows": ROWS, "outputs": ["label"], "explain": 1, "costs": COSTS}
     for row in client.post(PATH, json=requested).json()["predictions"]:
         assert list(row) == ["label", "explanation", "explanation_sum", "decision"]
@@ -188,7 +188,7 @@ def test_about_a_number_nothing_is_decided(client: TestClient) -> None:
     )
 
 
-def test_a_version_from_before_frequencies_were_kept_says_so(client: TestClient, parts: SmallParts) -> None:
+def test_a_version_from_before_frequencies_were_kept_reports_it(client: TestClient, parts: SmallParts) -> None:
     made = small_version("classification", name="older")
     parts.stored.put_version(OWNER, replace(made, report=replace(made.report, class_rows=())), number=1)
     detail = "This version does not store the frequencies of its classes: train it again."
@@ -201,7 +201,7 @@ def test_a_version_from_before_frequencies_were_kept_says_so(client: TestClient,
     assert client.post("/v1/models/older/predict", json={"rows": ROWS, "costs": COSTS}).status_code == 200
 
 
-def test_the_documentation_tells_what_is_decided_by(openapi: Response) -> None:
+def test_the_documentation_states_what_is_decided_by(openapi: Response) -> None:
     schemas = openapi.json()["components"]["schemas"]
     for form in ("PredictRecordsIn-Input", "PredictColumnsIn-Input", "PredictArraysIn-Input"):
         options = schemas[form]["properties"]

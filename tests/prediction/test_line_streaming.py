@@ -46,18 +46,18 @@ def scope_of(path: str, query: bytes = b"") -> Scope:
 
 
 async def conversation(parts: SmallParts, pieces: list[bytes], query: bytes = b"") -> list[tuple[int, Message]]:
-    """What was sent, each with how many pieces had been taken by then; the connection ends after the last piece."""
-    taken, sent = 0, list[tuple[int, Message]]()
+    """The messages sent, each with the number of pieces received by then; the connection ends after the last piece."""
+    n_received, sent = 0, list[tuple[int, Message]]()
 
     async def receive() -> Message:
-        nonlocal taken
-        taken += 1
-        if taken > len(pieces):
+        nonlocal n_received
+        n_received += 1
+        if n_received > len(pieces):
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": pieces[taken - 1], "more_body": taken < len(pieces)}
+        return {"type": "http.request", "body": pieces[n_received - 1], "more_body": n_received < len(pieces)}
 
     async def send(message: Message) -> None:
-        sent.append((taken, message))
+        sent.append((n_received, message))
 
     await make_application(parts, LIMITS)(scope_of(PATH, query), receive, send)
     return sent
@@ -65,40 +65,40 @@ async def conversation(parts: SmallParts, pieces: list[bytes], query: bytes = b"
 
 def lines_of(sent: list[tuple[int, Message]]) -> list[tuple[int, dict[str, object]]]:
     return [
-        (taken, json.loads(line))
-        for taken, message in sent
+        (n_received, json.loads(line))
+        for n_received, message in sent
         if message["type"] == "http.response.body"
         for line in message["body"].splitlines()
     ]
 
 
-def test_no_piece_is_taken_before_the_answers_to_the_last_have_left(parts: SmallParts) -> None:
+def test_no_piece_is_taken_before_the_responses_to_the_last_have_left(parts: SmallParts) -> None:
     cut = [ROW + ROW[:9], ROW[9:] + ROW[:-1], b"\n\n" + ROW[:3], ROW[3:-1]]
     sent = asyncio.run(conversation(parts, cut))
     assert sent[0][0] == 1
     assert sent[0][1]["status"] == 200
-    assert [taken for taken, _ in lines_of(sent)] == [1, 2, 3, 4]
+    assert [n_received for n_received, _ in lines_of(sent)] == [1, 2, 3, 4]
     assert sent[-1][1] == {"type": "http.response.body", "body": b"", "more_body": False}
 
 
-def test_the_answers_are_those_of_the_whole_body(client: TestClient, parts: SmallParts) -> None:
+def test_the_responses_are_those_of_the_whole_body(client: TestClient, parts: SmallParts) -> None:
     rows = [{"x": n / 7, "a": -n, "b": 1e3 * n} for n in range(5)]
     body = "\n".join(map(json.dumps, rows)).encode()
-    whole = client.post(PATH, json={"rows": rows}).json()["predictions"]
+    full = client.post(PATH, json={"rows": rows}).json()["predictions"]
     at_once = client.post(PATH, content=body, headers={"Content-Type": ND, "Accept": ND})
     assert at_once.headers["Content-Type"] == ND
-    assert [*map(json.loads, at_once.text.splitlines())] == whole
+    assert [*map(json.loads, at_once.text.splitlines())] == full
     pieces = [body[first : first + 10] for first in range(0, len(body), 10)]
     assert [line["mean"] for _, line in lines_of(asyncio.run(conversation(parts, pieces)))] == pytest.approx(
-        [row["mean"] for row in whole], rel=1e-12
+        [row["mean"] for row in full], rel=1e-12
     )
 
 
 def test_an_error_in_the_middle_is_the_last_line(parts: SmallParts) -> None:
     sent = asyncio.run(conversation(parts, [ROW, b"\n" + ROW + b'{"x": "far", "a": 1, "b": 1}\n', ROW, ROW]))
-    (first, answer), (second, last) = lines_of(sent)
+    (first, written), (second, last) = lines_of(sent)
     assert (first, second) == (1, 2)
-    assert "mean" in answer
+    assert "mean" in written
     assert last == {
         "error": {
             "type": "/problems/invalid-data",
@@ -134,7 +134,7 @@ def test_a_limit_that_is_passed_in_the_middle_is_the_last_line(
     assert lines[-1]["error"]["status"] == 413  # type: ignore[index]
 
 
-def test_what_is_wrong_before_the_first_answer_is_the_answer(client: TestClient) -> None:
+def test_what_is_wrong_before_the_first_line_is_the_response(client: TestClient) -> None:
     headers = {"Content-Type": ND, "Accept": ND}
     for path, body, status in (
         (PATH, b'{"x": 1}\n', 422),
@@ -149,8 +149,8 @@ def test_what_is_wrong_before_the_first_answer_is_the_answer(client: TestClient)
         assert response.headers["Content-Type"] == "application/problem+json"
 
 
-def told_to_one_who_leaves(parts: SmallParts, scope: Scope, begun: bytes) -> list[Message]:
-    """What is sent to a client that leaves when it has sent the beginning of its body."""
+def sent_before_disconnect(parts: SmallParts, scope: Scope, begun: bytes) -> list[Message]:
+    """The messages sent to a client that leaves when it has sent the beginning of its body."""
     messages: list[Message] = [
         {"type": "http.request", "body": begun, "more_body": True},
         {"type": "http.disconnect"},
@@ -168,7 +168,7 @@ def told_to_one_who_leaves(parts: SmallParts, scope: Scope, begun: bytes) -> lis
 
 
 def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: SmallParts) -> None:
-    assert len(told_to_one_who_leaves(parts, scope_of(PATH), ROW)) == 2
+    assert len(sent_before_disconnect(parts, scope_of(PATH), ROW)) == 2
 
 
 @pytest.mark.parametrize("path", [PATH, "/v2/models/small/infer", "/v1/training-jobs", "/v1/models/twin/versions"])
@@ -176,7 +176,7 @@ def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_serv
     parts: SmallParts, path: str
 ) -> None:
     scope = {**scope_of(path), "headers": [(b"content-type", b"application/json")]}
-    start, body = told_to_one_who_leaves(parts, scope, b'{"rows": [')
+    start, body = sent_before_disconnect(parts, scope, b'{"rows": [')
     assert start["status"] == 400
     given = json.loads(body["body"])
     assert (
@@ -188,17 +188,17 @@ def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_serv
 def address(parts: SmallParts) -> Iterator[tuple[str, int]]:
     """Of a real server."""
     server = uvicorn.Server(uvicorn.Config(make_application(parts, LIMITS), log_config=None))
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         while not server.started:
             time.sleep(0.01)
-        yield door.getsockname()
+        yield listening.getsockname()
         server.should_exit = True
         thread.join(10)
 
 
-def test_over_a_socket_the_first_answer_comes_before_the_second_row_is_sent(address: tuple[str, int]) -> None:
+def test_over_a_socket_the_first_prediction_comes_before_the_second_row_is_sent(address: tuple[str, int]) -> None:
     connection = http.client.HTTPConnection(*address, timeout=10)
     connection.putrequest("POST", PATH)
     for name, value in (("Content-Type", ND), ("Accept", ND), ("Transfer-Encoding", "chunked")):

@@ -1,4 +1,4 @@
-"""What names mean in one process, while another one writes: on both databases, with two sets of parts."""
+"""The meaning of names in one process, while another one writes: on both databases, with two sets of parts."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,12 +25,12 @@ from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version
 
 SLACK_SECONDS = 0.5
-"""What a busy machine may add to the second that is promised."""
+"""The seconds that a busy machine may add to the second of the specification."""
 
 
 @pytest.fixture
 def elsewhere(engine: Engine) -> Iterator[OpenTransaction]:
-    """Transactions of another process, as far as the database can tell."""
+    """Transactions of another process, as far as the database shows."""
     other = make_engine(engine.url)
     yield open_transactions(other, ListedQueue)
     other.dispose()
@@ -70,7 +70,7 @@ def record(transaction: OpenTransaction) -> None:
 
 
 def requested(prediction: ServedVersions, selector: Selector = None) -> ServedVersion:
-    """As a request asks."""
+    """As a request does."""
     name = (samples.OWNER, "small", selector)
     return prediction.at_hand(*name) or prediction.version(*name)
 
@@ -95,7 +95,7 @@ def test_a_newer_version_of_another_process_is_served_within_a_second(
         assert waited < STALE_AFTER + SLACK_SECONDS
 
 
-def test_what_another_process_has_deleted_is_gone_within_a_second(
+def test_what_another_process_has_deleted_is_removed_within_a_second(
     prediction: ServedVersions, elsewhere: OpenTransaction
 ) -> None:
     for _ in range(2):
@@ -103,11 +103,11 @@ def test_what_another_process_has_deleted_is_gone_within_a_second(
     assert (requested(prediction).version.number, requested(prediction, 1).version.number) == (2, 1)
     with elsewhere() as tx:
         ModelRepository(tx).delete_version(samples.OWNER, "small", 1)
-    assert seconds_until(lambda: is_gone(prediction, 1)) < STALE_AFTER + SLACK_SECONDS
+    assert seconds_until(lambda: is_removed(prediction, 1)) < STALE_AFTER + SLACK_SECONDS
     assert requested(prediction).version.number == 2
     with elsewhere() as tx:
         ModelRepository(tx).delete(samples.OWNER, "small")
-    assert seconds_until(lambda: is_gone(prediction, None)) < STALE_AFTER + SLACK_SECONDS
+    assert seconds_until(lambda: is_removed(prediction, None)) < STALE_AFTER + SLACK_SECONDS
 
 
 def test_an_alias_that_another_process_moves_is_followed_within_a_second(
@@ -128,7 +128,7 @@ def point(transaction: OpenTransaction, number: int) -> None:
         )
 
 
-def is_gone(prediction: ServedVersions, number: int | None) -> bool:
+def is_removed(prediction: ServedVersions, number: int | None) -> bool:
     try:
         requested(prediction, number)
     except NotFoundError:
@@ -150,7 +150,7 @@ def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(
     assert waited == 0
 
 
-def test_nothing_listens_before_something_is_asked_for_and_after_the_end(
+def test_nothing_listens_before_something_is_requested_and_after_the_end(
     engine: Engine, transaction: OpenTransaction
 ) -> None:
     notifier = Looked(engine, deaf=False)

@@ -157,7 +157,7 @@ def test_a_bad_row_changes_no_other(task: Task) -> None:
     np.testing.assert_array_equal(found.explanation.functions[[0, 2, 4]], sound.explanation.functions)
 
 
-def test_a_batch_with_bad_rows_alone_is_answered() -> None:
+def test_a_batch_with_bad_rows_alone_gets_a_response() -> None:
     found = reals(
         small_version(), {"x": numbers(1.0), "colour": texts("green")}, PredictOptions(covariance=True, explain=2)
     )
@@ -167,16 +167,16 @@ def test_a_batch_with_bad_rows_alone_is_answered() -> None:
     assert np.isnan(found.covariance).all()
 
 
-def test_a_batch_cut_up_inside_gets_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_cut_up_inside_gets_the_same_responses(monkeypatch: pytest.MonkeyPatch) -> None:
     block: Block = {"x": numbers(*np.linspace(-2, 4, 50)), "colour": texts(*["red", "blue"] * 25)}
-    whole = reals(augmented(small_version()), block)
+    complete = reals(augmented(small_version()), block)
     monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 7)
     pieces = reals(augmented(small_version()), block)
-    assert_allclose(pieces.mean, whole.mean, rtol=1e-12)
-    assert_allclose(pieces.upper, whole.upper, rtol=1e-12)
+    assert_allclose(pieces.mean, complete.mean, rtol=1e-12)
+    assert_allclose(pieces.upper, complete.upper, rtol=1e-12)
     assert pieces.support is not None
-    assert whole.support is not None
-    assert_allclose(pieces.support, whole.support, atol=1e-14)
+    assert complete.support is not None
+    assert_allclose(pieces.support, complete.support, atol=1e-14)
 
 
 @pytest.mark.parametrize("made", [small_version(), augmented(small_version()), small_version(prior=GaussianProcess())])
@@ -236,7 +236,7 @@ def test_what_is_added_to_a_logarithm_or_a_class_is_in_its_own_units(logarithmic
     assert_allclose(found.added.sum(axis=1), latent(made.predictor.model, inputs).mean, rtol=1e-12)
 
 
-def test_rows_are_answered_with_their_own_noise_or_that_of_the_rows_learned_from() -> None:
+def test_rows_are_predicted_with_their_own_noise_or_that_of_the_training_rows() -> None:
     made = version_of_known_noise()
     plain, own = (reals(made, block) for block in (BLOCK, {**BLOCK, "sd": numbers(0.2, 4.0, 1.0)}))
     assert_allclose(plain.noise, np.full(3, 0.04), rtol=1e-12)
@@ -246,7 +246,7 @@ def test_rows_are_answered_with_their_own_noise_or_that_of_the_rows_learned_from
     assert_allclose(own.upper - own.lower, 2.0 * float(norm.ppf(0.975)) * np.sqrt(own.total), rtol=1e-9)
 
 
-def test_a_row_without_noise_among_rows_that_bring_it_has_no_answer() -> None:
+def test_a_row_without_noise_among_rows_that_bring_it_has_no_prediction() -> None:
     block: Block = {**MIXED, "sd": numbers(0.2, 1.0, None, 1.0, -2.0)}
     found = predict(served(version_of_known_noise()), PredictRequest(block, PredictOptions(covariance=True)))
     assert isinstance(found, RegressionPrediction)

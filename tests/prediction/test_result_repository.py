@@ -79,7 +79,7 @@ def test_pieces_one_after_the_other_are_the_file(transaction: OpenTransaction, j
     assert (second.first, second.content) == (3, b"de")
 
 
-def test_a_piece_is_put_twice_where_its_first_end_was_not_heard(transaction: OpenTransaction, job_id: UUID) -> None:
+def test_a_piece_is_put_twice_where_its_first_end_was_not_received(transaction: OpenTransaction, job_id: UUID) -> None:
     for _ in range(2):
         assert put(transaction, job_id, 0, b"abc", Reached(1, 0, 3))
     assert content(transaction, job_id) == b"abc"

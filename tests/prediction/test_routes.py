@@ -38,7 +38,7 @@ FORMS = [
 Errors = Sequence[Mapping[str, str | int]]
 
 
-def answer_of(prediction: ServedVersions, interval: float) -> RegressionPrediction:
+def prediction_of(prediction: ServedVersions, interval: float) -> RegressionPrediction:
     block: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
     found = predict(prediction.version(OWNER, "small"), PredictRequest(block, PredictOptions(interval)))
     assert isinstance(found, RegressionPrediction)
@@ -47,11 +47,11 @@ def answer_of(prediction: ServedVersions, interval: float) -> RegressionPredicti
 
 @pytest.mark.parametrize("path", [PATH, "/v1/models/small/versions/1/predict"])
 @pytest.mark.parametrize("table", FORMS)
-def test_each_form_of_a_table_gets_the_services_answer(
+def test_each_form_of_a_table_gets_the_services_response(
     client: TestClient, parts: SmallParts, path: str, table: dict[str, object]
 ) -> None:
     response = client.post(path, json=table)
-    expected = answer_of(parts.prediction, 0.95)
+    expected = prediction_of(parts.prediction, 0.95)
     assert response.headers["Content-Type"] == "application/json"
     assert response.json() == {
         "model": "small",
@@ -75,14 +75,14 @@ def test_each_form_of_a_table_gets_the_services_answer(
     }
 
 
-def test_a_large_body_gets_the_same_answer_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_body_gets_the_same_response_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     inline = client.post(PATH, json={"rows": ROWS})
     monkeypatch.setattr(under_test, "MAX_INLINE_BYTES", 10)
     monkeypatch.setattr(under_test, "MAX_QUICK_BYTES", 10)
     assert client.post(PATH, json={"rows": ROWS}).content == inline.content
 
 
-def test_a_long_answer_in_pieces_is_the_same_json(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_response_in_pieces_is_the_same_json(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     for body in (
         {"rows": ROWS},
         {"rows": ROWS, "explain": 2, "outputs": ["sd", "support"]},
@@ -92,13 +92,13 @@ def test_a_long_answer_in_pieces_is_the_same_json(client: TestClient, monkeypatc
             if model == "classes" and "outputs" in body:
                 continue
             path = f"/v1/models/{model}/predict"
-            whole = client.post(path, json=body)
-            assert whole.status_code == 200
+            full = client.post(path, json=body)
+            assert full.status_code == 200
             with monkeypatch.context() as patched:
                 patched.setattr(render, "ROWS_AT_ONCE", 2)
                 pieces = client.post(path, json=body)
-            assert pieces.content == whole.content
-            assert pieces.headers["Content-Length"] == str(len(whole.content))
+            assert pieces.content == full.content
+            assert pieces.headers["Content-Length"] == str(len(full.content))
 
 
 def test_a_body_in_many_messages_is_read_whole(client: TestClient) -> None:
@@ -108,8 +108,8 @@ def test_a_body_in_many_messages_is_read_whole(client: TestClient) -> None:
     assert response.content == client.post(PATH, json={"rows": ROWS}).content
 
 
-def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: SmallParts) -> None:
-    expected = answer_of(parts.prediction, 0.5)
+def test_the_interval_is_as_wide_as_requested(client: TestClient, parts: SmallParts) -> None:
+    expected = prediction_of(parts.prediction, 0.5)
     predictions = client.post(PATH, json={"rows": ROWS, "interval": 0.5}).json()["predictions"]
     assert [row["lower"] for row in predictions] == expected.lower.tolist()
     assert [row["upper"] for row in predictions] == expected.upper.tolist()
@@ -125,11 +125,11 @@ def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: SmallParts)
         (["support"], ["support"]),
     ],
 )
-def test_only_what_is_asked_for_is_answered(client: TestClient, outputs: list[str], members: list[str]) -> None:
-    whole = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
+def test_only_requested_outputs_are_returned(client: TestClient, outputs: list[str], members: list[str]) -> None:
+    full = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
     part = client.post(PATH, json={"rows": ROWS, "outputs": outputs}).json()["predictions"]
     assert [list(row) for row in part] == [members] * 3
-    assert part == [{member: row[member] for member in members} for row in whole]
+    assert part == [{member: row[member] for member in members} for row in full]
 
 
 @pytest.mark.parametrize("classes", [(False, True), (0, 1), ("no", "yes")])
@@ -168,8 +168,8 @@ def test_three_classes_come_with_a_latent_each_in_their_order(
         (explained,) = (one["mean"] for one in row["latent"] if one["label"] == row["label"])
         assert sum(one["contribution"] for one in row["explanation"]) == approx(explained)
         assert row["explanation_sum"] == {"baseline": 0.0, "others": approx(0.0), "mean": approx(explained)}
-    parts_asked = client.post("/v1/models/states/predict", json={"rows": ROWS, "outputs": ["latent"]}).json()
-    assert parts_asked["predictions"] == [{"latent": row["latent"]} for row in predictions]
+    requested_parts = client.post("/v1/models/states/predict", json={"rows": ROWS, "outputs": ["latent"]}).json()
+    assert requested_parts["predictions"] == [{"latent": row["latent"]} for row in predictions]
 
 
 def test_rows_of_the_training_table_may_be_sent_as_they_are(client: TestClient) -> None:
@@ -183,7 +183,7 @@ def test_the_order_of_the_rows_is_kept(client: TestClient) -> None:
     assert back == forth[::-1]
 
 
-def test_a_bad_row_has_its_problem_in_its_place_when_asked_for(client: TestClient) -> None:
+def test_a_bad_row_has_its_problem_in_its_place_when_requested(client: TestClient) -> None:
     rows = [ROWS[0], {"x": "much", "colour": "red"}, {"x": 1, "colour": "green"}, {"x": None, "colour": "red"}, ROWS[2]]
     predictions = client.post(PATH, json={"rows": rows, "on_error": "per_row"}).json()["predictions"]
     sound = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
@@ -234,7 +234,7 @@ def test_a_row_of_the_wrong_shape_has_its_problem_in_its_place(client: TestClien
         ({"rows": [[1, "red"]]}, [(0, None)]),
     ],
 )
-def test_rows_that_can_not_be_used_say_which_and_why(
+def test_rows_that_can_not_be_used_state_which_and_why(
     client: TestClient, table: dict[str, object], errors: list[tuple[int | None, str | None]]
 ) -> None:
     response = client.post(PATH, json=table)
@@ -383,8 +383,8 @@ def test_far_from_the_data_the_support_is_nothing(client: TestClient, name: str)
 def test_the_functions_that_add_most_are_named_as_in_the_versions_list(client: TestClient) -> None:
     listed = client.get("/v1/models/small/versions/1/relevance-vectors").json()["items"]
     places = {one["number"]: {member: one[member] for member in ("kind", "row", "input")} for one in listed}
-    whole = client.post(PATH, json={"rows": ROWS, "explain": 20}).json()["predictions"]
-    for row in whole:
+    full = client.post(PATH, json={"rows": ROWS, "explain": 20}).json()["predictions"]
+    for row in full:
         added = row["explanation"]
         assert sorted(one["vector"] for one in added) == sorted(places)
         assert [{member: one[member] for member in ("kind", "row", "input")} for one in added] == [
@@ -396,7 +396,7 @@ def test_the_functions_that_add_most_are_named_as_in_the_versions_list(client: T
         sizes = [abs(one["contribution"]) for one in added]
         assert sizes == sorted(sizes, reverse=True)
     best = client.post(PATH, json={"rows": ROWS, "explain": 1, "outputs": ["mean"]}).json()["predictions"]
-    for row, reported in zip(whole, best, strict=True):
+    for row, reported in zip(full, best, strict=True):
         assert list(reported) == ["mean", "explanation", "explanation_sum"]
         assert (reported["mean"], reported["explanation"]) == (row["mean"], row["explanation"][:1])
         others = row["mean"] - 10.0 - reported["explanation"][0]["contribution"]
@@ -412,13 +412,13 @@ def test_classes_are_explained_by_what_is_added_to_the_latent(client: TestClient
 def test_a_bad_row_has_its_problem_and_no_explanation(client: TestClient) -> None:
     rows = [ROWS[0], {"x": 1, "colour": "green"}]
     body = {"rows": rows, "explain": 2, "on_error": "per_row", "covariance": True}
-    answered = client.post(PATH, json=body).json()
-    assert list(answered["predictions"][1]) == ["error"]
-    assert answered["covariance"][0][0] == approx(answered["predictions"][0]["variance"]["total"])
-    assert answered["covariance"][0][1] is answered["covariance"][1][0] is answered["covariance"][1][1] is None
+    predicted = client.post(PATH, json=body).json()
+    assert list(predicted["predictions"][1]) == ["error"]
+    assert predicted["covariance"][0][0] == approx(predicted["predictions"][0]["variance"]["total"])
+    assert predicted["covariance"][0][1] is predicted["covariance"][1][0] is predicted["covariance"][1][1] is None
 
 
-def test_the_covariance_of_all_answers_comes_when_it_is_asked_for(client: TestClient) -> None:
+def test_the_covariance_of_all_responses_comes_when_it_is_requested(client: TestClient) -> None:
     plain, together = (
         client.post(PATH, json={"rows": ROWS, "covariance": requested}).json() for requested in (False, True)
     )
@@ -441,7 +441,7 @@ def test_classes_have_no_covariance(client: TestClient) -> None:
     )
 
 
-def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_responses_covariance_has_a_bound_of_rows(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervised, "MAX_ROWS_TOGETHER", 2)
     detail = "Expected at most 2 rows for a covariance, got 3."
     assert_problem(
@@ -452,7 +452,7 @@ def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypa
     )
 
 
-def test_the_documentation_tells_what_is_answered(openapi: Response) -> None:
+def test_the_documentation_states_what_is_returned(openapi: Response) -> None:
     schemas = openapi.json()["components"]["schemas"]
     assert (
         "Near 0, the point is far from all training rows" in schemas["RealOut"]["properties"]["support"]["description"]
@@ -515,7 +515,7 @@ def test_a_model_with_one_noise_for_all_rows_reads_none(client: TestClient) -> N
     assert client.post(PATH, json={"rows": WITH_NOISE}).status_code == 422
 
 
-def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
+def test_only_what_is_quick_gets_a_response_on_the_event_loop() -> None:
     made = small_version()
     many = replace(made, report=replace(made.report, functions=under_test.MAX_INLINE_FUNCTIONS + 1))
     small, large = b"{}", b" " * (under_test.MAX_INLINE_BYTES + 1)
@@ -536,7 +536,7 @@ def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
         ({}, {"on_error": "fail"}, 1),
     ],
 )
-def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
+def test_rows_of_numbers_get_a_response_on_the_event_loop_up_to_a_larger_size(
     client: TestClient,
     parts: SmallParts,
     monkeypatch: pytest.MonkeyPatch,
@@ -562,11 +562,11 @@ def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
 
     body = {"rows": [dict.fromkeys(NAMES, 0.25 * row) for row in range(3)], **others}
     path = "/v1/models/small/versions/2/predict"
-    whole = client.post(path, json=body)
+    full = client.post(path, json=body)
     monkeypatch.setattr(under_test.PredictionRunner, "run_for_client", noted)
     for name, bound in ({"MAX_INLINE_BYTES": 10} | bounds).items():
         monkeypatch.setattr(json_codec if name == "MAX_QUICK_ROWS" else under_test, name, bound)
-    answer = client.post(path, json=body)
-    assert answer.status_code == 200, answer.text
-    assert answer.content == whole.content
+    reply = client.post(path, json=body)
+    assert reply.status_code == 200, reply.text
+    assert reply.content == full.content
     assert handed == threads

@@ -1,4 +1,4 @@
-"""Versions at hand: what is kept of them, and how stale it may be."""
+"""Versions in memory: what is kept of them, and how stale it may be."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -72,7 +72,7 @@ def test_a_newer_version_is_seen_within_a_second(
     assert prediction.version(OWNER, "small").version.number == 2
 
 
-def test_one_caller_asks_ahead_and_the_others_need_not_wait(
+def test_one_caller_requests_ahead_and_the_others_need_not_wait(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
@@ -84,7 +84,7 @@ def test_one_caller_asks_ahead_and_the_others_need_not_wait(
     assert prediction.at_hand(OWNER, "small", None) is None
 
 
-def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
+def test_what_a_name_means_is_renewed_before_a_request_has_to_wait(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
@@ -98,7 +98,7 @@ def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
     assert stored.opened == opened + 10
 
 
-def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
+def test_a_newer_version_is_loaded_before_a_name_represents_it(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
@@ -113,7 +113,7 @@ def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
     assert (newest.version.number, first.version.number) == (2, 1)
 
 
-def test_what_is_gone_is_forgotten_when_it_is_renewed(stored: SmallDatabase, prediction: ServedVersions) -> None:
+def test_what_is_removed_is_forgotten_when_it_is_renewed(stored: SmallDatabase, prediction: ServedVersions) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     delete_model(stored)
@@ -122,7 +122,7 @@ def test_what_is_gone_is_forgotten_when_it_is_renewed(stored: SmallDatabase, pre
     assert not prediction.refresh()
 
 
-def test_what_was_found_gone_is_at_nobodys_hand(stored: SmallDatabase, prediction: ServedVersions) -> None:
+def test_what_was_found_removed_is_served_no_more(stored: SmallDatabase, prediction: ServedVersions) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     delete_model(stored)
@@ -131,7 +131,7 @@ def test_what_was_found_gone_is_at_nobodys_hand(stored: SmallDatabase, predictio
     assert prediction.at_hand(OWNER, "small", None) is None
 
 
-def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
+def test_a_name_that_nobody_requests_is_confirmed_now_and_then(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
@@ -164,7 +164,7 @@ def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
         watch.now += 1.0
 
 
-def test_a_deleted_version_is_gone_within_a_second(
+def test_a_deleted_version_is_removed_within_a_second(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
@@ -188,7 +188,7 @@ def test_a_version_is_loaded_once_while_it_is_kept(
         watch.now += 2.0
 
 
-def test_a_cache_without_room_serves_all_the_same(stored: SmallDatabase) -> None:
+def test_a_full_cache_serves_all_the_same(stored: SmallDatabase) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     prediction = ServedVersions(stored.transaction, 10)
     assert prediction.version(OWNER, "small").version.number == 1
@@ -213,7 +213,7 @@ def test_names_that_are_remembered_stay_few(
     assert sum(prediction.at_hand(OWNER, name, None) is not None for name in "abcdef") <= 3
 
 
-def test_a_database_out_of_reach_is_said(stored: SmallDatabase, prediction: ServedVersions) -> None:
+def test_a_database_out_of_reach_is_stated(stored: SmallDatabase, prediction: ServedVersions) -> None:
     stored.reachable = False
     with pytest.raises(UnavailableError):
         prediction.version(OWNER, "small")
@@ -244,12 +244,12 @@ def names_of_one_version(stored: SmallDatabase, prediction: ServedVersions) -> N
 
 
 def number_of(prediction: ServedVersions, selector: int | str | None) -> int:
-    """The version that a request gets, as `Predicting` asks for it."""
+    """The version that a request gets, as `Predicting` requests it."""
     served = prediction.at_hand(OWNER, "small", selector) or prediction.version(OWNER, "small", selector)
     return served.version.number
 
 
-def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_a_time(
+def test_while_the_database_is_away_numbers_are_served_for_ever_and_other_names_for_a_time(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(stored, prediction)
@@ -300,7 +300,7 @@ def test_nothing_is_evicted_while_the_database_is_away(stored: SmallDatabase, wa
     assert prediction.at_hand(OWNER, "small", 1) is None
 
 
-def test_a_version_that_was_asked_for_as_the_newest_answers_by_its_number(
+def test_a_version_that_was_requested_as_the_newest_is_served_by_its_number(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch
 ) -> None:
     stored.put_version(OWNER, small_version(), number=1)
@@ -350,7 +350,7 @@ def test_what_changed_while_it_was_away_is_seen_as_soon_as_it_is_back(
     assert number_of(prediction, None) == 2
 
 
-def test_a_deleted_version_is_gone_once_the_database_is_there(
+def test_a_deleted_version_is_removed_once_the_database_is_there(
     stored: SmallDatabase, prediction: ServedVersions, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(stored, prediction)
@@ -365,7 +365,7 @@ def test_a_deleted_version_is_gone_once_the_database_is_there(
         number_of(prediction, 1)
 
 
-def test_a_database_that_never_answers_delays_one_request_and_no_other(
+def test_a_database_that_never_responds_delays_one_request_and_no_other(
     stored: SmallDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "STALE_AFTER", 0.05)
@@ -392,14 +392,14 @@ def test_a_database_that_never_answers_delays_one_request_and_no_other(
     assert max(took) < under_test.MAX_WAIT_SECONDS + 0.3
 
 
-def test_nothing_is_held_before_a_version_was_asked_for(stored: SmallDatabase, prediction: ServedVersions) -> None:
+def test_nothing_is_held_before_a_version_was_requested(stored: SmallDatabase, prediction: ServedVersions) -> None:
     assert not prediction.has_loaded_versions
     names_of_one_version(stored, prediction)
     stored.reachable = False
     assert prediction.has_loaded_versions
 
 
-def test_many_first_requests_at_once_are_all_answered(stored: SmallDatabase) -> None:
+def test_many_first_requests_at_once_all_get_a_response(stored: SmallDatabase) -> None:
     gate = Event()
 
     def transaction() -> AbstractContextManager[Transaction]:

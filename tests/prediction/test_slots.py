@@ -11,7 +11,7 @@ from app.prediction.slots import PredictionSlot
 SOON = 30.0
 
 
-async def is_taken_soon(slot: PredictionSlot) -> bool:
+async def is_acquired_soon(slot: PredictionSlot) -> bool:
     try:
         await asyncio.wait_for(slot.take(), SOON)
     except TimeoutError:
@@ -71,7 +71,7 @@ def test_a_slow_client_delays_nobody(monkeypatch: pytest.MonkeyPatch, n_waits: i
                 slow.go_on()
             slow.wait_for_client()
             await asyncio.sleep(0.03)  # too little for itself
-        assert await is_taken_soon(other)
+        assert await is_acquired_soon(other)
         slow.go_on()
         slow.wait_for_client()
         slow.release()

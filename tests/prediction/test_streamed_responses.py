@@ -45,40 +45,40 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
 
-def headers_of(body: str, answer: str) -> dict[str, str]:
-    return {"Content-Type": MEDIA_TYPES[body], "Accept": MEDIA_TYPES[answer]}
+def headers_of(body: str, response_format: str) -> dict[str, str]:
+    return {"Content-Type": MEDIA_TYPES[body], "Accept": MEDIA_TYPES[response_format]}
 
 
-@pytest.mark.parametrize("answer", IN_PIECES)
+@pytest.mark.parametrize("response_format", IN_PIECES)
 @pytest.mark.parametrize("body", ["json", "csv"])
-def test_an_answer_in_pieces_is_the_one_in_one(
-    client: TestClient, request: pytest.FixtureRequest, body: str, answer: str
+def test_a_response_in_pieces_is_the_one_in_one(
+    client: TestClient, request: pytest.FixtureRequest, body: str, response_format: str
 ) -> None:
-    headers = headers_of(body, answer)
-    whole = client.post(PATH, content=written(body, ROWS), headers=headers)
-    assert whole.headers["Content-Length"] == str(len(whole.content))
+    headers = headers_of(body, response_format)
+    full = client.post(PATH, content=written(body, ROWS), headers=headers)
+    assert full.headers["Content-Length"] == str(len(full.content))
     request.getfixturevalue("short_pieces")
     pieces = client.post(PATH, content=written(body, ROWS), headers=headers)
     assert "Content-Length" not in pieces.headers
-    assert pieces.headers["Content-Type"] == whole.headers["Content-Type"]
-    if answer == "arrow":  # of other batches
+    assert pieces.headers["Content-Type"] == full.headers["Content-Type"]
+    if response_format == "arrow":  # of other batches
         names = ("mean", "variance_total", "support")
-        assert read(answer, pieces.content, names) == read(answer, whole.content, names)
+        assert read(response_format, pieces.content, names) == read(response_format, full.content, names)
     else:
-        assert pieces.content == whole.content
+        assert pieces.content == full.content
 
 
 @pytest.mark.usefixtures("short_pieces")
-@pytest.mark.parametrize("answer", IN_PIECES)
-def test_what_is_refused_is_refused_before_the_first_piece(client: TestClient, answer: str) -> None:
+@pytest.mark.parametrize("response_format", IN_PIECES)
+def test_what_is_refused_is_refused_before_the_first_piece(client: TestClient, response_format: str) -> None:
     rows: list[FlatRow] = [*ROWS, {"x": None, "a": 0.0, "b": 0.0}]
-    response = client.post(PATH, content=written("csv", rows), headers=headers_of("csv", answer))
+    response = client.post(PATH, content=written("csv", rows), headers=headers_of("csv", response_format))
     assert response.status_code == 422
     assert response.json()["errors"][0]["row"] == len(ROWS)
 
 
-def scope_of(answer: str) -> Scope:
-    reported = headers_of("json", answer)
+def scope_of(response_format: str) -> Scope:
+    reported = headers_of("json", response_format)
     return {
         "type": "http",
         "asgi": {"spec_version": "2.3"},
@@ -99,7 +99,7 @@ class Reader:
     """A client that takes so many pieces of an answer and no more, and then stays or leaves."""
 
     def __init__(self, takes: int, *, leaves: bool) -> None:
-        self.taken = 0
+        self.received = 0
         self.is_full = asyncio.Event()
         self._takes, self._leaves = takes, leaves
         self._messages: Iterator[Message] = iter(
@@ -117,21 +117,21 @@ class Reader:
     async def send(self, message: Message) -> None:
         if not message.get("body"):
             return
-        if self.taken == self._takes:
+        if self.received == self._takes:
             self.is_full.set()
             await asyncio.Event().wait()  # as a server does whose client does not read
-        self.taken += 1
+        self.received += 1
 
 
-async def conversation(parts: SmallParts, answer: str, reader: Reader) -> None:
+async def conversation(parts: SmallParts, response_format: str, reader: Reader) -> None:
     """Broken off some time after the reader has taken all that it takes."""
     application = make_application(parts, LIMITS_OF_MANY)
-    answering = asyncio.ensure_future(application(scope_of(answer), reader.receive, reader.send))
+    responding = asyncio.ensure_future(application(scope_of(response_format), reader.receive, reader.send))
     await asyncio.wait_for(reader.is_full.wait(), 30.0)
-    await asyncio.wait([answering], timeout=0.1)
-    answering.cancel()
+    await asyncio.wait([responding], timeout=0.1)
+    responding.cancel()
     with suppress(asyncio.CancelledError):
-        await answering
+        await responding
 
 
 @pytest.fixture
@@ -150,18 +150,22 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 @pytest.mark.usefixtures("short_pieces")
-@pytest.mark.parametrize("answer", IN_PIECES)
-def test_no_piece_is_made_before_those_before_it_are_taken(parts: SmallParts, made: list[bytes], answer: str) -> None:
+@pytest.mark.parametrize("response_format", IN_PIECES)
+def test_no_piece_is_made_before_those_before_it_are_taken(
+    parts: SmallParts, made: list[bytes], response_format: str
+) -> None:
     reader = Reader(5, leaves=False)
-    asyncio.run(conversation(parts, answer, reader))
-    assert reader.taken == 5
+    asyncio.run(conversation(parts, response_format, reader))
+    assert reader.received == 5
     assert len(made) == 4  # of six pieces the last waits to be taken, and two were made to begin with
 
 
 @pytest.mark.usefixtures("short_pieces")
-@pytest.mark.parametrize("answer", IN_PIECES)
-def test_a_client_that_leaves_ends_the_work_on_its_answer(parts: SmallParts, made: list[bytes], answer: str) -> None:
+@pytest.mark.parametrize("response_format", IN_PIECES)
+def test_a_client_that_leaves_ends_the_work_on_its_response(
+    parts: SmallParts, made: list[bytes], response_format: str
+) -> None:
     reader = Reader(3, leaves=True)
     application = make_application(parts, LIMITS_OF_MANY)
-    asyncio.run(asyncio.wait_for(application(scope_of(answer), reader.receive, reader.send), 30.0))
-    assert (reader.taken, len(made)) == (3, 2)
+    asyncio.run(asyncio.wait_for(application(scope_of(response_format), reader.receive, reader.send), 30.0))
+    assert (reader.received, len(made)) == (3, 2)

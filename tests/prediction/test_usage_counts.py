@@ -1,4 +1,4 @@
-"""What versions are asked for, counted."""
+"""Counts of the requests of versions."""
 
 from dataclasses import replace
 
@@ -56,7 +56,7 @@ def test_a_request_is_in_the_first_bucket_that_is_long_enough(watch: Watch, nano
     assert (counted.requests, counted.failed, counted.succeeded_ns, counted.failed_ns) == (1, 0, nanoseconds, 0)
 
 
-def test_a_request_that_fails_is_told_apart_with_its_time(watch: Watch) -> None:
+def test_a_request_that_fails_is_counted_apart_with_its_time(watch: Watch) -> None:
     counts = Counts()
 
     def refused() -> None:
@@ -112,7 +112,7 @@ def test_rows_of_little_support_are_outside(support: list[float] | None, placed:
 
 def test_counts_outlast_what_is_kept_of_a_version(stored: SmallDatabase) -> None:
     stored.put_version(OWNER, small_version(), number=1)
-    prediction = ServedVersions(stored.transaction, 1)  # no room for any
+    prediction = ServedVersions(stored.transaction, 1)  # no space for any
     first, again = prediction.version(OWNER, "small"), prediction.version(OWNER, "small")
     assert first is not again
     assert first.counts is again.counts

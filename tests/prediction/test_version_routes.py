@@ -1,4 +1,4 @@
-"""What versions are asked for, as every door counts it."""
+"""Counts of the requests of versions, on every path."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def figures(client: TestClient, path: str = PATH) -> tuple[object, object, objec
     return statistics["requests"], statistics["errors"], statistics["rows"]
 
 
-def test_a_version_that_nobody_asked_for_has_counts_of_nothing(client: TestClient) -> None:
+def test_a_version_that_nobody_requested_has_counts_of_nothing(client: TestClient) -> None:
     statistics = reported(client)
     assert (statistics["model"], statistics["version"], figures(client)) == ("small", 1, (0, 0, 0))
     assert (statistics["last_request_at"], statistics["outside_support"]) == (None, None)
@@ -65,7 +65,7 @@ def test_a_version_that_nobody_asked_for_has_counts_of_nothing(client: TestClien
         ("/v2/models/small/versions/1/infer", json.dumps({"inputs": TENSORS}), {}),
     ],
 )
-def test_every_door_counts(client: TestClient, path: str, body: str, headers: Mapping[str, str]) -> None:
+def test_every_path_counts(client: TestClient, path: str, body: str, headers: Mapping[str, str]) -> None:
     assert client.post(path, content=body, headers=headers).status_code == 200
     rows = 1 if path.endswith("infer") else 2
     assert figures(client) == (1, 0, rows)

@@ -18,6 +18,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import MovedAlias
 from app.registry.repository import ModelRepository
 from app.registry.service import Aliases
+from app.registry.vector_repository import VectorRepository
 from app.tasks.service import finish_training
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.references import Selector
@@ -59,8 +60,9 @@ def test_an_alias_is_made_moved_and_found(versions: OpenTransaction) -> None:
     assert moved.alias.tag != made.alias.tag
     with versions() as tx:
         assert AliasRepository(tx).get(OWNER, MODEL, "champion") == moved.alias
-        assert ModelRepository(tx).version(OWNER, MODEL, "champion").number == 3
-        vectors = ModelRepository(tx).vectors(OWNER, MODEL, "champion", limit=9, after=None, sort="number")
+        version = ModelRepository(tx).version(OWNER, MODEL, "champion")
+        assert version.number == 3
+        vectors = VectorRepository(tx).page(version.id, limit=9, after=None, sort="number")
         assert vectors.items == samples.vectors()
         assert ModelRepository(tx).get(OWNER, MODEL).aliases == {"champion": 3}
 
@@ -82,30 +84,30 @@ def test_an_alias_may_point_to_where_another_one_does(versions: OpenTransaction)
         assert ModelRepository(tx).get(OWNER, MODEL).aliases == {"challenger": 1, "champion": 3}
 
 
-def test_its_history_tells_who_when_from_where_to_where_and_why_page_by_page(versions: OpenTransaction) -> None:
+def test_its_history_reports_who_when_from_where_to_where_and_why_page_by_page(versions: OpenTransaction) -> None:
     point(versions, "champion", 1)
     point(versions, "champion", 2, reason="Less error.", by="ada")
     with versions() as tx:
         AliasRepository(tx).remove(OWNER, MODEL, "champion", by="bob", reason="Both are bad.", condition=UNCONDITIONAL)
     point(versions, "champion", 3)
     with versions() as tx:
-        whole = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items
+        full = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(9)).items
         first = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(3))
         rest = AliasRepository(tx).history(OWNER, MODEL, "champion", PageRequest(3, first.next))
-    assert [(move.number, move.by, move.from_version, move.to_version, move.reason) for move in whole] == [
+    assert [(move.number, move.by, move.from_version, move.to_version, move.reason) for move in full] == [
         (4, OWNER, None, 3, None),
         (3, "bob", 2, None, "Both are bad."),
         (2, "ada", 1, 2, "Less error."),
         (1, OWNER, None, 1, None),
     ]
-    assert (*first.items, *rest.items) == whole
+    assert (*first.items, *rest.items) == full
     assert rest.next is None
-    times = [move.at for move in whole]
+    times = [move.at for move in full]
     assert times == sorted(times, reverse=True)
-    assert all(move.at > datetime(2026, 3, 1, tzinfo=UTC) for move in whole)
+    assert all(move.at > datetime(2026, 3, 1, tzinfo=UTC) for move in full)
 
 
-def test_what_was_removed_is_gone_and_its_history_stays(versions: OpenTransaction) -> None:
+def test_a_removed_alias_is_not_found_and_its_history_stays(versions: OpenTransaction) -> None:
     before = point(versions, "champion", 1).alias.tag
     with versions() as tx:
         AliasRepository(tx).remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
@@ -255,9 +257,9 @@ def test_owners_do_not_see_each_others_aliases(versions: OpenTransaction) -> Non
     with versions() as tx:
         assert ModelRepository(tx).get(samples.STRANGER, MODEL).aliases == {}
         assert AliasRepository(tx).page(samples.STRANGER, MODEL, limit=9, after=None).items == ()
-        for ask in (AliasRepository(tx).get, ModelRepository(tx).version):
+        for read in (AliasRepository(tx).get, ModelRepository(tx).version):
             with pytest.raises(NotFoundError):
-                ask(samples.STRANGER, MODEL, "champion")
+                read(samples.STRANGER, MODEL, "champion")
         with pytest.raises(NotFoundError):
             AliasRepository(tx).history(samples.STRANGER, MODEL, "champion", PageRequest(9))
 
@@ -296,14 +298,14 @@ def test_another_process_serves_what_an_alias_points_to_within_a_second(
             assert finish_training(tx, job_id, 1, made) is not None
     here, there = Aliases(transaction), ServedVersions(open_transactions(engine, ListedQueue), 10**6)
 
-    def answering() -> int:
+    def current_version() -> int:
         at_hand = there.at_hand(OWNER, "small", "champion")
         return (at_hand or there.version(OWNER, "small", "champion")).version.number
 
     here.move(OWNER, "small", "champion", to=1)
-    assert answering() == 1
+    assert current_version() == 1
     here.move(OWNER, "small", "champion", to=2)
-    until(lambda: answering() == 2, seconds=1.0)
+    until(lambda: current_version() == 2, seconds=1.0)
     here.remove(OWNER, "small", "champion")
     with pytest.raises(NotFoundError, match="no alias 'champion'"):
-        until(lambda: answering() == 0, seconds=1.0)
+        until(lambda: current_version() == 0, seconds=1.0)

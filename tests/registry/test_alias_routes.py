@@ -51,7 +51,7 @@ def test_an_alias_is_made_with_201_and_moved_with_200(client: TestClient) -> Non
     assert client.get("/v1/models/small").json()["aliases"] == {"champion": 3}
 
 
-def test_an_alias_stands_wherever_a_version_may(client: TestClient) -> None:
+def test_an_alias_is_wherever_a_version_may(client: TestClient) -> None:
     put(client, 2)
     by_number, by_alias = "/v1/models/small/versions/2", "/v1/models/small/versions/champion"
     assert client.get(by_alias).json() == client.get(by_number).json()
@@ -60,10 +60,10 @@ def test_an_alias_stands_wherever_a_version_may(client: TestClient) -> None:
     for below in ("/expansion", "/image"):
         reported, requested = client.get(by_number + below).json(), client.get(by_alias + below).json()
         assert (requested["type"], requested["detail"]) == (reported["type"], reported["detail"])
-    answer = client.post(f"{by_number}/predict", json=ROWS)
-    assert answer.json()["version"] == 2
+    predicted = client.post(f"{by_number}/predict", json=ROWS)
+    assert predicted.json()["version"] == 2
     for path in (f"{by_alias}/predict", "/v1/models/small@champion/predict", "/v1/models/small@2/predict"):
-        assert client.post(path, json=ROWS).content == answer.content, path
+        assert client.post(path, json=ROWS).content == predicted.content, path
     assert client.post("/v1/models/small/predict", json=ROWS).json()["version"] == 3
 
 

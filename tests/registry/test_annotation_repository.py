@@ -1,4 +1,4 @@
-"""What owners say of models and versions, and which version came before one."""
+"""Annotations of models and versions, and which version came before one."""
 
 import pytest
 from sqlalchemy import Engine, text
@@ -12,22 +12,22 @@ from relevance_bayes.types.errors import NotFoundError
 from tests import samples
 
 OWNER, MODEL = samples.OWNER, "prices"
-SAID = Annotation("What flats cost, ø 😀.", {"stage": "live", "team": "a:b"})
+ANNOTATION = Annotation("What flats cost, ø 😀.", {"stage": "live", "team": "a:b"})
 
 
-def say_of_version(transaction: OpenTransaction, number: int, annotation: Annotation) -> None:
+def annotated(transaction: OpenTransaction, number: int, annotation: Annotation) -> None:
     with transaction() as tx:
         ModelRepository(tx).annotate_version(ModelRepository(tx).version(OWNER, MODEL, number), annotation)
 
 
-def test_what_is_said_of_a_model_comes_back_and_is_replaced(transaction: OpenTransaction) -> None:
+def test_what_is_stated_of_a_model_comes_back_and_is_replaced(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     samples.stored_version(transaction, owner=samples.STRANGER)
     with transaction() as tx:
         assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation()
-        assert ModelRepository(tx).annotate(OWNER, MODEL, SAID).annotation == SAID
+        assert ModelRepository(tx).annotate(OWNER, MODEL, ANNOTATION).annotation == ANNOTATION
     with transaction() as tx:
-        assert ModelRepository(tx).get(OWNER, MODEL).annotation == SAID
+        assert ModelRepository(tx).get(OWNER, MODEL).annotation == ANNOTATION
         assert ModelRepository(tx).get(samples.STRANGER, MODEL).annotation == Annotation()
         assert ModelRepository(tx).version(OWNER, MODEL).annotation == Annotation()
         ModelRepository(tx).annotate(OWNER, MODEL, Annotation(None, {"team": "c"}))
@@ -35,10 +35,10 @@ def test_what_is_said_of_a_model_comes_back_and_is_replaced(transaction: OpenTra
         assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation(None, {"team": "c"})
 
 
-def test_what_is_said_twice_in_one_unit_is_said_as_the_second_time(transaction: OpenTransaction) -> None:
+def test_what_is_stated_twice_in_one_unit_is_stated_as_the_second_time(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     with transaction() as tx:
-        ModelRepository(tx).annotate(OWNER, MODEL, SAID)
+        ModelRepository(tx).annotate(OWNER, MODEL, ANNOTATION)
         assert ModelRepository(tx).annotate(OWNER, MODEL, Annotation(None, {"stage": "old"})).annotation.tags == {
             "stage": "old"
         }
@@ -47,16 +47,16 @@ def test_what_is_said_twice_in_one_unit_is_said_as_the_second_time(transaction: 
         assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation()
 
 
-def test_what_is_said_of_a_version_changes_nothing_else(transaction: OpenTransaction) -> None:
+def test_what_is_stated_of_a_version_changes_nothing_else(transaction: OpenTransaction) -> None:
     for _ in range(2):
         samples.stored_version(transaction)
     with transaction() as tx:
         before = ModelRepository(tx).version(OWNER, MODEL, 1)
-    say_of_version(transaction, 1, SAID)
+    annotated(transaction, 1, ANNOTATION)
     with transaction() as tx:
         after = ModelRepository(tx).version(OWNER, MODEL, 1)
         assert ModelRepository(tx).version(OWNER, MODEL, 2).annotation == Annotation()
-    assert after.annotation == SAID
+    assert after.annotation == ANNOTATION
     assert (after.id, after.report, after.created_at, after.parent) == (
         before.id,
         before.report,
@@ -70,7 +70,7 @@ def test_lists_show_what_has_all_of_the_tags(transaction: OpenTransaction) -> No
         samples.stored_version(transaction)
     samples.stored_version(transaction, made=samples.plan(model="other"))
     for number, tags in ((1, {"a": "1"}), (2, {"a": "1", "b": "2"}), (3, {"a": "2", "b": "2"})):
-        say_of_version(transaction, number, Annotation(tags=tags))
+        annotated(transaction, number, Annotation(tags=tags))
     with transaction() as tx:
         ModelRepository(tx).annotate(OWNER, "other", Annotation(tags={"a": "1"}))
 
@@ -94,11 +94,11 @@ def test_lists_show_what_has_all_of_the_tags(transaction: OpenTransaction) -> No
         assert ModelRepository(tx).page(samples.STRANGER, PageRequest(9), tags={"a": "1"}).items == ()
 
 
-def test_a_deleted_models_words_are_gone_with_it(transaction: OpenTransaction, engine: Engine) -> None:
+def test_a_deleted_models_words_are_removed_with_it(transaction: OpenTransaction, engine: Engine) -> None:
     samples.stored_version(transaction)
-    say_of_version(transaction, 1, SAID)
+    annotated(transaction, 1, ANNOTATION)
     with transaction() as tx:
-        ModelRepository(tx).annotate(OWNER, MODEL, SAID)
+        ModelRepository(tx).annotate(OWNER, MODEL, ANNOTATION)
     with transaction() as tx:
         ModelRepository(tx).delete(OWNER, MODEL)
     with engine.connect() as connection:
@@ -129,7 +129,7 @@ def test_a_versions_parent_is_the_newest_that_was_there(transaction: OpenTransac
         assert ModelRepository(tx).version(OWNER, MODEL).parent is None
 
 
-def test_versions_from_before_have_no_parent_and_nothing_said(transaction: OpenTransaction, engine: Engine) -> None:
+def test_versions_from_before_have_no_parent_and_nothing_stated(transaction: OpenTransaction, engine: Engine) -> None:
     for _ in range(2):
         samples.stored_version(transaction)
     downgrade(engine, "2026_11_28_webhooks")

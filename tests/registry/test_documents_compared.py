@@ -1,4 +1,4 @@
-"""What was compared, in the documents of plans and reports."""
+"""Compared models, in the documents of plans and reports."""
 
 import json
 from dataclasses import replace
@@ -24,13 +24,13 @@ def test_what_was_compared_comes_back_as_it_was_written() -> None:
     assert of_data(REPORT.read(REPORT.write(report))).alternatives == compared
 
 
-def test_rivals_of_a_plan_come_back_as_they_were_written() -> None:
+def test_alternatives_of_a_plan_come_back_as_they_were_written() -> None:
     beside = Spec(GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias()), Independent(price=True))
     made = replace(samples.plan(), compared_models=(beside, replace(beside, likelihood=LogGaussian())))
     assert TRAINING.plan.read(TRAINING.plan.write(made)) == made
 
 
-def test_a_plan_from_before_fits_were_compared_has_no_rivals() -> None:
+def test_a_plan_from_before_fits_were_compared_has_no_alternatives() -> None:
     written = json.loads(TRAINING.plan.write(samples.plan()))
     del written["compared_models"]
     assert TRAINING.plan.read(json.dumps(written)) == samples.plan()

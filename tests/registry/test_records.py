@@ -1,4 +1,4 @@
-"""Merge patches of what is said of things (RFC 7396)."""
+"""Merge patches of annotations (RFC 7396)."""
 
 import json
 

@@ -19,7 +19,7 @@ IMMUTABLE = "private, max-age=86400, immutable"
 
 
 @THINGS
-def test_what_is_said_is_merged_into_what_was_said(client: TestClient, path: str) -> None:
+def test_what_is_stated_is_merged_into_what_was_stated(client: TestClient, path: str) -> None:
     before = client.get(path).json()
     steps = [
         (
@@ -40,7 +40,7 @@ def test_what_is_said_is_merged_into_what_was_said(client: TestClient, path: str
         assert (looked.json(), looked.headers["ETag"]) == (response.json(), response.headers["ETag"])
 
 
-def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
+def test_a_merge_patch_may_state_that_it_is_one(client: TestClient) -> None:
     headers = {"Content-Type": "application/merge-patch+json"}
     assert client.patch(MODEL, content=b'{"description":"x"}', headers=headers).json()["description"] == "x"
     refused = client.patch(MODEL, content=b"{}", headers={"Content-Type": "text/plain"})
@@ -60,7 +60,7 @@ def test_a_merge_patch_may_say_that_it_is_one(client: TestClient) -> None:
         ({"label": "x"}, "/label"),
     ],
 )
-def test_what_can_not_be_said_is_refused_at_its_place(
+def test_what_can_not_be_stated_is_refused_at_its_place(
     client: TestClient, path: str, sent: dict[str, object], pointer: str
 ) -> None:
     response = client.patch(path, json=sent)
@@ -70,13 +70,13 @@ def test_what_can_not_be_said_is_refused_at_its_place(
 
 
 @pytest.mark.parametrize("name", ["", "a:b", "1a", "a" * 64, "a b", "é"])
-def test_a_tag_has_a_name_that_can_be_asked_for(client: TestClient, name: str) -> None:
+def test_a_tag_has_a_name_that_can_be_requested(client: TestClient, name: str) -> None:
     response = client.patch(MODEL, json={"tags": {name: "x"}})
     assert (response.status_code, len(response.json()["errors"])) == (422, 1)
 
 
 @THINGS
-def test_what_somebody_else_said_meanwhile_is_not_lost(client: TestClient, path: str) -> None:
+def test_what_somebody_else_stated_meanwhile_is_not_lost(client: TestClient, path: str) -> None:
     seen = client.get(path).headers["ETag"]
     assert client.patch(path, json={"description": "Mine."}, headers={"If-Match": seen}).status_code == 200
     late = client.patch(path, json={"description": "Yours."}, headers={"If-Match": seen})
@@ -85,7 +85,7 @@ def test_what_somebody_else_said_meanwhile_is_not_lost(client: TestClient, path:
 
 
 @pytest.mark.parametrize("path", ["/v1/models/nobody", "/v1/models/nobody/versions/1", f"{MODEL}/versions/7"])
-def test_of_what_is_not_there_nothing_can_be_said(client: TestClient, path: str) -> None:
+def test_of_what_is_not_there_nothing_can_be_stated(client: TestClient, path: str) -> None:
     assert client.patch(path, json={"description": "x"}).json()["type"] == "/problems/not-found"
 
 
@@ -155,7 +155,7 @@ def test_a_tag_changes_with_what_may_change(client: TestClient, parts: SmallPart
     assert client.get(VERSION, headers={"If-None-Match": before}).status_code == 304
 
 
-def test_a_version_tells_where_it_comes_from(client: TestClient, parts: SmallParts) -> None:
+def test_a_version_reports_where_it_comes_from(client: TestClient, parts: SmallParts) -> None:
     sent = client.post("/v1/training-jobs", json={**SUBMIT, "model": "small", "seed": 3}).json()
     job = parts.jobs.get(OWNER, UUID(sent["id"]))
     parts.stored.put_job(replace(job, state="succeeded", model="small", version=2))

@@ -17,6 +17,7 @@ from app.registry.naming import version_ids
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
+from app.registry.vector_repository import VectorRepository
 from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
@@ -60,7 +61,7 @@ def test_a_version_that_no_job_made_comes_back_as_it_was_added(transaction: Open
         assert again.number == 3
         assert ModelRepository(tx).version(samples.OWNER, "prices", 1) == added
         assert encode_predictor(ModelRepository(tx).predictor(added.id)) == encode_predictor(new.predictor)
-        vectors = ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number")
+        vectors = VectorRepository(tx).page(added.id, limit=9, after=None, sort="number")
         assert vectors.items == new.vectors
     assert (added.job_id, added.number, added.report) == (None, 1, new.report)
     with pytest.raises(ConflictError, match="target"), transaction() as tx:
@@ -76,7 +77,7 @@ def test_the_stored_bytes_are_those_of_the_codec_on_every_database(
     assert bytes(stored) == encode_predictor(samples.predictor())
 
 
-def test_a_model_tells_of_its_newest_version(transaction: OpenTransaction) -> None:
+def test_a_model_reports_its_newest_version(transaction: OpenTransaction) -> None:
     numbers = [samples.stored_version(transaction) for _ in range(3)]
     assert numbers == [1, 2, 3]
     with transaction() as tx:
@@ -87,7 +88,7 @@ def test_a_model_tells_of_its_newest_version(transaction: OpenTransaction) -> No
     assert (model.task, model.target, model.inputs) == ("regression", "price", ("x", "y"))
 
 
-def test_names_stand_for_versions_by_number_and_for_the_newest_without(
+def test_names_represent_versions_by_number_and_for_the_newest_without(
     transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(3):
@@ -169,7 +170,7 @@ def test_numbers_are_never_used_again(transaction: OpenTransaction) -> None:
     assert samples.stored_version(transaction) == 4
 
 
-def test_a_deleted_model_is_gone_and_its_name_is_free_for_another_meaning(transaction: OpenTransaction) -> None:
+def test_a_deleted_model_is_removed_and_its_name_is_free_for_another_meaning(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     samples.stored_version(transaction, made=samples.plan(model="newer"))
     with transaction() as tx:
@@ -301,7 +302,7 @@ def test_one_attempt_ends_a_job_once_however_many_try(transaction: OpenTransacti
     assert _counts(engine) == (1, 1, 5, 1)
 
 
-def test_of_an_end_and_a_new_attempt_at_once_the_first_stands(transaction: OpenTransaction) -> None:
+def test_of_an_end_and_a_new_attempt_at_once_the_first_counts(transaction: OpenTransaction) -> None:
     def succeed() -> bool:
         together.wait(timeout=30)
         with transaction() as tx:
@@ -330,7 +331,7 @@ def test_one_job_makes_one_version(transaction: OpenTransaction, engine: Engine)
         )
 
 
-def test_versions_are_paged_from_the_oldest_when_asked(transaction: OpenTransaction) -> None:
+def test_versions_are_paged_from_the_oldest_when_requested(transaction: OpenTransaction) -> None:
     for _ in range(3):
         samples.stored_version(transaction)
     with transaction() as tx:
@@ -381,7 +382,7 @@ def test_functions_are_named_as_the_list_of_vectors_has_them(transaction: OpenTr
     samples.stored_version(transaction)
     with transaction() as tx:
         version = ModelRepository(tx).version(samples.OWNER, "prices")
-        named = ModelRepository(tx).functions(version.id)
+        named = VectorRepository(tx).listed(version.id)
     assert [(one.number, one.kind, one.row, one.input) for one in named] == [
         (one.number, one.kind, one.row, one.input) for one in samples.vectors()
     ]
@@ -392,8 +393,9 @@ def _all_vectors(transaction: OpenTransaction, sort: str, limit: int) -> list[Re
     after = None
     while True:
         with transaction() as tx:
-            page = ModelRepository(tx).vectors(
-                samples.OWNER, "prices", 1, limit=limit, after=after, sort="weight" if sort == "weight" else "number"
+            version = ModelRepository(tx).version(samples.OWNER, "prices", 1)
+            page = VectorRepository(tx).page(
+                version.id, limit=limit, after=after, sort="weight" if sort == "weight" else "number"
             )
         found += page.items
         after = page.next
@@ -415,7 +417,7 @@ def test_vectors_come_by_the_size_of_their_weight(transaction: OpenTransaction) 
         assert all(abs(one.max_weight) >= abs(other.max_weight) for one, other in pairwise(found))
 
 
-def test_vectors_of_several_classes_come_back_and_by_their_greatest_weight(transaction: OpenTransaction) -> None:
+def test_vectors_of_several_classes_come_back_and_by_their_largest_weight(transaction: OpenTransaction) -> None:
     labels: tuple[Label, ...] = ("rød 😀", 2, True)
     means = ((0.1, -0.2, 0.1 + 0.2), (5e-324, -9.0, 0.0), (1.0, 0.0, -1.0), (-2.0, 1.0, 1.0), (3.0, 0.0, 0.0))
     made = tuple(
@@ -435,12 +437,13 @@ def test_vectors_of_several_classes_come_back_and_by_their_greatest_weight(trans
 def test_vectors_of_nothing_are_not_found(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     with transaction() as tx:
+        version = ModelRepository(tx).version(samples.OWNER, "prices", 1)
         with pytest.raises(NotFoundError):
-            ModelRepository(tx).vectors(samples.OWNER, "prices", 2, limit=9, after=None, sort="number")
+            ModelRepository(tx).version(samples.OWNER, "prices", 2)
         with pytest.raises(NotFoundError):
-            ModelRepository(tx).vectors(samples.STRANGER, "prices", 1, limit=9, after=None, sort="number")
+            ModelRepository(tx).version(samples.STRANGER, "prices", 1)
         with pytest.raises(InvalidRequestError):
-            ModelRepository(tx).vectors(samples.OWNER, "prices", 1, limit=9, after="x", sort="weight")
+            VectorRepository(tx).page(version.id, limit=9, after="x", sort="weight")
         with pytest.raises(NotFoundError):
             ModelRepository(tx).predictor(uuid4())
 

@@ -55,7 +55,7 @@ def test_models_are_listed_with_what_their_versions_share(client: TestClient) ->
     assert page["items"][0] == client.get("/v1/models/small").json()
 
 
-def test_a_version_tells_all_that_was_learned(client: TestClient, parts: SmallParts) -> None:
+def test_a_version_reports_all_that_was_learned(client: TestClient, parts: SmallParts) -> None:
     job = TRAINING.queued(OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
     parts.stored.put_job(replace(job, state="succeeded"))
     version = parts.catalogue.version(OWNER, Reference("small", 1))
@@ -135,13 +135,13 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: SmallPa
     }
 
 
-def test_a_version_of_classes_tells_how_many_rows_were_of_each(client: TestClient) -> None:
+def test_a_version_of_classes_reports_how_many_rows_were_of_each(client: TestClient) -> None:
     version = client.get("/v1/models/classes/versions/1").json()
     assert version["class_rows"] == [{"label": False, "rows": 15}, {"label": True, "rows": 5}]
     assert sum(one["rows"] for one in version["class_rows"]) == version["rows"]
 
 
-def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, parts: SmallParts) -> None:
+def test_a_version_reports_what_was_compared_and_not_taken(client: TestClient, parts: SmallParts) -> None:
     made = small_version(name="compared", prior=GaussianProcess(min_gain=2.0))
     others = (
         Alternative(None, GaussianProcess(min_gain=2.0), LogGaussian(), 4, "integrated_evidence", -11.0),
@@ -238,10 +238,10 @@ def test_functions_of_three_classes_have_a_weight_for_each(client: TestClient, p
     assert [[one["mean"] for one in vector["weight_means"]] for vector in items] == WEIGHTS.tolist()
 
 
-def test_what_is_deleted_is_gone(client: TestClient, parts: SmallParts) -> None:
+def test_what_is_deleted_is_not_found(client: TestClient, parts: SmallParts) -> None:
     parts.stored.put_version(OWNER, small_version(), number=2)
-    gone = client.delete("/v1/models/small/versions/1")
-    assert (gone.status_code, gone.content) == (204, b"")
+    removed = client.delete("/v1/models/small/versions/1")
+    assert (removed.status_code, removed.content) == (204, b"")
     assert_problem(client.get("/v1/models/small/versions/1"), "not-found", "Model 'small' has no version 1.")
     assert client.get("/v1/models/small/versions/2").status_code == 200
     assert client.delete("/v1/models/small").status_code == 204

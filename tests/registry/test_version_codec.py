@@ -33,7 +33,7 @@ def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
     assert (report.hyperparameters.degrees_of_freedom, report.outliers) == (None, ())
 
 
-def test_a_validation_comes_back_as_it_was_asked_for() -> None:
+def test_a_validation_comes_back_as_it_was_requested() -> None:
     request = SupervisedRequest(samples.new_version().report.dataset_id, "y", validation=Validation(7))
     plan = replace(samples.new_version().report.plan, validation=Validation(7))
     assert TRAINING.request.read(TRAINING.request.write(request)) == request
@@ -117,7 +117,7 @@ def test_a_report_from_before_there_were_temperatures_has_none() -> None:
     assert of_data(REPORT.read(json.dumps(written))).temperature is None
 
 
-def test_components_come_back_as_they_were_asked_for_planned_and_reported() -> None:
+def test_components_come_back_as_they_were_requested_planned_and_reported() -> None:
     report = version_of_components().report
     requested = ComponentsRequest(report.dataset_id, kernel=report.plan.kernel, width=(1.0 / 3.0, 2.0))
     assert TRAINING.request.read(TRAINING.request.write(requested)) == requested

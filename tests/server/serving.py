@@ -33,7 +33,7 @@ def body(content: bytes, *, more: bool = False) -> Message:
 def served(
     app: ASGIApp, failures: list[str] | None = None, limits: ConnectionLimits | None = None
 ) -> Iterator[Connect]:
-    """How to connect to an application; `failures` gets the errors of the event loop's callbacks."""
+    """The connection to an application; `failures` gets the errors of the event loop's callbacks."""
 
     async def watched(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -75,7 +75,7 @@ def exactly(client: socket.socket, size: int) -> bytes:
     return found
 
 
-def answer_of(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
+def response_of(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
     """The next response: status, headers, body."""
     found = b""
     while not found.endswith(b"\r\n\r\n"):

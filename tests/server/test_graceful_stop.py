@@ -19,7 +19,7 @@ from app.http.shutdown import Shutdown
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
 from app.server.server import Server
-from tests.server.serving import GET, WITHIN, Connect, answer_of, body, start, started
+from tests.server.serving import GET, WITHIN, Connect, body, response_of, start, started
 
 SLOW = b"GET /slow HTTP/1.1\r\nHost: here\r\n\r\n"
 STREAM = b"GET /stream HTTP/1.1\r\nHost: here\r\n\r\n"
@@ -117,8 +117,8 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_last(client: socket.socket) -> bool:
-    """Whether the next response, which is a success, says that the connection will be closed."""
-    status, headers, content = answer_of(client)
+    """Return whether the next response, which is a success, announces that the connection will be closed."""
+    status, headers, content = response_of(client)
     assert (status, content) == (200, b"ok")
     return headers.get("connection") == "close"
 
@@ -137,7 +137,7 @@ def test_no_keep_alive_connection_loses_a_request() -> None:
         assert all(is_closed(client) for client in clients)
 
 
-def test_new_connections_are_answered_during_the_drain_and_refused_after_it() -> None:
+def test_new_connections_get_a_response_during_the_drain_and_are_refused_after_it() -> None:
     with running(drain_seconds=0.5) as service:
         service.stop()
         client = service.client(GET)
@@ -170,7 +170,7 @@ def test_a_response_that_had_begun_is_followed_by_one_more() -> None:
         assert is_last(client)
 
 
-def test_requests_sent_ahead_are_all_answered_and_the_last_response_says_close() -> None:
+def test_requests_sent_ahead_all_get_a_response_and_the_last_response_states_close() -> None:
     with running(drain_seconds=1.0) as service:
         earlier, later = service.busy_client(SLOW + GET), service.busy_client(SLOW)
         service.stop()
@@ -182,7 +182,7 @@ def test_requests_sent_ahead_are_all_answered_and_the_last_response_says_close()
             assert is_closed(client)
 
 
-def test_a_request_whose_header_section_is_arriving_is_answered() -> None:
+def test_a_request_whose_header_section_is_arriving_gets_a_response() -> None:
     with running() as service:
         client = service.idle_client()
         client.sendall(GET[:-4])
@@ -211,7 +211,7 @@ def test_a_second_ctrl_c_ends_all_waiting() -> None:
         began = monotonic()
         service.server.handle_exit(signal.SIGINT, None)
         assert is_closed(idle)
-        assert answer_of(busy)[0] == 500
+        assert response_of(busy)[0] == 500
         assert monotonic() - began < GRACE_SECONDS
 
 
@@ -220,22 +220,22 @@ def test_a_request_that_does_not_end_is_cancelled_after_the_grace_period() -> No
         client = service.busy_client(SLOW)
         began = monotonic()
         service.stop()
-        status, headers, _ = answer_of(client)
+        status, headers, _ = response_of(client)
         assert (status, headers["connection"]) == (500, "close")
         assert GRACE_SECONDS - 0.5 < monotonic() - began < GRACE_SECONDS + 2
 
 
-def test_such_a_request_is_answered_by_the_service_with_a_problem() -> None:
+def test_such_a_request_gets_a_problem_from_the_service() -> None:
     with running(within=lambda app: Entrance(app, Rules(AllowAny(), 1_000, log=False), ())) as service:
         client, begun = service.busy_client(SLOW), service.busy_client(STREAM)
         service.stop()
-        status, headers, content = answer_of(client)
+        status, headers, content = response_of(client)
         assert (status, headers["connection"], headers["content-type"]) == (503, "close", "application/problem+json")
         assert int(headers["retry-after"]) > 0
         assert "content-security-policy" in headers
         assert b"/problems/unavailable" in content
         with pytest.raises((AssertionError, ConnectionError)):  # what has begun is cut off, and not ended as if whole
-            answer_of(begun)
+            response_of(begun)
 
 
 def test_what_waits_ends_with_the_drain() -> None:

@@ -1,4 +1,4 @@
-"""What the HTTP/1.1 protocol refuses, over real sockets: too large, too slow, too many, or not HTTP."""
+"""Requests that the HTTP/1.1 protocol refuses, over real sockets: too large, too slow, too many, or not HTTP."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.server.limits import ConnectionLimits
 from app.server.protocol import MAX_PIPELINED
-from tests.server.serving import WITHIN, Connect, answer_of, body, served, start
+from tests.server.serving import WITHIN, Connect, body, response_of, served, start
 
 LIMITS = ConnectionLimits()
 KIB = 1024
@@ -54,7 +54,7 @@ def everything_from(client: socket.socket) -> bytes:
 
 def refused(client: socket.socket, status: int, slug: str) -> dict[str, object]:
     """The problem with which the connection ends."""
-    found, headers, content = answer_of(client)
+    found, headers, content = response_of(client)
     assert found == status, content
     assert headers["content-type"] == "application/problem+json"
     assert headers["connection"] == "close"
@@ -80,16 +80,16 @@ def head(size: int, *, fields: int = 1) -> bytes:
 def test_a_header_section_is_bounded_to_the_byte(connect: Connect, step: int) -> None:
     for size, status in ((LIMITS.max_header_bytes, 200), (LIMITS.max_header_bytes + 1, 431)):
         with connect() as client:
-            whole = head(size)
-            assert len(whole) == size
+            full = head(size)
+            assert len(full) == size
             if step == 1:
                 client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                client.sendall(whole[:-1000])
-                whole = whole[-1000:]
-            for at in range(0, len(whole), step):
-                client.sendall(whole[at : at + step])
+                client.sendall(full[:-1000])
+                full = full[-1000:]
+            for at in range(0, len(full), step):
+                client.sendall(full[at : at + step])
             if status == 200:
-                assert answer_of(client)[0] == 200
+                assert response_of(client)[0] == 200
             else:
                 refused(client, 431, "headers-too-large")
 
@@ -99,7 +99,7 @@ def test_header_fields_are_bounded(connect: Connect) -> None:
         with connect() as client:
             client.sendall(head(4096, fields=fields))
             if status == 200:
-                assert answer_of(client)[0] == 200
+                assert response_of(client)[0] == 200
             else:
                 assert "got 101" in str(refused(client, 431, "headers-too-large")["detail"])
 
@@ -140,11 +140,11 @@ CHUNKED = b"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
 def test_trailers_are_dropped(connect: Connect) -> None:
     with connect() as client:
         client.sendall(CHUNKED + b"1\r\nx\r\n0\r\nAuthorization: Bearer key\r\nX-Request-ID: other\r\n\r\n")
-        status, _, content = answer_of(client)
+        status, _, content = response_of(client)
         assert status == 200
         assert json.loads(content) == {"size": 1, "names": ["host", "transfer-encoding"]}
         client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")  # and the connection goes on
-        assert json.loads(answer_of(client)[2]) == {"size": 0, "names": ["host"]}
+        assert json.loads(response_of(client)[2]) == {"size": 0, "names": ["host"]}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_trailers_and_chunk_extensions_are_bounded(connect: Connect, rest: bytes
 def test_a_body_of_tiny_chunks_is_whole(connect: Connect) -> None:
     with connect() as client:
         client.sendall(CHUNKED + b"1\r\nx\r\n" * 50_000 + b"0\r\n\r\n")
-        assert json.loads(answer_of(client)[2])["size"] == 50_000
+        assert json.loads(response_of(client)[2])["size"] == 50_000
 
 
 def test_chunk_extensions_cannot_be_spread_over_a_body(connect: Connect) -> None:
@@ -176,25 +176,25 @@ def test_chunk_extensions_cannot_be_spread_over_a_body(connect: Connect) -> None
         refused(client, 431, "headers-too-large")
 
 
-def test_requests_in_one_segment_are_each_bounded_and_answered_in_order(connect: Connect) -> None:
+def test_requests_in_one_segment_are_each_bounded_and_get_responses_in_order(connect: Connect) -> None:
     with connect() as client:
         client.sendall(head(8192) * 12)
-        assert [answer_of(client)[0] for _ in range(12)] == [200] * 12
+        assert [response_of(client)[0] for _ in range(12)] == [200] * 12
 
 
 @pytest.mark.parametrize("ahead", [1, 3])
-def test_what_comes_before_a_request_with_a_broken_body_is_answered(connect: Connect, ahead: int) -> None:
+def test_what_comes_before_a_request_with_a_broken_body_gets_a_response(connect: Connect, ahead: int) -> None:
     with connect() as client:
         client.sendall(
             b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nabcde" * ahead + CHUNKED + b"nonsense\r\n"
         )
-        answers = [answer_of(client) for _ in range(ahead)]
-        assert [(status, json.loads(content)["size"]) for status, _, content in answers] == [(200, 5)] * ahead
-        assert answers[-1][1]["connection"] == "close"
+        read_responses = [response_of(client) for _ in range(ahead)]
+        assert [(status, json.loads(content)["size"]) for status, _, content in read_responses] == [(200, 5)] * ahead
+        assert read_responses[-1][1]["connection"] == "close"
         assert everything_from(client) == b""
 
 
-def test_what_comes_before_a_refused_request_is_answered(connect: Connect) -> None:
+def test_what_comes_before_a_refused_request_gets_a_response(connect: Connect) -> None:
     with connect() as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\n: bad\r\n\r\n")
         found = everything_from(client)
@@ -232,10 +232,10 @@ def test_what_is_not_http_is_a_problem(connect: Connect, request_bytes: bytes) -
         refused(client, 400, "malformed-request")
 
 
-def test_a_request_to_upgrade_is_answered_in_http_1_1(connect: Connect) -> None:
+def test_a_request_to_upgrade_gets_a_response_in_http_1_1(connect: Connect) -> None:
     with connect() as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
-        status, headers, _ = answer_of(client)
+        status, headers, _ = response_of(client)
         assert (status, headers["connection"]) == (200, "close")
 
 
@@ -244,7 +244,7 @@ def test_a_slow_header_section_is_refused_and_a_silent_connection_closed() -> No
     with served(echo, limits=limits) as connect, connect() as silent, connect() as slow, connect() as second:
         slow.sendall(b"GET / HTTP/1.1\r\nHos")
         second.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        assert answer_of(second)[0] == 200
+        assert response_of(second)[0] == 200
         second.sendall(b"G")
         assert everything_from(silent) == b""
         refused(slow, 408, "request-timeout")
@@ -256,7 +256,7 @@ def test_a_header_section_that_comes_in_time_is_served() -> None:
         for piece in (b"GET / HTTP/1.1\r\n", b"Host: h\r\n", b"\r\n"):
             sleep(0.4)
             client.sendall(piece)
-        assert answer_of(client)[0] == 200
+        assert response_of(client)[0] == 200
 
 
 def test_a_slow_body_is_refused_and_a_steady_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,7 +271,7 @@ def test_a_slow_body_is_refused_and_a_steady_one_is_not(monkeypatch: pytest.Monk
             steady.sendall(b"x" * 500)
             with suppress(OSError):
                 slow.send(b"x")
-        assert answer_of(steady)[0] == 200
+        assert response_of(steady)[0] == 200
         assert "1000 bytes per second" in str(refused(slow, 408, "request-timeout")["detail"])
 
 
@@ -287,17 +287,17 @@ def test_a_body_that_the_server_does_not_read_is_not_slow(monkeypatch: pytest.Mo
         client.sendall(b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 500_000)
         sleep(2.8)
         client.sendall(b"x" * 500_000)
-        assert answer_of(client)[0] == 200
+        assert response_of(client)[0] == 200
         assert expecting.recv(100).startswith(b"HTTP/1.1 100")
         expecting.sendall(b"x")
-        assert answer_of(expecting)[0] == 200
+        assert response_of(expecting)[0] == 200
 
 
-def test_at_the_cap_the_connection_longest_without_a_request_makes_room() -> None:
+def test_at_the_cap_the_connection_longest_without_a_request_is_closed() -> None:
     with served(echo, limits=ConnectionLimits(max_connections=10)) as connect:
         kept = connect()
         kept.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        assert answer_of(kept)[0] == 200
+        assert response_of(kept)[0] == 200
         crowd = []
         for _ in range(40):
             crowd.append(connect())
@@ -306,24 +306,24 @@ def test_at_the_cap_the_connection_longest_without_a_request_makes_room() -> Non
         for _ in range(5):
             with connect() as client:
                 client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                assert answer_of(client)[0] == 200
+                assert response_of(client)[0] == 200
         kept.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        assert answer_of(kept)[0] == 200  # it has sent a request: it is not among those that are closed first
+        assert response_of(kept)[0] == 200  # it has sent a request: it is not among those that are closed first
         assert monotonic() - began < WITHIN / 2
         assert everything_from(crowd[0]) == b""
         for one in [kept, *crowd]:
             one.close()
 
 
-def test_at_the_cap_an_idle_connection_makes_room() -> None:
+def test_at_the_cap_an_idle_connection_is_closed() -> None:
     with served(echo, limits=ConnectionLimits(max_connections=4)) as connect:
         idle = [connect() for _ in range(4)]
         for one in idle:
             one.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            assert answer_of(one)[0] == 200
+            assert response_of(one)[0] == 200
         with closing(connect()) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            assert answer_of(client)[0] == 200
+            assert response_of(client)[0] == 200
         for one in idle:
             one.close()
 
@@ -362,7 +362,7 @@ def test_a_body_is_not_slow_once_its_response_has_begun(monkeypatch: pytest.Monk
         client.sendall(b"y")
         sleep(1.5)
         client.sendall(b"z")
-        assert answer_of(client)[2] == b"xyz"
+        assert response_of(client)[2] == b"xyz"
 
 
 def test_at_the_cap_a_response_that_is_still_being_sent_is_not_cut_off() -> None:

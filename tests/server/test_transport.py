@@ -68,7 +68,7 @@ def test_pieces_come_in_their_order(turns: bool) -> None:
         assert found.partition(b"\r\n\r\n")[2] == b"".join(pieces)
 
 
-def test_an_application_that_never_waits_is_told_that_its_client_does_not_read() -> None:
+def test_an_application_that_never_waits_gets_an_error_where_its_client_does_not_read() -> None:
     made, slow = 0, threading.Event()
 
     async def app(_: Scope, __: Receive, send: Send) -> None:
@@ -92,7 +92,7 @@ def test_an_application_that_never_waits_is_told_that_its_client_does_not_read()
         assert made < 1_000
 
 
-def test_a_client_that_waits_to_be_told_to_go_on_is_told() -> None:
+def test_a_client_that_expects_100_continue_gets_it() -> None:
     async def app(_: Scope, receive: Receive, send: Send) -> None:
         given = (await receive())["body"]
         await send(start(len(given)))
@@ -119,7 +119,7 @@ def test_what_is_kept_is_written_before_the_connection_ends() -> None:
             assert all_of(other, b"}").startswith(b"HTTP/1.1 400 Bad Request\r\n")
 
 
-def test_nothing_is_written_to_a_client_that_has_gone() -> None:
+def test_nothing_is_written_to_a_client_that_has_left() -> None:
     failures: list[str] = []
     ended = threading.Event()
 

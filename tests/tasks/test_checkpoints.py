@@ -72,7 +72,7 @@ def components(folder: Path) -> Fit:
 
 
 MAX_FITS = 6
-"""Of components: each tells again where it ended."""
+"""Of components: each reports its end again."""
 
 FITS = (few_functions, without_noise, sum_of_gaussians, density, components)
 
@@ -89,7 +89,7 @@ def run(fit: Fit, fit_log: tuple[LogEntry, ...] = ()) -> tuple[list[tuple[LogEnt
 
 
 def same(one: object, other: object) -> bool:
-    """To the last bit, whatever stands in it."""
+    """To the last bit, whatever is in it."""
     if is_dataclass(one) and not isinstance(one, type):
         return type(one) is type(other) and all(
             same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)

@@ -57,7 +57,7 @@ BY_CLASS = PerClass((replace(ONE, likelihood=Bernoulli(), noise_sd=None),) * 3, 
     ],
     ids=["texts", "classes", "logarithms", "a constant", "a pool", "a model for each class", "components"],
 )
-def test_what_is_no_sum_of_gaussians_says_why(made: NewSupervisedVersion | NewComponentsVersion, words: str) -> None:
+def test_what_is_no_sum_of_gaussians_states_why(made: NewSupervisedVersion | NewComponentsVersion, words: str) -> None:
     with pytest.raises(ConflictError) as refused:
         served(made).model.expansion()
     assert words in refused.value.detail

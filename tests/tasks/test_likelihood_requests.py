@@ -5,12 +5,12 @@ from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
 from relevance_bayes.core.likelihoods import TargetLikelihood as Likelihood
 
 
-def test_every_likelihood_of_the_core_can_be_asked_for() -> None:
+def test_every_likelihood_of_the_core_can_be_requested() -> None:
     of_targets = set(get_args(Likelihood)) - {LogVariance}
     assert {*get_args(AnyLikelihood), GaussianNoise} - {GaussianLikelihood} == of_targets
 
 
-def test_what_is_asked_for_is_shown_as_it_was() -> None:
+def test_what_is_requested_is_shown_as_it_was() -> None:
     gaussian: list[AnyLikelihood] = [
         GaussianLikelihood(sd) for sd in ("learned", "heteroscedastic", 0.5, NoiseColumn("sd"))
     ]

@@ -1,4 +1,4 @@
-"""Training jobs over HTTP: asked for, looked at, waited for, ended."""
+"""Training jobs over HTTP: requested, read, waited for, ended."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -276,12 +276,12 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ),
     ],
 )
-def test_what_is_said_is_done(client: TestClient, requested: dict[str, object], resolved: dict[str, object]) -> None:
+def test_what_is_stated_is_done(client: TestClient, requested: dict[str, object], resolved: dict[str, object]) -> None:
     job = client.post(PATH, json={**SUBMIT, **requested}).json()
     assert {name: job[name] for name in resolved} == resolved
 
 
-def test_an_automatic_prior_is_what_nothing_said_means(client: TestClient) -> None:
+def test_an_automatic_prior_is_the_default(client: TestClient) -> None:
     given = client.post(PATH, json={**SUBMIT, "prior": {"type": "automatic"}}).json()
     unsaid = client.post(PATH, json=SUBMIT).json()
     assert given | {"id": unsaid["id"]} == unsaid
@@ -291,12 +291,12 @@ NO_TASK = "Should be 'regression', 'classification', 'approximation', 'image' or
 
 
 def at(pointer: str, detail: str) -> tuple[str, Errors]:
-    """What is said of one member that can't be understood."""
+    """The error of one member that can't be parsed."""
     return f"At {pointer}: {detail}", [{"pointer": pointer, "detail": detail}]
 
 
 def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, Errors]:
-    """What is said of one member that contradicts the data."""
+    """The error of one member that contradicts the data."""
     return detail, [{"pointer": pointer, **({"column": column} if column else {}), "detail": detail}]
 
 
@@ -543,7 +543,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
     ],
 )
-def test_a_request_that_makes_no_sense_says_where(
+def test_a_request_that_makes_no_sense_states_where(
     client: TestClient, parts: SmallParts, requested: dict[str, object], given: tuple[str, Errors]
 ) -> None:
     detail, errors = given
@@ -551,7 +551,7 @@ def test_a_request_that_makes_no_sense_says_where(
     assert not parts.stored.queue.submitted
 
 
-def test_all_that_is_wrong_is_said_together(client: TestClient) -> None:
+def test_all_that_is_wrong_is_stated_together(client: TestClient) -> None:
     response = client.post(PATH, json={"target": "", "seed": -1, "basis": [{"type": "kernel", "widht": 1}, 7]})
     assert_problem(
         response,
@@ -622,13 +622,13 @@ def test_a_body_that_can_not_be_read_is_400(client: TestClient, body: bytes, det
 @pytest.mark.parametrize(
     "body", [b"{", b'{"target": "y", "target": "x"}', b'{"seed": NaN}', b'{"seed": 1e999}', b"[1]"]
 )
-def test_json_that_is_broken_or_says_too_much_is_refused(client: TestClient, body: bytes) -> None:
+def test_json_that_is_broken_or_states_too_much_is_refused(client: TestClient, body: bytes) -> None:
     response = client.post(PATH, content=body, headers={"Content-Type": "application/json"})
     assert response.status_code in {400, 422}
     assert response.json()["errors"]
 
 
-def test_a_number_that_is_none_is_told_without_a_word_of_cells(client: TestClient) -> None:
+def test_a_number_that_is_none_is_reported_without_a_word_of_cells(client: TestClient) -> None:
     response = client.post(PATH, content=b'{"seed": NaN}', headers={"Content-Type": "application/json"})
     assert_problem(
         response,
@@ -701,7 +701,7 @@ def test_a_queued_job_is_cancelled_at_once_and_only_once(client: TestClient) -> 
     assert (again.status_code, again.json()) == (202, response.json())
 
 
-def test_a_cancel_that_comes_too_late_says_so(client: TestClient, parts: SmallParts) -> None:
+def test_a_cancel_that_comes_too_late_reports_it(client: TestClient, parts: SmallParts) -> None:
     job_id = submitted(client)
     parts.stored.put_job(replace(parts.stored.job(job_id), state="succeeded", finished_at=NOW))
     detail = "The job can't be cancelled: it succeeded at 2024-05-01T13:00:00Z."
@@ -723,8 +723,8 @@ def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: SmallP
     assert parts.stored.queue.submitted == [job_id, UUID(again["id"])]
     parts.stored.put_job(replace(parts.stored.job(UUID(again["id"])), state="failed"))
     parts.datasets.delete(OWNER, DATASET.id)
-    gone = f"There is no dataset {DATASET.id}."
-    assert_problem(client.post(f"{PATH}/{again['id']}/retry"), "not-found", gone)
+    message = f"There is no dataset {DATASET.id}."
+    assert_problem(client.post(f"{PATH}/{again['id']}/retry"), "not-found", message)
 
 
 @pytest.mark.parametrize("priority", [-101, 101, 0.5, "1"])
@@ -749,7 +749,7 @@ def test_every_task_has_a_priority(task: str) -> None:
         ({"task": "image"}, "/dataset_id", "Expected an image, got a table"),
     ],
 )
-def test_what_contradicts_the_data_is_said_at_its_place_in_every_task(
+def test_what_contradicts_the_data_is_stated_at_its_place_in_every_task(
     client: TestClient, requested: dict[str, object], pointer: str, words: str
 ) -> None:
     refused = client.post(PATH, json={"dataset_id": str(DATASET.id), **requested})

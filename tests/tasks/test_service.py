@@ -12,7 +12,7 @@ from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
 from app.jobs.service import Jobs
-from app.jobs.tables import TrainingJobRow
+from app.jobs.tables import JobRow
 from app.registry.trainings import TRAINING
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
@@ -66,7 +66,7 @@ def test_an_impossible_request_leaves_nothing_behind(stored: SmallDatabase, trai
         training.submit(OWNER, replace(REQUEST, target="z"))
     assert [fault.pointer for fault in refused.value.faults] == ["/target"]
     assert not stored.queue.submitted
-    assert stored.count(TrainingJobRow) == 0
+    assert stored.count(JobRow) == 0
 
 
 def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
@@ -90,10 +90,10 @@ def test_a_name_that_means_something_else_is_a_conflict(
     with pytest.raises(ConflictError) as refused:
         training.submit(OWNER, replace(changed, model="small"))
     assert pointer in [fault.pointer for fault in refused.value.faults]
-    assert stored.count(TrainingJobRow) == 0
+    assert stored.count(JobRow) == 0
 
 
-def test_a_task_without_a_target_is_not_told_of_one(stored: SmallDatabase, training: Training) -> None:
+def test_a_task_without_a_target_is_not_given_one(stored: SmallDatabase, training: Training) -> None:
     stored.put_version(OWNER, small_version(), number=1)
     components = ComponentsRequest(REQUEST.dataset_id, inputs=("x", "colour"), model="small")
     with pytest.raises(ConflictError) as refused:
@@ -118,7 +118,7 @@ def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, 
     assert (job.for_model, TRAINING.read(job)[1].model) == ("small", "small")
 
 
-def test_a_finished_job_is_done_again_as_it_was_asked_for(
+def test_a_finished_job_is_done_again_as_it_was_requested(
     stored: SmallDatabase, training: Training, jobs: Jobs
 ) -> None:
     first = training.submit(OWNER, REQUEST, priority=7)
@@ -143,10 +143,12 @@ def test_a_job_that_has_not_ended_is_not_done_again(stored: SmallDatabase, train
     stored.put_job(replace(first, state=state))
     with pytest.raises(ConflictError, match=f"it is {state}"):
         training.retry(OWNER, first.id)
-    assert stored.count(TrainingJobRow) == 1
+    assert stored.count(JobRow) == 1
 
 
-def test_a_job_whose_dataset_is_gone_is_not_done_again(stored: SmallDatabase, training: Training, jobs: Jobs) -> None:
+def test_a_job_whose_dataset_is_removed_is_not_done_again(
+    stored: SmallDatabase, training: Training, jobs: Jobs
+) -> None:
     first = training.submit(OWNER, REQUEST)
     jobs.cancel(OWNER, first.id)
     with stored.transaction() as tx:
@@ -167,7 +169,7 @@ def test_an_owner_may_have_so_many_unfinished_jobs(stored: SmallDatabase) -> Non
     assert len(stored.queue.submitted) == 2
 
 
-def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDatabase, training: Training) -> None:
+def test_the_response_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDatabase, training: Training) -> None:
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
     keyed = Keyed[Job](key, lambda job: StoredResponse(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
@@ -178,7 +180,7 @@ def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(stored: SmallDatab
     assert stored.queue.submitted == [job.id]
 
 
-def test_a_database_out_of_reach_is_said(stored: SmallDatabase, training: Training) -> None:
+def test_a_database_out_of_reach_is_stated(stored: SmallDatabase, training: Training) -> None:
     stored.reachable = False
     with pytest.raises(UnavailableError):
         training.submit(OWNER, REQUEST)

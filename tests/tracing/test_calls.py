@@ -36,7 +36,7 @@ def trailing(
 def test_a_call_is_a_span_of_the_callers_trace(
     parts: SmallParts, tracer: OpenTelemetryTracer, collector: Collector
 ) -> None:
-    answered = trailing(parts, tracer, ("traceparent", SAMPLED), ("tracestate", "vendor=1"), ("x-request-id", "mine"))
+    sent_on = trailing(parts, tracer, ("traceparent", SAMPLED), ("tracestate", "vendor=1"), ("x-request-id", "mine"))
     (span,) = collector.wait()
     assert (span.name, span.kind, span.is_error) == (f"{NAME}/ModelMetadata", "server", False)
     assert (span.trace_id, span.parent, span.state) == (TRACE, PARENT, "vendor=1")
@@ -46,16 +46,16 @@ def test_a_call_is_a_span_of_the_callers_trace(
         "rpc.response.status_code": "OK",
         "relevance.request_id": "mine",
     }
-    assert answered["x-request-id"] == "mine"
+    assert sent_on["x-request-id"] == "mine"
 
 
 def test_a_refused_call_has_its_code_and_is_no_error_of_the_server(
     parts: SmallParts, tracer: OpenTelemetryTracer, collector: Collector
 ) -> None:
-    answered = trailing(parts, tracer, model="nothing")
+    sent_on = trailing(parts, tracer, model="nothing")
     (span,) = collector.wait()
     assert (span.attributes["rpc.response.status_code"], span.is_error) == ("NOT_FOUND", False)
-    assert answered["x-request-id"] == span.attributes["relevance.request_id"]
+    assert sent_on["x-request-id"] == span.attributes["relevance.request_id"]
 
 
 def test_a_call_without_the_database_is_an_error(

@@ -34,8 +34,8 @@ def closed(tracer: Tracer) -> float:
 def test_a_collector_that_refuses_connections_delays_nothing(
     parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{port}")
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
     tracer = OpenTelemetryTracer("relevance-test")

@@ -31,13 +31,13 @@ class NoHistoryError(Exception):
 class Release:
     """The code of a release in a folder.
 
-    It expects a revision of the tables; `knows_compatibility` where it is ready on later ones that are compatible.
+    It expects a revision of the tables; `has_compatibility` where it is ready on later ones that are compatible.
     """
 
     folder: Path
     commit: str
     revision: str
-    knows_compatibility: bool
+    has_compatibility: bool
 
     def recorded(self) -> list[dict[str, Json]]:
         """Return the requests of its documentation, with the responses that were recorded."""
@@ -91,10 +91,10 @@ def _release(folder: Path, commit: str) -> Release:
         text=True,
         check=True,
     )
-    server, library, revision, knows = json.loads(shown.stdout)
+    server, library, revision, is_aware = json.loads(shown.stdout)
     assert Path(server).is_relative_to(folder), server
     assert Path(library).is_relative_to(folder), library
-    return Release(folder, commit, revision, knows)
+    return Release(folder, commit, revision, is_aware)
 
 
 def _git(root: Path, *arguments: str) -> bytes:

@@ -118,7 +118,7 @@ def test_no_request_and_no_job_is_lost_by_an_upgrade(sides: tuple[Side, Side]) -
     balancer = Balancer((first,))
     commands = [old]  # of the release that has migrated the tables
     load = Load(balancer, (commands[-1].new_key(f"owner-{number}") for number in count()))
-    probed = [first] if old.release.knows_compatibility else []
+    probed = [first] if old.release.has_compatibility else []
     with running(
         load,
         partial(load.replay, recorded),

@@ -137,14 +137,14 @@ def receiver() -> Iterator[Receiver]:
 
 
 def verified(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
-    """As the specification says it, and not as the service does it."""
+    """As the specification states it, and not as the service does it."""
     signed = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
     expected = hmac.new(base64.b64decode(secret[6:]), signed, hashlib.sha256).digest()
     sent = [one.split(",", 1) for one in headers["webhook-signature"].split(" ")]
     return any(kind == "v1" and hmac.compare_digest(base64.b64decode(value), expected) for kind, value in sent)
 
 
-def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_failed(place: Place) -> None:
+def test_webhooks_are_notified_by_the_engine_and_again_where_that_failed(place: Place) -> None:
     with receiving(responses(500), responses(204)) as receiver:
         webhook, secret = place.hook(receiver.url)
         engine = place.engine(place.deliverer(0.2, 60.0))
@@ -167,7 +167,7 @@ def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_faile
         assert abs(int(headers["webhook-timestamp"]) - now().timestamp()) < 60
 
 
-def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver: Receiver) -> None:
+def test_a_webhook_is_tried_on_the_path_of_all_its_deliveries(place: Place, receiver: Receiver) -> None:
     webhook, secret = place.hook(receiver.url)
     with place.transaction() as tx:
         made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
@@ -215,7 +215,7 @@ def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiv
 
 
 @ONE_DATABASE
-def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) -> None:
+def test_what_is_cut_off_by_a_workers_end_is_delivered_by_the_next_one(place: Place) -> None:
     with receiving(hangs, responses(200)) as receiver:
         webhook, _ = place.hook(receiver.url)
         engine = place.engine(place.deliverer(60.0))
@@ -238,7 +238,7 @@ def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) 
     assert len({request.headers["webhook-id"] for request in receiver.received}) == 1
 
 
-class Answers:
+class Handler:
     """In the network's place: answers, or raises, the same each time."""
 
     def __init__(self, response: int | Exception) -> None:
@@ -254,10 +254,10 @@ class Answers:
         return self.response
 
 
-def test_a_receiver_that_is_gone_is_told_no_more(place: Place) -> None:
+def test_a_receiver_that_is_removed_gets_no_more(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    first, post = place.entry(), Answers(410)
+    first, post = place.entry(), Handler(410)
     assert replace(place.deliverer(*PAUSES), post=post)(first)
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [attempt.status for attempt in delivery.attempts]) == ("failed", [410])
@@ -273,7 +273,7 @@ def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) ->
     place.end()
     with place.transaction() as tx:
         WebhookRepository(tx).disable(webhook.id)
-    post = Answers(200)
+    post = Handler(200)
     assert replace(place.deliverer(*PAUSES), post=post)(place.entry())
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [one.error for one in delivery.attempts]) == ("failed", ["disabled"])
@@ -284,14 +284,14 @@ def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) ->
 def test_after_ten_attempts_it_has_failed(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/?token=abc")
     place.end()
-    deliverer = replace(place.deliverer(*PAUSES), post=Answers(NotSent("timeout")))
+    deliverer = replace(place.deliverer(*PAUSES), post=Handler(NotSent("timeout")))
     pauses: list[float] = []
     while (delivery := place.deliveries(webhook)[0]).state == "pending":
         assert deliverer(place.entry())
         with place.database.connect() as connection:
             pauses.append(connection.execute(text("SELECT delay FROM webhook_deliveries")).scalar_one())
     assert [one.error for one in delivery.attempts] == 10 * ["timeout"]
-    assert all(least <= pause <= 1.1 * least for least, pause in zip(PAUSES, pauses[:9], strict=True))
+    assert all(minimum <= pause <= 1.1 * minimum for minimum, pause in zip(PAUSES, pauses[:9], strict=True))
 
 
 @ONE_DATABASE
@@ -299,7 +299,7 @@ def test_no_log_has_a_secret_or_a_url(place: Place, caplog: pytest.LogCaptureFix
     _, secret = place.hook("https://hooks.example/?token=abc")
     place.end()
     with caplog.at_level(logging.DEBUG):
-        replace(place.deliverer(*PAUSES), post=Answers(503))(place.entry())
+        replace(place.deliverer(*PAUSES), post=Handler(503))(place.entry())
     given = " ".join(str(record.__dict__) for record in caplog.records)
     assert "webhook delivery attempt failed" in given
     assert secret not in given
@@ -309,7 +309,7 @@ def test_no_log_has_a_secret_or_a_url(place: Place, caplog: pytest.LogCaptureFix
 def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    entry, post = place.entry(), Answers(500)
+    entry, post = place.entry(), Handler(500)
     deliverer = replace(place.deliverer(60.0), post=post)
     assert deliverer(entry)
     assert deliverer(entry)
@@ -321,7 +321,7 @@ def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -
 def test_a_worker_that_is_to_end_leaves_attempts_to_others(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    post = Answers(Interrupted())
+    post = Handler(Interrupted())
     deliverer = replace(place.deliverer(60.0), post=post)
     assert not deliverer(place.entry())
     place.stopping.set()
@@ -346,7 +346,7 @@ def test_attempts_that_the_engine_lost_are_found_and_made_again(place: Place, mo
 
 @ONE_DATABASE
 @pytest.mark.parametrize("ended", ["succeeded", "failed", "cancelled"])
-def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) -> None:
+def test_a_message_states_what_the_job_states_of_itself(place: Place, ended: str) -> None:
     job_id = samples.running_job(place.transaction)
     with place.transaction() as tx:
         match ended:

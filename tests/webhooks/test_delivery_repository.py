@@ -12,6 +12,7 @@ from app.errors import ConflictError
 from app.jobs.records import JobEnded
 from app.jobs.repository import JobRepository
 from app.tasks.service import finish_training
+from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
 from app.webhooks.records import Delivery
 from app.webhooks.repository import WebhookRepository
@@ -23,16 +24,16 @@ from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook
 
 REFUSED = Attempt(samples.AT, 0.25, status=500)
-TAKEN = Attempt(samples.AT, 0.5, status=204)
+DELIVERED = Attempt(samples.AT, 0.5, status=204)
 LATE = Attempt(samples.AT, 10.0, error="timeout")
 
 
 class Away(Exception):
-    """Whoever was about to end a job."""
+    """A process that was about to end a job."""
 
 
 def queued(engine: Engine) -> list[tuple[UUID, UUID, float]]:
-    """The attempts that the queue was asked to make: entry, webhook, and seconds from then."""
+    """The attempts that were queued: entry, webhook, and seconds from then."""
     with engine.begin() as connection:
         made = "CREATE TABLE IF NOT EXISTS attempts (entry TEXT, webhook_id TEXT, delay DOUBLE PRECISION)"
         connection.execute(text(made))
@@ -68,7 +69,7 @@ def succeeded(transaction: OpenTransaction, job_id: UUID) -> None:
         (cancelled, "training_job.cancelled"),
     ],
 )
-def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
+def test_every_end_of_a_job_is_queued_for_all_its_subscribers(
     engine: Engine, transaction: OpenTransaction, end: Callable[[OpenTransaction, UUID], None], event: EventType
 ) -> None:
     all_of_it, that_alone = hook(transaction), hook(transaction, events=(event,))
@@ -108,7 +109,7 @@ def test_each_event_type_is_the_end_of_a_job_or_about_an_alarm() -> None:
     assert ends.isdisjoint(ALARM_EVENT_TYPES)
 
 
-def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, transaction: OpenTransaction) -> None:
+def test_an_end_that_is_rolled_back_notifies_nobody(engine: Engine, transaction: OpenTransaction) -> None:
     webhook = hook(transaction)
     job_id = samples.running_job(transaction)
     with suppress(Away), transaction() as tx:
@@ -126,7 +127,7 @@ def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, transaction: Ope
 
 
 def first_entry(engine: Engine, transaction: OpenTransaction, webhook_id: UUID) -> UUID:
-    """That of a job's end which the webhook is to be told."""
+    """The delivery of a job's end to the webhook."""
     job_id = samples.queued_job(transaction)
     with transaction() as tx:
         JobRepository(tx).request_cancel(samples.OWNER, job_id)
@@ -139,28 +140,28 @@ def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_no
     webhook = hook(transaction)
     first = first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
-        delivery_attempt = DeliveryRepository(tx).delivery_attempt(first)
+        delivery_attempt = AttemptRepository(tx).find(first)
         assert delivery_attempt is not None
         assert (delivery_attempt.url, delivery_attempt.enabled, delivery_attempt.tries) == (webhook.url, True, 0)
         assert delivery_attempt.secret.startswith("whsec_")
         assert delivery_attempt.secret not in repr(delivery_attempt)
-        assert DeliveryRepository(tx).record(first, LATE, retry_in=30.0)
+        assert AttemptRepository(tx).record(first, LATE, retry_in=30.0)
     second, to, delay = queued(engine)[-1]
     assert (to, delay) == (webhook.id, 30.0)
     with transaction() as tx:
-        assert DeliveryRepository(tx).delivery_attempt(first) is None
-        assert not DeliveryRepository(tx).record(first, TAKEN, retry_in=None)  # a worker that was frozen, and thawed
-        again = DeliveryRepository(tx).delivery_attempt(second)
+        assert AttemptRepository(tx).find(first) is None
+        assert not AttemptRepository(tx).record(first, DELIVERED, retry_in=None)  # a worker that was frozen, and thawed
+        again = AttemptRepository(tx).find(second)
         assert again is not None
         assert (again.event_id, again.tries) == (delivery_attempt.event_id, 1)
     (pending,) = deliveries(transaction, webhook.id)
     assert (pending.state, pending.attempts) == ("pending", (LATE,))
     assert pending.next_attempt_at is not None
     with transaction() as tx:
-        assert DeliveryRepository(tx).record(second, TAKEN, retry_in=30.0)
-        assert DeliveryRepository(tx).delivery_attempt(second) is None
+        assert AttemptRepository(tx).record(second, DELIVERED, retry_in=30.0)
+        assert AttemptRepository(tx).find(second) is None
     (done,) = deliveries(transaction, webhook.id)
-    assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, TAKEN))
+    assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, DELIVERED))
     assert len(queued(engine)) == 2
 
 
@@ -169,7 +170,7 @@ def test_the_next_attempt_is_foretold(engine: Engine, transaction: OpenTransacti
     entry = first_entry(engine, transaction, webhook.id)
     (before,) = deliveries(transaction, webhook.id)
     with transaction() as tx:
-        DeliveryRepository(tx).record(entry, REFUSED, retry_in=3600.0)
+        AttemptRepository(tx).record(entry, REFUSED, retry_in=3600.0)
     (after,) = deliveries(transaction, webhook.id)
     assert before.next_attempt_at is not None
     assert after.next_attempt_at is not None
@@ -180,7 +181,7 @@ def test_where_the_last_attempt_fails_a_delivery_has_failed(engine: Engine, tran
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
-        assert DeliveryRepository(tx).record(entry, REFUSED, retry_in=None)
+        assert AttemptRepository(tx).record(entry, REFUSED, retry_in=None)
     (delivery,) = deliveries(transaction, webhook.id)
     assert (delivery.state, delivery.next_attempt_at, delivery.attempts) == ("failed", None, (REFUSED,))
     assert len(queued(engine)) == 1
@@ -190,9 +191,9 @@ def test_where_the_last_attempt_fails_a_delivery_has_failed(engine: Engine, tran
 def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, transaction: OpenTransaction, state: str) -> None:
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
-    before = {"pending": (REFUSED, 60.0), "failed": (REFUSED, None), "delivered": (TAKEN, None)}[state]
+    before = {"pending": (REFUSED, 60.0), "failed": (REFUSED, None), "delivered": (DELIVERED, None)}[state]
     with transaction() as tx:
-        DeliveryRepository(tx).record(entry, before[0], retry_in=before[1])
+        AttemptRepository(tx).record(entry, before[0], retry_in=before[1])
     (delivery,) = deliveries(transaction, webhook.id)
     waiting = queued(engine)[-1][0]
     assert delivery.state == state
@@ -202,13 +203,13 @@ def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, transactio
     entry, _, delay = queued(engine)[-1]
     assert delay == 0.0
     with transaction() as tx:
-        delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
+        delivery_attempt = AttemptRepository(tx).find(entry)
         assert delivery_attempt is not None
         assert delivery_attempt.tries == 0
-        assert DeliveryRepository(tx).delivery_attempt(waiting) is None
-        DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
+        assert AttemptRepository(tx).find(waiting) is None
+        AttemptRepository(tx).record(entry, DELIVERED, retry_in=None)
     (done,) = deliveries(transaction, webhook.id)
-    assert (done.state, done.attempts) == ("delivered", (before[0], TAKEN))
+    assert (done.state, done.attempts) == ("delivered", (before[0], DELIVERED))
 
 
 def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(
@@ -226,7 +227,7 @@ def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(
             DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
 
 
-def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, transaction: OpenTransaction) -> None:
+def test_a_webhook_is_tried_whatever_its_events(engine: Engine, transaction: OpenTransaction) -> None:
     webhook = hook(transaction, events=("training_job.failed",))
     with transaction() as tx:
         made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
@@ -234,7 +235,7 @@ def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, transaction: 
     ((entry, to, delay),) = queued(engine)
     assert (to, delay) == (webhook.id, 0.0)
     with transaction() as tx:
-        delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
+        delivery_attempt = AttemptRepository(tx).find(entry)
     assert delivery_attempt is not None
     assert (delivery_attempt.type, delivery_attempt.job_id, delivery_attempt.created_at) == (
         made.type,
@@ -254,14 +255,14 @@ def test_only_ones_own_webhook_that_is_enabled_is_tried(transaction: OpenTransac
         DeliveryRepository(tx).test(samples.OWNER, webhook.id)
 
 
-def test_what_is_to_be_told_to_a_webhook_that_was_removed_is_told_to_nobody(
+def test_what_is_queued_for_a_webhook_that_was_removed_is_not_delivered(
     engine: Engine, transaction: OpenTransaction
 ) -> None:
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
         WebhookRepository(tx).remove(samples.OWNER, webhook.id)
-        assert DeliveryRepository(tx).delivery_attempt(entry) is None
+        assert AttemptRepository(tx).find(entry) is None
 
 
 def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, transaction: OpenTransaction) -> None:
@@ -269,7 +270,7 @@ def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, transaction: OpenT
     entry = first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
         WebhookRepository(tx).disable(webhook.id)
-        delivery_attempt = DeliveryRepository(tx).delivery_attempt(entry)
+        delivery_attempt = AttemptRepository(tx).find(entry)
         assert delivery_attempt is not None
         assert not delivery_attempt.enabled
 
@@ -277,12 +278,12 @@ def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, transaction: OpenT
 def test_of_many_attempts_the_newest_are_kept(
     engine: Engine, transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.webhooks.delivery_repository.ATTEMPTS_KEPT", 2)
+    monkeypatch.setattr("app.webhooks.attempt_repository.ATTEMPTS_KEPT", 2)
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
     for status in (500, 501, 502):
         with transaction() as tx:
-            DeliveryRepository(tx).record(entry, Attempt(samples.AT, 0.1, status), retry_in=1.0)
+            AttemptRepository(tx).record(entry, Attempt(samples.AT, 0.1, status), retry_in=1.0)
         entry = queued(engine)[-1][0]
     (delivery,) = deliveries(transaction, webhook.id)
     assert [attempt.status for attempt in delivery.attempts] == [501, 502]
@@ -308,15 +309,15 @@ def test_attempts_that_should_have_begun_are_found(engine: Engine, transaction: 
     webhook = hook(transaction)
     late, waiting, done = (first_entry(engine, transaction, webhook.id) for _ in range(3))
     with transaction() as tx:
-        DeliveryRepository(tx).record(waiting, REFUSED, retry_in=1000.0)
-        DeliveryRepository(tx).record(done, TAKEN, retry_in=None)
-        DeliveryRepository(tx).record(late, REFUSED, retry_in=0.0)
+        AttemptRepository(tx).record(waiting, REFUSED, retry_in=1000.0)
+        AttemptRepository(tx).record(done, DELIVERED, retry_in=None)
+        AttemptRepository(tx).record(late, REFUSED, retry_in=0.0)
     late = queued(engine)[-1][0]
     with transaction() as tx:
-        assert DeliveryRepository(tx).overdue(seconds=60.0, limit=9) == ()
-        assert DeliveryRepository(tx).overdue(seconds=-1.0, limit=9) == ((late, 1),)
-        assert [tries for _, tries in DeliveryRepository(tx).overdue(seconds=-2000.0, limit=9)] == [1, 1]
-        assert len(DeliveryRepository(tx).overdue(seconds=-2000.0, limit=1)) == 1
+        assert AttemptRepository(tx).overdue(seconds=60.0, limit=9) == ()
+        assert AttemptRepository(tx).overdue(seconds=-1.0, limit=9) == ((late, 1),)
+        assert [tries for _, tries in AttemptRepository(tx).overdue(seconds=-2000.0, limit=9)] == [1, 1]
+        assert len(AttemptRepository(tx).overdue(seconds=-2000.0, limit=1)) == 1
 
 
 def test_deliveries_that_are_done_are_forgotten_for_their_age(
@@ -327,17 +328,17 @@ def test_deliveries_that_are_done_are_forgotten_for_their_age(
     entries = [first_entry(engine, transaction, webhook.id) for _ in range(5)]
     with transaction() as tx:
         for entry in entries[:4]:
-            DeliveryRepository(tx).record(entry, TAKEN, retry_in=None)
+            AttemptRepository(tx).record(entry, DELIVERED, retry_in=None)
     age("webhook_deliveries", "created_at", engine)
     young = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)  # by the real clock
     entries.append(first_entry(engine, young, webhook.id))
     with transaction() as tx:
-        DeliveryRepository(tx).record(entries[-1], REFUSED, retry_in=None)
-    swept = []
+        AttemptRepository(tx).record(entries[-1], REFUSED, retry_in=None)
+    deleted = []
     for _ in range(3):
         with transaction() as tx:
-            swept.append(DeliveryRepository(tx).remove_expired(older_than=86_400.0))
-    assert swept == [True, True, False]
+            deleted.append(DeliveryRepository(tx).remove_expired(older_than=86_400.0))
+    assert deleted == [True, True, False]
     left = deliveries(transaction, webhook.id)
     assert [delivery.state for delivery in left] == ["failed", "pending"]
     with engine.connect() as connection:

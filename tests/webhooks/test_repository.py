@@ -78,7 +78,7 @@ def test_an_owner_has_so_many_webhooks_and_no_more(transaction: OpenTransaction)
     hook(transaction)
 
 
-def test_what_is_said_is_changed_and_the_rest_stays(transaction: OpenTransaction) -> None:
+def test_what_is_stated_is_changed_and_the_rest_stays(transaction: OpenTransaction) -> None:
     webhook = hook(transaction)
     with transaction() as tx:
         assert WebhookRepository(tx).change(samples.OWNER, webhook.id) == webhook
@@ -92,7 +92,7 @@ def test_what_is_said_is_changed_and_the_rest_stays(transaction: OpenTransaction
         assert WebhookRepository(tx).get(samples.OWNER, webhook.id) == webhook
 
 
-def test_a_removed_webhook_is_gone_at_once_and_its_deliveries_piece_by_piece(
+def test_a_removed_webhook_is_removed_at_once_and_its_deliveries_piece_by_piece(
     transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.webhooks.repository.DELIVERIES_AT_ONCE", 2)
@@ -106,11 +106,11 @@ def test_a_removed_webhook_is_gone_at_once_and_its_deliveries_piece_by_piece(
             with pytest.raises(NotFoundError):
                 refused(samples.OWNER, removed.id)
         assert WebhookRepository(tx).page(samples.OWNER, PageRequest(9)).items == (kept,)
-    swept = []
+    deleted = []
     for _ in range(3):
         with transaction() as tx:
-            swept.append(WebhookRepository(tx).remove_expired())
-    assert swept == [True, True, False]
+            deleted.append(WebhookRepository(tx).remove_expired())
+    assert deleted == [True, True, False]
     with transaction() as tx:
         assert len(DeliveryRepository(tx).page(samples.OWNER, kept.id, PageRequest(9)).items) == 3
         WebhookRepository(tx).add(removed, new_secret())  # nothing is left of it, not even its id

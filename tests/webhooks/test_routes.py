@@ -80,7 +80,7 @@ def test_a_secret_is_shown_once(client: TestClient, parts: SmallParts) -> None:
     assert changed.json() == {**made, "enabled": False}
 
 
-def test_a_lost_answer_is_given_again_with_its_secret_to_whoever_has_its_key(client: TestClient) -> None:
+def test_a_lost_response_is_given_again_with_its_secret_to_the_holder_of_its_key(client: TestClient) -> None:
     first, again = (
         client.post("/v1/webhooks", json={"url": URL}, headers={"Idempotency-Key": "one"}) for _ in range(2)
     )
@@ -91,7 +91,7 @@ def test_a_lost_answer_is_given_again_with_its_secret_to_whoever_has_its_key(cli
     assert other.status_code == 422
 
 
-def test_a_secret_is_kept_with_its_webhook_alone_and_gone_with_it(client: TestClient, parts: SmallParts) -> None:
+def test_a_secret_is_kept_with_its_webhook_alone_and_removed_with_it(client: TestClient, parts: SmallParts) -> None:
     key = {"Idempotency-Key": "one"}
     made = client.post("/v1/webhooks", json={"url": URL}, headers=key).json()
     with Session(parts.stored.engine) as session:
@@ -103,7 +103,7 @@ def test_a_secret_is_kept_with_its_webhook_alone_and_gone_with_it(client: TestCl
     assert_problem(again, "conflict", "The webhook that this request made was removed, and its secret with it.")
 
 
-def test_what_it_is_told_of_and_what_for_may_be_said(client: TestClient) -> None:
+def test_events_and_a_description_may_be_given(client: TestClient) -> None:
     made = add(client, events=["training_job.failed", "training_job.failed"], description="Wakes Ada.")
     assert (made["events"], made["description"]) == (["training_job.failed"], "Wakes Ada.")
 
@@ -125,7 +125,7 @@ def test_what_it_is_told_of_and_what_for_may_be_said(client: TestClient) -> None
         ({"url": URL, "description": "a" * 201}, "/description"),
     ],
 )
-def test_what_makes_no_webhook_is_said_with_its_place(
+def test_what_makes_no_webhook_is_stated_with_its_place(
     client: TestClient, sent: dict[str, object], pointer: str
 ) -> None:
     response = client.post("/v1/webhooks", json=sent)
@@ -158,7 +158,7 @@ def test_there_may_be_only_so_many(client: TestClient) -> None:
     )
 
 
-def test_a_removed_webhook_is_gone(client: TestClient) -> None:
+def test_a_removed_webhook_is_not_found(client: TestClient) -> None:
     path = f"/v1/webhooks/{add(client)['id']}"
     assert client.delete(path).status_code == 204
     for response in (client.get(path), client.delete(path), client.get(f"{path}/deliveries")):

@@ -12,7 +12,7 @@ from app.jobs.worker.retry import Interrupted
 from app.webhooks import sending
 from app.webhooks.sending import LAST_SECONDS, Deadline, NotSent, post
 from relevance_bayes.types.webhooks import DeliveryError
-from tests.receivers import Behaviour, floods, hangs, nobody, receiving, responses, says, says_slowly
+from tests.receivers import Behaviour, floods, hangs, receiving, responses, sends, sends_slowly, unused_port
 
 HERE = Allowance.of("127.0.0.0/8")
 OK = responses(200)
@@ -40,7 +40,7 @@ def test_a_request_is_one_that_every_server_understands() -> None:
 
 
 @pytest.mark.parametrize("status", [200, 299, 301, 400, 410, 429, 500, 503])
-def test_the_status_is_what_was_answered(status: int) -> None:
+def test_the_status_is_that_of_the_response(status: int) -> None:
     with receiving(responses(status, body=b"so be it")) as receiver:
         assert status_of(receiver.url) == status
 
@@ -58,8 +58,8 @@ def test_a_redirect_is_not_followed() -> None:
     assert inner.connections == 1  # its own end, in this test
 
 
-def test_a_slow_answer_in_time_is_an_answer() -> None:
-    with receiving(says_slowly(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", pause=0.02)) as receiver:
+def test_a_slow_response_in_time_is_a_response() -> None:
+    with receiving(sends_slowly(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", pause=0.02)) as receiver:
         assert status_of(receiver.url) == 200
 
 
@@ -67,12 +67,12 @@ def test_a_slow_answer_in_time_is_an_answer() -> None:
     "behaviour",
     [
         hangs,
-        says_slowly(b"HTTP/1.1 200 OK\r\nA: ", pause=0.01, endless=b"b"),
-        says_slowly(b"HTT", pause=0.1, endless=b""),
+        sends_slowly(b"HTTP/1.1 200 OK\r\nA: ", pause=0.01, endless=b"b"),
+        sends_slowly(b"HTT", pause=0.1, endless=b""),
     ],
     ids=["hangs", "headers without end", "stops in the middle"],
 )
-def test_whoever_takes_too_long_is_left(behaviour: Behaviour) -> None:
+def test_a_receiver_that_takes_too_long_is_left(behaviour: Behaviour) -> None:
     with receiving(behaviour) as receiver:
         began = time.monotonic()
         reason = reason_of(receiver.url, seconds=0.6)
@@ -82,11 +82,11 @@ def test_whoever_takes_too_long_is_left(behaviour: Behaviour) -> None:
 
 
 def test_headers_a_byte_at_a_time_are_too_late_in_all() -> None:
-    with receiving(says_slowly(b"HTTP/1.1 200 OK\r\nA: ", pause=0.05, endless=b"b")) as receiver:
+    with receiving(sends_slowly(b"HTTP/1.1 200 OK\r\nA: ", pause=0.05, endless=b"b")) as receiver:
         assert reason_of(receiver.url, seconds=1.0) == "timeout"
 
 
-@pytest.mark.parametrize("behaviour", [floods, says_slowly(b"HTTP/1.1 200 OK\r\n\r\n", pause=0.001, endless=b"x")])
+@pytest.mark.parametrize("behaviour", [floods, sends_slowly(b"HTTP/1.1 200 OK\r\n\r\n", pause=0.001, endless=b"x")])
 def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
     with receiving(behaviour) as receiver:
         began = time.monotonic()
@@ -117,13 +117,13 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
         "endless",
     ],
 )
-def test_what_is_no_answer_is_said_to_be_none(given: bytes, reason: DeliveryError) -> None:
-    with receiving(says(given)) as receiver:
+def test_what_is_no_response_is_stated_to_be_none(given: bytes, reason: DeliveryError) -> None:
+    with receiving(sends(given)) as receiver:
         assert reason_of(receiver.url) == reason
 
 
 def test_nobody_there_is_not_connected() -> None:
-    assert reason_of(f"http://127.0.0.1:{nobody()}/") == "not-connected"
+    assert reason_of(f"http://127.0.0.1:{unused_port()}/") == "not-connected"
 
 
 def test_a_name_that_leads_nowhere_is_not_found() -> None:
@@ -158,14 +158,14 @@ def test_one_bad_address_among_good_ones_is_enough_to_refuse(monkeypatch: pytest
 
 
 def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that leads elsewhere the second time is not asked for a second time; a dead address is passed over."""
+    """A name that leads elsewhere the second time is not resolved a second time; a dead address is passed over."""
     requested: list[str] = []
     with receiving(OK) as receiver:
 
         def look_up(host: str, port: int, *_: object, **__: object) -> list[sending.Found]:
             requested.append(host)
             return [
-                (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.2", nobody())),
+                (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.2", unused_port())),
                 (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)),
             ]
 
@@ -175,14 +175,14 @@ def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.M
     assert receiver.received[0].headers["Host"] == f"hooks.example:{receiver.port}"
 
 
-def test_proxies_of_the_environment_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{nobody()}")
+        monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")
     with receiving(OK) as receiver:
         assert status_of(receiver.url) == 200
 
 
-def test_a_worker_that_is_to_end_waits_a_little_for_an_answer_and_no_longer() -> None:
+def test_a_worker_that_is_to_end_waits_a_little_for_a_response_and_no_longer() -> None:
     stopping = Event()
     with receiving(hangs) as receiver:
         Timer(0.1, stopping.set).start()
@@ -226,6 +226,6 @@ def test_a_server_is_spoken_to_in_secret_and_by_its_name(certificate: Path, monk
 
 
 def test_a_server_that_has_no_secrets_is_not_spoken_to_in_any() -> None:
-    with receiving(says(b"HTTP/1.1 400 Bad\r\n\r\n")) as receiver:
+    with receiving(sends(b"HTTP/1.1 400 Bad\r\n\r\n")) as receiver:
         reason = reason_of(receiver.url.replace("http:", "https:"), seconds=2.0)
     assert reason in {"tls", "timeout", "not-connected"}

@@ -3,21 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
-from typing import Protocol
 
+from app.jobs.queue.engine import Engine
 from app.jobs.worker.health_file import HealthFile
 from app.jobs.worker.heartbeat import Heartbeat
 from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
-
-
-class Engine(Protocol):
-    """The queue's runtime, which calls this process's functions."""
-
-    def launch(self) -> None: ...
-
-    def shutdown(self, grace: float) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.files import NotRun
 from benchmarks.serving.forms import MOMENTS, NAME, NESTED, Form
-from benchmarks.serving.processes import PORT, ROOT, Server, answering
+from benchmarks.serving.processes import PORT, ROOT, Server, ready_server
 
 ENVIRONMENTS = ROOT / ".venv-peers"
 HERE = Path(__file__).parent
@@ -91,6 +91,6 @@ def running(model: Mapping[str, str], folder: Path) -> Iterator[tuple[Mapping[Se
                 continue
             own = folder / peer.package
             own.mkdir()
-            started = answering(peer.name(), command, {**model, **peer.settings}, own, peer.form)
+            started = ready_server(peer.name(), command, {**model, **peer.settings}, own, peer.form)
             servers[stack.enter_context(started)] = peer
         yield servers, tuple(absent)

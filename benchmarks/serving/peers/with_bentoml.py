@@ -16,4 +16,4 @@ class Moments:
 
     @bentoml.api
     async def predict(self, rows: NDArray[np.float64], /) -> NDArray[np.float64]:
-        return np.stack(self._model.answer(rows)[:2])
+        return np.stack(self._model.predict(rows)[:2])

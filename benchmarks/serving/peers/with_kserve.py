@@ -20,7 +20,7 @@ class Moments(Model):
         return True
 
     def predict(self, payload: InferRequest, headers: Mapping[str, str] | None = None) -> InferResponse:
-        mean, variance, *_ = self._model.answer(payload.inputs[0].as_numpy())
+        mean, variance, *_ = self._model.predict(payload.inputs[0].as_numpy())
         outputs = [
             InferOutput(name, list(column.shape), "FP64", column)
             for name, column in (("mean", mean), ("variance_total", variance))

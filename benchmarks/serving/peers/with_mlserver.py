@@ -15,7 +15,7 @@ class Moments(MLModel):
         return True
 
     async def predict(self, payload: InferenceRequest) -> InferenceResponse:
-        mean, variance, *_ = self._model.answer(self.decode(payload.inputs[0], default_codec=NumpyCodec))
+        mean, variance, *_ = self._model.predict(self.decode(payload.inputs[0], default_codec=NumpyCodec))
         outputs = [
             NumpyCodec.encode_output("mean", mean),
             NumpyCodec.encode_output("variance_total", variance),

@@ -25,16 +25,16 @@ class Columns:
 
     @classmethod
     def stored(cls, P: Array) -> "Columns":
-        """P itself."""
+        """The columns of a stored P (N, R)."""
         rows, functions = P.shape
         return cls(rows, functions, functions, P.__getitem__)
 
     def pieces(self) -> "Iterator[tuple[slice[int, int, None], Array]]":
-        """Slices of the rows in their order, with P there."""
+        """Slices of n rows in their order, with P (n, R) there."""
         return ((some, self.compute(some)) for some in pieces(self.rows, self.width))
 
     def array(self) -> Array:
-        """P as a whole."""
+        """P (N, R) at all rows."""
         return self.compute(slice(0, self.rows))
 
     def times(self, weights: Array) -> Array:

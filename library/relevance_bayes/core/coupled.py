@@ -56,7 +56,7 @@ def maximised(
     tolerance: float = TOLERANCE,
     near: Optimum | None = None,
 ) -> Optimum:
-    """The maximum of L under any likelihood; `start` and `tolerance` as in `maximise_coupled`.
+    """The maximum of L by any likelihood, at c (N,) and alpha (R,); `start` and `tolerance` as in `maximise_coupled`.
 
     `near` is the result of a similar problem of as many functions and the same rows, from which the iteration starts
     and converges sooner.

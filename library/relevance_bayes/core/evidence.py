@@ -27,7 +27,7 @@ class Evidence:
 
     @cached_property
     def hessian(self) -> Array:
-        """The Hessian, computed only where an ascent continues."""
+        """The Hessian (R + 1, R + 1), computed only where an ascent continues."""
         return _hessian(self.posterior, self.noise_curvature)
 
 

@@ -52,7 +52,7 @@ class FitLog:
                 self._entries[place] = now.state
 
     def recorded(self) -> Array | None:
-        """The recorded result of the next part, None where it has not ended."""
+        """The recorded result of the next part, of any shape; None where it has not ended."""
         known = self._entries[self._place] if self._place < len(self._entries) else None
         if not isinstance(known, np.ndarray):
             return None
@@ -71,7 +71,7 @@ class FitLog:
         return place
 
     def once(self, compute: Callable[[], Array]) -> Array:
-        """The result of the next part, computed where the log doesn't have it."""
+        """The result of the next part, of any shape, computed where the log doesn't have it."""
         known = self.recorded()
         if known is None:
             known = compute()
@@ -79,6 +79,6 @@ class FitLog:
         return known
 
     def record(self, place: int, found: Array) -> None:
-        """Replace all entries from `place` on by one: their result, or the current state of that part."""
+        """Replace all entries from `place` on by one of any shape: their result, or the current state of that part."""
         self._entries[place : self._place] = [found]
         self._place = place + 1

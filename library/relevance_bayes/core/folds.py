@@ -61,7 +61,7 @@ def by_content(X: Array, t: Array, seed: int) -> Indices:
 
 
 def first_by_content(X: Array, t: Array, size: int, seed: int) -> Indices:
-    """The first `size` rows of `by_content`, all where there are fewer, without an order of the others."""
+    """The first `size` rows (n,) of `by_content` for X (N, d) and t (N,), without an order of the others."""
     keys = content_keys(X, seed, t)
     if size >= len(keys):
         return np.argsort(keys, kind="stable")

@@ -42,7 +42,7 @@ class Hyperparameters:
         return np.concatenate([head, *warp, self.terms.logits])
 
     def unpacked(self, theta: Array) -> "Hyperparameters":
-        """The hyperparameters of another theta of the same shape."""
+        """The hyperparameters of another theta (p,), of the same parts."""
         F, k = len(self.alpha), len(self.input_map.widths)
         last = len(theta) - len(self.terms.alone)
         head, warp, terms = np.exp(theta[: 2 + F + k]), theta[2 + F + k : last], Terms(self.terms.alone, theta[last:])
@@ -55,7 +55,7 @@ class Hyperparameters:
         return self.terms.of(kernel)
 
     def free(self, *, noise: bool, widths: bool) -> Mask:
-        """Which entries of theta may move."""
+        """True at the entries (p,) of theta that may move."""
         F, k = len(self.alpha), len(self.input_map.widths)
         moves = np.ones(len(self.packed()), np.bool_)
         moves[0] = noise
@@ -63,7 +63,10 @@ class Hyperparameters:
         return moves
 
     def log_prior(self) -> tuple[float, Array]:
-        """-2 sum 1/width - sum log(1 + (a/.2)^2) - sum log(1 + (l/.2)^2) - 1/2 sum (logit/3)^2, with its gradient."""
+        """-2 sum 1/width - sum log(1 + (a/.2)^2) - sum log(1 + (l/.2)^2) - 1/2 sum (logit/3)^2.
+
+        With its gradient (p,) in theta.
+        """
         scales = self.input_map
         price = INPUT_PRICE / scales.widths
         value, parts = -float(price.sum()), [np.zeros(2 + len(self.alpha)), price]
@@ -92,6 +95,6 @@ class Hyperparameters:
 def packed_gradient(
     log_beta: float, log_signal_variance: float, log_alpha: Array, scales: MapGradient, logits: Array
 ) -> Array:
-    """A gradient in theta from its parts."""
+    """A gradient (p,) in theta from its parts: those of `log_alpha` (F,), the input map and the logits (a,)."""
     warp = [part for part in (scales.skew, scales.tail) if part is not None]
     return np.concatenate([[log_beta, log_signal_variance], log_alpha, scales.log_widths, *warp, logits])

@@ -38,7 +38,7 @@ def cholesky(matrix: Array) -> Array:
 
 
 def light_cholesky(matrix: Array) -> Array:
-    """`cholesky` by numpy, which costs some microseconds more."""
+    """`cholesky` of a matrix (R, R) by numpy, which costs some microseconds more."""
     try:
         return np.asarray(np.linalg.cholesky(matrix), np.float64)
     except np.linalg.LinAlgError:

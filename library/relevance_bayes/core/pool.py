@@ -105,7 +105,7 @@ class ReadyPool:
         return RealPrediction(mean, noise, weights, residual), support
 
     def predictions(self, X: Array, noise_sd: Array | None) -> tuple[list[RealPrediction], list[Array | None]]:
-        """The predictions of the members, and their supports."""
+        """The predictions of the members at X (N, d), and their supports (N,)."""
         found, supports = list[RealPrediction](), list[Array | None]()
         for member in self.members:
             prediction, support = member.predict(X, noise_sd)

@@ -151,7 +151,7 @@ def check_shapes(X: Array, t: Array) -> None:
 
 
 def check_source(source: RowSource, noise_sd: Array | None = None) -> None:
-    """Raise DataError as `check_rows`, for rows whose inputs need not be in memory."""
+    """Raise DataError as `check_rows`, for rows whose inputs need not be in memory, and `noise_sd` (N,)."""
     t = source.t
     if len(t) < 2:
         raise DataError(f"expected at least two rows, got {len(t)}")

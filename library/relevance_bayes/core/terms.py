@@ -57,7 +57,7 @@ class Terms:
         return dU, self._chained(sums)
 
     def log_prior(self) -> tuple[float, Array]:
-        """-1/2 sum (logit/3)^2, and its gradient."""
+        """-1/2 sum (logit/3)^2, and its gradient (a,)."""
         return -0.5 * float(np.square(self.logits).sum()) / WIDE**2, -self.logits / WIDE**2
 
     def _chained(self, sums: Array) -> Array:

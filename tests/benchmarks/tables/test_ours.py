@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.scoring import ClassAnswer, RealAnswer
+from benchmarks.accuracy.scoring import PredictedClasses, PredictedNumbers
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.ours import defaults
 from benchmarks.tables.splits import divided
@@ -41,12 +41,12 @@ def test_the_predictions_are_those_of_a_job_that_names_data_and_target_alone(tas
         assert job.state == "succeeded", job
         rows = written(split.table, split.measured, tmp_path / "measured.csv")
         served = calls.predict(task, {"names": names, "rows": rows}).predictions
-        answer = defaults(split).answer
-        if isinstance(answer, RealAnswer):
-            assert [one.mean for one in served] == pytest.approx(answer.mean.tolist(), rel=1e-9)
-            assert answer.distribution is not None
-            assert [one.sd for one in served] == pytest.approx(answer.distribution.sd.tolist(), rel=1e-9)
+        predicted = defaults(split).predicted
+        if isinstance(predicted, PredictedNumbers):
+            assert [one.mean for one in served] == pytest.approx(predicted.mean.tolist(), rel=1e-9)
+            assert predicted.distribution is not None
+            assert [one.sd for one in served] == pytest.approx(predicted.distribution.sd.tolist(), rel=1e-9)
         else:
-            assert isinstance(answer, ClassAnswer)
+            assert isinstance(predicted, PredictedClasses)
             probabilities = [[each.probability for each in one.probabilities or ()] for one in served]
-            assert np.sort(probabilities, axis=1) == pytest.approx(np.sort(answer.probabilities, axis=1), rel=1e-9)
+            assert np.sort(probabilities, axis=1) == pytest.approx(np.sort(predicted.probabilities, axis=1), rel=1e-9)

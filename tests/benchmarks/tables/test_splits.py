@@ -21,7 +21,7 @@ def test_a_split_depends_on_its_number_and_on_the_name_of_the_table_alone() -> N
     assert not np.array_equal(divided(table, 1).measured, divided(renamed, 1).measured)
 
 
-def test_every_class_stands_in_both_parts_by_its_share() -> None:
+def test_every_class_is_in_both_parts_by_its_share() -> None:
     rng = np.random.default_rng(0)
     labels = np.array(["a"] * 10 + ["b"] * 1_990)
     table = DataTable.of("rare", "classification", [Column.of("x", rng.normal(size=2_000))], labels)

@@ -73,7 +73,7 @@ def test_a_table_is_lost_above_1_05_and_two_paired_standard_errors() -> None:
     assert is_lost(one, other)
     assert not is_lost(other, other)
     assert not is_lost({number: {"rmse": 1.04} for number in range(4)}, other)
-    assert not is_lost({0: {"rmse": 3.0}, 1: {"rmse": 0.5}}, {0: {"rmse": 1.0}, 1: {"rmse": 1.0}})  # too few to tell
+    assert not is_lost({0: {"rmse": 3.0}, 1: {"rmse": 0.5}}, {0: {"rmse": 1.0}, 1: {"rmse": 1.0}})  # too few to report
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def table() -> Members:
 
 
 def kinked() -> Members:
-    """90 rows of a kink, a step and a trend, which several processes tell better than one."""
+    """90 rows of a kink, a step and a trend, which several processes represent better than one."""
     draw = random.Random(5)
     x, w = ([draw.uniform(-2, 2) for _ in range(90)] for _ in range(2))
     y = [
@@ -194,8 +194,8 @@ def main(out: Path) -> None:
 def _versions(http: httpx2.Client) -> Iterator[Members]:
     dataset = _upload(http, json.dumps(table()).encode(), "application/json")
     draw = random.Random(1)
-    stood = {name: [draw.gauss(0, 1) for _ in range(12)] for name in ("x", "c")}
-    terms = _upload(http, json.dumps({"columns": stood}).encode(), "application/json")
+    noise = {name: [draw.gauss(0, 1) for _ in range(12)] for name in ("x", "c")}
+    terms = _upload(http, json.dumps({"columns": noise}).encode(), "application/json")
     image = _upload(http, _pixels(), "application/x-npy")
     bent = _upload(http, json.dumps(kinked()).encode(), "application/json")
     requests = [(name, {"dataset_id": dataset, **SMALL, **request}) for name, request in trainings()]

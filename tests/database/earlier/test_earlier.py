@@ -196,5 +196,5 @@ def test_every_job_and_version_is_read(opened: Opened) -> None:
         assert job.json()["state"] == "succeeded"
 
 
-def test_no_name_of_a_class_stands_in_the_database(opened: Opened) -> None:
+def test_no_name_of_a_class_is_in_the_database(opened: Opened) -> None:
     assert stored_class_names(opened.engine) == {}

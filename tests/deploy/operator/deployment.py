@@ -32,7 +32,7 @@ class Deployment:
     definitions: str = ""
 
     def run(self, script: str) -> str:
-        """What a script of the shell prints; RuntimeError with its output if it fails."""
+        """The output of a script of the shell; RuntimeError with its output if it fails."""
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self.definitions + script],
             cwd=self.folder,
@@ -77,7 +77,7 @@ class Deployment:
         self.run(f"{kill} 'kill -9 {found['Pid']}'")
 
     def is_healthy(self, container: str) -> bool:
-        """Whether its last health check succeeded, since its last start."""
+        """Return whether its last health check succeeded, since its last start."""
         state = self.run(f"docker inspect --format '{{{{.State.Status}}}} {{{{.State.Health.Status}}}}' {container}")
         return state.split() == ["running", "healthy"]
 

@@ -10,20 +10,20 @@ PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "deployment.md"
 
 @dataclass
 class Page:
-    """The blocks of each heading; `taken` are the headings whose blocks were run."""
+    """The blocks of each heading; `used` are the headings whose blocks were run."""
 
     blocks: dict[str, list[str]]
-    taken: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
 
     def take(self, heading: str) -> Iterator[str]:
         """The blocks of a heading, in their order."""
-        self.taken.add(heading)
+        self.used.add(heading)
         yield from self.blocks[heading]
 
     @property
     def left(self) -> set[str]:
         """The headings with blocks that were not run."""
-        return {heading for heading, blocks in self.blocks.items() if blocks} - self.taken
+        return {heading for heading, blocks in self.blocks.items() if blocks} - self.used
 
 
 def section(title: str) -> Page:

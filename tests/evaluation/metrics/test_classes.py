@@ -43,11 +43,11 @@ def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas(count: int)
 @pytest.mark.parametrize("size", [1, 9, 399])
 def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
     labelled = classes(400)
-    whole, added = scored(labelled), in_pieces(labelled, of=size)
-    assert (added.rows, added.confusion, areas(added)) == (whole.rows, whole.confusion, areas(whole))
+    at_once, added = scored(labelled), in_pieces(labelled, of=size)
+    assert (added.rows, added.confusion, areas(added)) == (at_once.rows, at_once.confusion, areas(at_once))
     for name in ("error", "log_loss", "brier", "ece"):
-        assert getattr(added, name) == pytest.approx(getattr(whole, name), rel=1e-12)
-    assert [one.rows for one in added.confidence] == [one.rows for one in whole.confidence]
+        assert getattr(added, name) == pytest.approx(getattr(at_once, name), rel=1e-12)
+    assert [one.rows for one in added.confidence] == [one.rows for one in at_once.confidence]
 
 
 def test_the_calibration_error_is_the_mean_distance_of_its_bins() -> None:
@@ -63,7 +63,7 @@ def test_the_calibration_error_is_the_mean_distance_of_its_bins() -> None:
     assert sum(one.rows for one in found.confidence) == 300
 
 
-def test_right_probabilities_are_as_frequent_as_they_say_class_by_class() -> None:
+def test_right_probabilities_are_as_frequent_as_they_predict_class_by_class() -> None:
     for curve in in_pieces(classes(40_000), of=8_192).reliability:
         assert sum(one.rows for one in curve) == 40_000
         for one in curve:
@@ -78,7 +78,7 @@ def test_equal_scores_count_half_in_the_area() -> None:
     assert areas(found)[1] == pytest.approx(roc_auc_score(truth, given), rel=1e-12)
 
 
-def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     labelled = classes(3_000)
     exact = areas(scored(labelled))
     monkeypatch.setattr(ranking, "MAX_NUMBERS", 2_000)
@@ -117,7 +117,7 @@ def test_a_class_never_seen_is_an_error_and_leaves_log_loss_and_curves_of_classe
     assert sum(one.rows for one in found.confidence) == 50
 
 
-def test_what_no_row_tells_is_none() -> None:
+def test_what_no_row_contains_is_none() -> None:
     nothing = ClassScores.empty(STATES).result()
     assert (nothing.rows, nothing.error, nothing.log_loss, nothing.brier, nothing.auc, nothing.ece) == (0, *[None] * 5)
     one_class = scored(judged_classes(np.zeros(4, np.intp), np.full((4, 3), 1 / 3)))

@@ -39,14 +39,14 @@ def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas() -> None:
 @pytest.mark.parametrize("size", [1, 7, 499])
 def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
     labelled = numbers(500)
-    whole, added = scored(labelled), in_pieces(labelled, of=size)
-    assert (added.standardised_residuals, added.rows) == (whole.standardised_residuals, whole.rows)
-    assert added.pit == pytest.approx(whole.pit)
+    at_once, added = scored(labelled), in_pieces(labelled, of=size)
+    assert (added.standardised_residuals, added.rows) == (at_once.standardised_residuals, at_once.rows)
+    assert added.pit == pytest.approx(at_once.pit)
     for name in ("rmse", "mae", "r2", "nll"):
-        assert getattr(added, name) == pytest.approx(getattr(whole, name), rel=1e-12)
-    assert [one.share for one in added.coverage] == pytest.approx([one.share for one in whole.coverage])
+        assert getattr(added, name) == pytest.approx(getattr(at_once, name), rel=1e-12)
+    assert [one.share for one in added.coverage] == pytest.approx([one.share for one in at_once.coverage])
     assert [one.mean_residual for one in added.residuals] == pytest.approx(
-        [one.mean_residual for one in whole.residuals]
+        [one.mean_residual for one in at_once.residuals]
     )
 
 

@@ -25,7 +25,7 @@ def compared(
 
 
 def drawn(rows: int = 2_000) -> tuple[Array, Array]:
-    """What both cost goes together, so that the pairs tell more than each alone."""
+    """The costs of both are correlated, so that the pairs are more precise than each alone."""
     draws = np.random.default_rng(5)
     hard = draws.exponential(1.0, rows)
     return hard + draws.normal(0.05, 0.1, rows) + 1.0, hard + 1.0
@@ -92,12 +92,12 @@ def test_of_squares_the_roots_are_compared() -> None:
     )
 
 
-def test_the_same_rows_tell_the_same_however_they_are_divided() -> None:
+def test_the_same_rows_give_the_same_however_they_are_divided() -> None:
     holder, challenger = drawn()
-    whole = compared(holder, challenger, of=2_000)
+    at_once = compared(holder, challenger, of=2_000)
     for size in (1, 333, 1_024):
         divided = compared(holder, challenger, of=size)
-        assert (divided.lower, divided.upper) == pytest.approx((whole.lower, whole.upper), rel=1e-9)
+        assert (divided.lower, divided.upper) == pytest.approx((at_once.lower, at_once.upper), rel=1e-9)
 
 
 def test_rows_that_share_their_units_have_the_same_interval() -> None:
@@ -126,7 +126,7 @@ def test_a_version_is_no_better_than_itself() -> None:
     assert (found.estimate, found.lower, found.upper) == (0.0, 0.0, 0.0)
 
 
-def test_of_no_rows_nothing_is_told_and_of_one_only_itself() -> None:
+def test_of_no_rows_nothing_is_reported_and_of_one_only_itself() -> None:
     nothing = PairedDifferences("mae").result()
     assert (nothing.rows, nothing.champion, nothing.estimate, nothing.lower) == (0, None, None, None)
     one = compared(np.array([3.0]), np.array([2.0]))

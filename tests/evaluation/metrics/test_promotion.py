@@ -36,7 +36,7 @@ def test_a_worse_challenger_is_no_improvement_in_words_either() -> None:
     )
 
 
-def test_a_challenger_that_answers_fewer_rows_is_not_better() -> None:
+def test_a_challenger_that_predicts_fewer_rows_is_not_better() -> None:
     moved, reason = verdict(FOUND, margin=0.0, by="interval", lost_rows=1200)
     assert not moved
     assert "no nll for 1,200 rows" in reason
@@ -44,7 +44,7 @@ def test_a_challenger_that_answers_fewer_rows_is_not_better() -> None:
 
 @pytest.mark.parametrize("by", ["interval", "estimate"])
 @pytest.mark.parametrize(
-    ("rows", "groups", "effective", "says"),
+    ("rows", "groups", "effective", "expected"),
     [
         (1, None, None, "only 1 row was compared, and at least 30 are needed"),
         (29, None, None, "only 29 rows were compared, and at least 30 are needed"),
@@ -53,12 +53,12 @@ def test_a_challenger_that_answers_fewer_rows_is_not_better() -> None:
     ],
 )
 def test_too_few_rows_or_groups_move_nothing(
-    by: Criterion, rows: int, groups: int | None, effective: float | None, says: str
+    by: Criterion, rows: int, groups: int | None, effective: float | None, expected: str
 ) -> None:
     found = replace(FOUND, rows=rows, groups=groups, effective_groups=effective)
     moved, reason = verdict(found, margin=0.0, by=by, lost_rows=0)
     assert not moved
-    assert reason.endswith(f", but {says}.")
+    assert reason.endswith(f", but {expected}.")
 
 
 @pytest.mark.parametrize(("rows", "groups"), [(30, None), (30, 10)])

@@ -1,7 +1,7 @@
 """`make chaos`: the service in containers, each of which is killed, and every job ends once.
 
 Two API processes, three workers and PostgreSQL. First its disk is full while a version is to be written, and then has
-room again. Then jobs are run undisturbed, and again while one container after another is killed and started. Prints
+space again. Then jobs are run undisturbed, and again while one container after another is killed and started. Prints
 what it saw; exits with 1 where something is wrong.
 """
 
@@ -18,9 +18,9 @@ import numpy as np
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import SupervisedJob
 from tests.faults.chaos.containers import Containers, engine_is_there, running
+from tests.faults.chaos.full_disk import full_disk
 from tests.faults.chaos.jobs import faults, submitted
 from tests.faults.chaos.killing import Killing
-from tests.faults.chaos.room import without_room
 
 MAX_TIMES_LONGER = 2.0
 LOOK_SECONDS = 1.0
@@ -28,7 +28,7 @@ LOG = Path(tempfile.gettempdir(), "relevance-chaos.log")
 
 
 def main() -> None:
-    """Run, say what was seen, and end with 1 where something is wrong."""
+    """Run, print the results, and end with 1 where something is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.chaos", description=__doc__)
     parser.add_argument("--jobs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=2027)
@@ -36,7 +36,7 @@ def main() -> None:
     if not engine_is_there():
         sys.exit("There is no container engine here: chaos needs `docker`, running, and `docker compose`.")
     with running() as containers:
-        wrong = [*without_room(containers), *_run(containers, given.jobs, np.random.default_rng(given.seed))]
+        wrong = [*full_disk(containers), *_run(containers, given.jobs, np.random.default_rng(given.seed))]
         if wrong:
             LOG.write_text(containers.words())
             print(*(f"WRONG: {one}" for one in wrong), f"What the containers said is in {LOG}.", sep="\n")
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _run(containers: Containers, number: int, draw: np.random.Generator) -> Iterator[str]:
-    """What is wrong."""
+    """The errors found."""
     began = time.monotonic()
     calm = list(_ended(containers, submitted(containers, number, "calm")))
     undisturbed = time.monotonic() - began
@@ -73,7 +73,7 @@ def _run(containers: Containers, number: int, draw: np.random.Generator) -> Iter
 def _ended(containers: Containers, jobs: list[SupervisedJob]) -> Iterator[SupervisedJob]:
     """Them, each once it has."""
     for job in jobs:
-        while not (found := containers.ask(partial(_look, job))).has_ended:
+        while not (found := containers.retry(partial(_look, job))).has_ended:
             time.sleep(LOOK_SECONDS)
         yield found
 
@@ -83,7 +83,7 @@ def _look(job: SupervisedJob, calls: Relevance) -> SupervisedJob:
 
 
 def _fits(jobs: list[SupervisedJob]) -> str:
-    """How long they took from their last starts, and how many starts they had."""
+    """The seconds from their last starts, and the number of starts."""
     seconds = [
         (job.finished_at - max(move.at for move in job.transitions if move.state == "running")).total_seconds()
         for job in jobs

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass
 class Containers:
-    """The containers; `environment` says where their secrets are. `refused` questions had to be asked again."""
+    """The containers; `environment` states where their secrets are. `refused` requests had to be sent again."""
 
     environment: Mapping[str, str]
     key: str
@@ -44,18 +44,18 @@ class Containers:
         self._given("kill", "--signal", "KILL", container)
 
     def start(self, container: str) -> None:
-        """What was killed."""
+        """The containers that were killed."""
         self._given("start", container)
 
     def run(self, container: str, *command: str) -> str:
-        """A command in it, as the database's own user; what it says."""
+        """The output of a command in it, as the database's own user."""
         return self._given("exec", "--user", "postgres", container, *command)
 
     def given(self, container: str) -> str:
-        """What its processes said."""
+        """The logs of its processes."""
         return self._given("logs", container)
 
-    def ask(self, question: Callable[[Relevance], T]) -> T:
+    def retry(self, question: Callable[[Relevance], T]) -> T:
         """Of one API process, or of another one where that does not answer; raises TimeoutError."""
         give_up = time.monotonic() + TIMEOUT
         while time.monotonic() < give_up:
@@ -71,7 +71,7 @@ class Containers:
         raise TimeoutError(f"no API process answered for {TIMEOUT:g} s")
 
     def words(self) -> str:
-        """What the processes said."""
+        """The logs of the processes."""
         return self._given(*COMPOSE, "logs", "--no-color")
 
     def up(self) -> None:
@@ -105,7 +105,7 @@ class Containers:
 
 
 def engine_is_there() -> bool:
-    """Whether containers can be run here, as compose files say."""
+    """Return whether containers can be run here, as compose files specify."""
     try:
         requested = [
             subprocess.run(["docker", *arguments], capture_output=True, check=False)

@@ -21,7 +21,7 @@ BASIS: list[Json] = [
 def submitted(containers: Containers, number: int, name: str) -> list[SupervisedJob]:
     """Jobs from the least fit to the greatest, each with a model of its own."""
     sizes = np.linspace(MIN_ROWS, MAX_ROWS, number).astype(int).tolist()
-    return [containers.ask(partial(_submit, rows=rows, model=f"{name}-{place}")) for place, rows in enumerate(sizes)]
+    return [containers.retry(partial(_submit, rows=rows, model=f"{name}-{place}")) for place, rows in enumerate(sizes)]
 
 
 def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
@@ -34,18 +34,18 @@ def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
 
 
 def faults(containers: Containers, jobs: list[SupervisedJob], like: list[SupervisedJob]) -> Iterator[str]:
-    """What is not as it should be: each succeeded once, with one version, which learned what that of `like` did."""
+    """The violations: each job succeeded once, with one version, which learned the same as that of `like`."""
     for job, other in zip(jobs, like, strict=True):
         if job.state != "succeeded":
             yield f"{job.model} ended as {job.state}: {job.error}"
             continue
-        versions = containers.ask(partial(_versions, job=job))
+        versions = containers.retry(partial(_versions, job=job))
         if len(versions) != 1:
             yield f"{job.model} has {len(versions)} versions"
         ends = [move.state for move in job.transitions].count("succeeded")
         if ends != 1:
             yield f"{job.model} succeeded {ends} times"
-        found, expected = (containers.ask(partial(_learned, job=one)) for one in (job, other))
+        found, expected = (containers.retry(partial(_learned, job=one)) for one in (job, other))
         if len(found) != len(expected) or not np.allclose(found, expected, rtol=1e-9):
             yield f"{job.model} learned something else than {other.model}"
 

@@ -10,7 +10,7 @@ from tests.faults.chaos.containers import Containers
 
 SERVICES = ("database", "api", "worker")
 ROUNDS = 2
-"""How often each container is killed."""
+"""The number of kills of each container."""
 
 MAX_SECONDS_DOWN = 3.0
 LOOK_SECONDS = 0.5

@@ -74,22 +74,24 @@ class Client:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._channel = channel
 
-    async def ask(self, call: str, requested: Message, answered: type[A], *authorization: str) -> A:
-        return await self.send(call, requested, answered, [("authorization", one) for one in authorization])
+    async def call_method(self, call: str, requested: Message, response_type: type[A], *authorization: str) -> A:
+        return await self.send(call, requested, response_type, [("authorization", one) for one in authorization])
 
-    async def send(self, call: str, requested: Message, answered: type[A], metadata: Sequence[tuple[str, str]]) -> A:
-        return await self.begin(call, requested, answered, metadata)
+    async def send(
+        self, call: str, requested: Message, response_type: type[A], metadata: Sequence[tuple[str, str]]
+    ) -> A:
+        return await self.begin(call, requested, response_type, metadata)
 
     def begin(
-        self, call: str, requested: Message, answered: type[A], metadata: Sequence[tuple[str, str]]
+        self, call: str, requested: Message, response_type: type[A], metadata: Sequence[tuple[str, str]]
     ) -> "grpc.aio.UnaryUnaryCall[Message, A]":
         stub: grpc.aio.UnaryUnaryMultiCallable[Message, A] = self._channel.unary_unary(
-            f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
+            f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=response_type.FromString
         )
         return stub(requested, metadata=tuple(metadata))
 
     async def infer(self, requested: messages.ModelInferRequest) -> messages.ModelInferResponse:
-        return await self.ask("ModelInfer", requested, messages.ModelInferResponse)
+        return await self.call_method("ModelInfer", requested, messages.ModelInferResponse)
 
 
 def _bytes(requested: Message) -> bytes:
@@ -152,28 +154,30 @@ def values(response: messages.ModelInferResponse, name: str) -> Sequence[float]:
     return found
 
 
-def test_the_server_says_who_it_is_and_how_it_is(parts: SmallParts) -> None:
-    async def ask(client: Client) -> tuple[bool, bool, messages.ServerMetadataResponse]:
-        live = await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)
-        ready = await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
-        reported = await client.ask("ServerMetadata", messages.ServerMetadataRequest(), messages.ServerMetadataResponse)
+def test_the_server_states_who_it_is_and_how_it_is(parts: SmallParts) -> None:
+    async def call_method(client: Client) -> tuple[bool, bool, messages.ServerMetadataResponse]:
+        live = await client.call_method("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)
+        ready = await client.call_method("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
+        reported = await client.call_method(
+            "ServerMetadata", messages.ServerMetadataRequest(), messages.ServerMetadataResponse
+        )
         return live.live, ready.ready, reported
 
-    live, ready, reported = run(parts, ask)
+    live, ready, reported = run(parts, call_method)
     assert (live, ready, reported.name, reported.version) == (True, True, "relevance", __version__)
     parts.report = Report(database=False)
-    assert run(parts, ask)[:2] == (True, False)
+    assert run(parts, call_method)[:2] == (True, False)
 
 
 @pytest.mark.parametrize("version", ["", "1", "champion"])
-def test_a_model_says_what_it_reads_and_answers(parts: SmallParts, version: str) -> None:
-    async def ask(client: Client) -> tuple[bool, messages.ModelMetadataResponse]:
+def test_a_model_states_what_it_reads_and_returns(parts: SmallParts, version: str) -> None:
+    async def call_method(client: Client) -> tuple[bool, messages.ModelMetadataResponse]:
         requested = messages.ModelReadyRequest(name="small", version=version)
-        ready = await client.ask("ModelReady", requested, messages.ModelReadyResponse)
+        ready = await client.call_method("ModelReady", requested, messages.ModelReadyResponse)
         described = messages.ModelMetadataRequest(name="small", version=version)
-        return ready.ready, await client.ask("ModelMetadata", described, messages.ModelMetadataResponse)
+        return ready.ready, await client.call_method("ModelMetadata", described, messages.ModelMetadataResponse)
 
-    ready, reported = run(parts, ask)
+    ready, reported = run(parts, call_method)
     assert ready
     assert (reported.name, [*reported.versions], reported.platform) == (
         "small",
@@ -247,7 +251,7 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
 
 
 @pytest.mark.parametrize(
-    ("requested", "code", "said"),
+    ("requested", "code", "expected"),
     [
         (Infer(model_name="nothing"), "NOT_FOUND", "There is no model 'nothing'."),
         (_changed(lambda one: setattr(one, "model_version", "7")), "NOT_FOUND", "no version 7"),
@@ -293,34 +297,34 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
         (raw(rows=200), "RESOURCE_EXHAUSTED", ""),
     ],
 )
-def test_what_can_not_be_done_is_said(
-    parts: SmallParts, requested: messages.ModelInferRequest, code: str, said: str
+def test_what_can_not_be_done_is_stated(
+    parts: SmallParts, requested: messages.ModelInferRequest, code: str, expected: str
 ) -> None:
     given, detail = refused(parts, requested)
     assert given == code, detail
-    assert said in detail
+    assert expected in detail
 
 
 def test_who_does_not_know_the_key_may_only_probe(parts: SmallParts) -> None:
     rules = replace(RULES, authenticator=OneKey("secret"))
-    metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
+    metadata, response_type = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
 
-    def ask(*authorization: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
-        return lambda client: client.ask("ServerMetadata", metadata, answered, *authorization)
+    def call_method(*authorization: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
+        return lambda client: client.call_method("ServerMetadata", metadata, response_type, *authorization)
 
     async def probe(client: Client) -> bool:
-        return (await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)).live
+        return (await client.call_method("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)).live
 
     assert run(parts, probe, rules)
-    assert run(parts, ask("bearer secret"), rules).name == "relevance"
+    assert run(parts, call_method("bearer secret"), rules).name == "relevance"
     for wrong in ((), ("Bearer other",), ("Bearer secret", "Bearer secret")):
         with pytest.raises(grpc.aio.AioRpcError, match="Send a valid API key") as refusal:
-            run(parts, ask(*wrong), rules)
+            run(parts, call_method(*wrong), rules)
         assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 def test_calls_accept_tokens_of_an_issuer_and_refuse_all_others(parts: SmallParts) -> None:
-    metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
+    metadata, response_type = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
     with serving_tokens() as issuer:
         authenticator = TokenAuthenticator(
             KeyAuthenticator(parts.transaction, needs_keys=True),
@@ -330,7 +334,7 @@ def test_calls_accept_tokens_of_an_issuer_and_refuse_all_others(parts: SmallPart
         rules = replace(RULES, authenticator=authenticator)
 
         def call(token: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
-            return lambda client: client.ask("ServerMetadata", metadata, answered, f"Bearer {token}")
+            return lambda client: client.call_method("ServerMetadata", metadata, response_type, f"Bearer {token}")
 
         assert run(parts, call(issuer.token()), rules).name == "relevance"
         for token in refused_tokens(issuer):
@@ -342,10 +346,12 @@ def test_calls_accept_tokens_of_an_issuer_and_refuse_all_others(parts: SmallPart
 def test_calls_need_the_scope_predict_and_metadata_either(parts: SmallParts) -> None:
     async def metadata(client: Client) -> str:
         requested = messages.ModelMetadataRequest(name="numbers")
-        return (await client.ask("ModelMetadata", requested, messages.ModelMetadataResponse, "Bearer secret")).name
+        return (
+            await client.call_method("ModelMetadata", requested, messages.ModelMetadataResponse, "Bearer secret")
+        ).name
 
     async def infer(client: Client) -> str:
-        return (await client.ask("ModelInfer", raw(), messages.ModelInferResponse, "Bearer secret")).model_name
+        return (await client.call_method("ModelInfer", raw(), messages.ModelInferResponse, "Bearer secret")).model_name
 
     def rules(*scopes: KeyScope, owner: str = OWNER) -> RpcRules:
         return replace(RULES, authenticator=OneKey("secret", Principal(owner, frozenset(scopes))))
@@ -373,18 +379,18 @@ def test_without_its_database_the_service_is_unavailable(parts: SmallParts, monk
 
 
 def test_calls_are_counted(parts: SmallParts) -> None:
-    async def ask(client: Client) -> None:
+    async def call_method(client: Client) -> None:
         await client.infer(raw())
         with pytest.raises(grpc.aio.AioRpcError):
             await client.infer(Infer(model_name="numbers"))
 
-    run(parts, ask)
+    run(parts, call_method)
     version = parts.prediction.version(OWNER, "numbers").version
     counted = parts.prediction.counters.until_now(version)
     assert (counted.requests, counted.failed, counted.rows) == (2, 1, 2)
 
 
-def test_what_nobody_foresaw_is_not_told_but_logged(
+def test_what_nobody_foresaw_is_not_reported_but_logged(
     parts: SmallParts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object) -> None:
@@ -395,9 +401,9 @@ def test_what_nobody_foresaw_is_not_told_but_logged(
     assert "a secret of the inside" in capsys.readouterr().out
 
 
-def test_a_port_that_is_taken_is_said_to_be(parts: SmallParts) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        rules = replace(RULES, port=taken.getsockname()[1])
+def test_a_port_that_is_taken_is_stated_to_be(parts: SmallParts) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        rules = replace(RULES, port=listening.getsockname()[1])
         with pytest.raises(CantListen, match=f"127.0.0.1:{rules.port}"):
             run(parts, lambda client: client.infer(raw()), rules)
 
@@ -416,7 +422,9 @@ def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
     monkeypatch.setattr(parts, "ready", ready)
 
     async def is_ready(client: Client) -> bool:
-        return (await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)).ready
+        return (
+            await client.call_method("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
+        ).ready
 
     async def stop() -> None:
         async with connected(parts, RULES, shutdown) as client:
@@ -443,8 +451,8 @@ def test_calls_above_the_rates_of_their_owner_are_refused(parts: SmallParts) -> 
     rates = OwnerRates(OwnerLimits(requests_per_second=3, rows_per_second=2), 1, lambda: 0.0)
     rules = replace(RULES, rate_limits=Limits(rates))
 
-    async def ask(client: Client) -> tuple[str, str, object]:
-        live = [await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)]
+    async def call_method(client: Client) -> tuple[str, str, object]:
+        live = [await client.call_method("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)]
         assert live[0].live
         await client.infer(raw(rows=2))
         refusals = []
@@ -456,7 +464,7 @@ def test_calls_above_the_rates_of_their_owner_are_refused(parts: SmallParts) -> 
         first, _, last = refusals
         return first.details() or "", last.details() or "", dict(last.trailing_metadata() or ()).get("retry-after")
 
-    assert run(parts, ask, rules) == (
+    assert run(parts, call_method, rules) == (
         "Expected at most 2 predicted rows per second of this owner, got more: retry after 1 s.",
         "Expected at most 3 requests per second of this owner, got more: retry after 1 s.",
         "1",

@@ -1,4 +1,4 @@
-"""What the gRPC server accepts: raw HTTP/2 frames and real channels against a real process."""
+"""The limits of the gRPC server: raw HTTP/2 frames and real channels against a real process."""
 
 import re
 import socket
@@ -140,7 +140,7 @@ def test_metadata_is_bounded_to_what_headers_are(service: Service) -> None:
     assert codes == ["OK", "RESOURCE_EXHAUSTED"]
 
 
-def test_connections_are_bounded_and_everyone_else_is_answered(service: Service) -> None:
+def test_connections_are_bounded_and_everyone_else_gets_a_response(service: Service) -> None:
     with grpc.insecure_channel(service.rpc) as channel, ExitStack() as stack:
         call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(LIVE)
         call(b"", timeout=20)

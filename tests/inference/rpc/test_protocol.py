@@ -9,7 +9,7 @@ import app.inference.rpc
 FOLDER = Path(app.inference.rpc.__file__).parent
 
 
-def test_what_was_generated_is_what_the_protocols_file_says(tmp_path: Path) -> None:
+def test_what_was_generated_is_what_the_protocols_file_states(tmp_path: Path) -> None:
     made = ("--python_out", str(tmp_path), "--pyi_out", str(tmp_path))
     command = [sys.executable, "-m", "grpc_tools.protoc", "--proto_path", str(FOLDER), *made, "open_inference.proto"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -15,20 +15,20 @@ from app.jobs.queue.migrations import is_migrated, migrate
 from app.jobs.repository import JobRepository
 from app.jobs.worker_repository import WorkerRepository
 from app.retention import Retention
-from app.webhooks.delivery_repository import DeliveryRepository
+from app.webhooks.attempt_repository import AttemptRepository
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.webhooks import Attempt
 from tests import postgres, samples
 from tests.webhooks.test_repository import hook
 
-NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
+UNREACHABLE = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 
 
 class Changed(Exception):
     """Somebody's mind."""
 
 
-def beat_and_submit(transaction: OpenTransaction, job: UUID, *, changed: bool = False) -> None:
+def heartbeat_and_submit(transaction: OpenTransaction, job: UUID, *, changed: bool = False) -> None:
     with transaction() as tx:
         WorkerRepository(tx).record_heartbeat("here")
         tx.queue.submit(job, owner="ada")
@@ -38,7 +38,7 @@ def beat_and_submit(transaction: OpenTransaction, job: UUID, *, changed: bool = 
 
 def test_an_entry_is_committed_with_everything_else(transaction: OpenTransaction, control: Control) -> None:
     job = uuid4()
-    beat_and_submit(transaction, job)
+    heartbeat_and_submit(transaction, job)
     assert control.state(job) == "waiting"
     with transaction() as tx:
         assert WorkerRepository(tx).alive(within=60) == ("here",)
@@ -47,7 +47,7 @@ def test_an_entry_is_committed_with_everything_else(transaction: OpenTransaction
 def test_a_transaction_that_is_rolled_back_leaves_neither(transaction: OpenTransaction, control: Control) -> None:
     job = uuid4()
     with pytest.raises(Changed):
-        beat_and_submit(transaction, job, changed=True)
+        heartbeat_and_submit(transaction, job, changed=True)
     assert control.state(job) == "unknown"
     with transaction() as tx:
         assert WorkerRepository(tx).alive(within=60) == ()
@@ -60,7 +60,7 @@ def test_an_id_is_submitted_once_and_the_second_time_takes_all_back(
     with transaction() as tx:
         tx.queue.submit(job, owner="ada")
     with pytest.raises(ConflictError):
-        beat_and_submit(transaction, job)
+        heartbeat_and_submit(transaction, job)
     assert control.state(job) == "waiting"
     with transaction() as tx:
         assert WorkerRepository(tx).alive(within=60) == ()
@@ -107,7 +107,7 @@ def test_endings_name_those_that_ended_and_those_nobody_knows(transaction: OpenT
     assert control.endings([]) == {}
 
 
-def test_endings_are_asked_for_in_portions(transaction: OpenTransaction, control: Control) -> None:
+def test_endings_are_requested_in_portions(transaction: OpenTransaction, control: Control) -> None:
     strangers = [uuid4() for _ in range(MAX_AT_ONCE + 1)]
     with transaction() as tx:
         tx.queue.submit(strangers[-1], owner="ada")
@@ -142,7 +142,7 @@ def test_the_migration_connects_with_the_password_of_the_engine(
     engine.dispose()
 
 
-def test_before_the_migration_submitting_says_that_the_service_is_not_ready(empty_database_url: str) -> None:
+def test_before_the_migration_submitting_states_that_the_service_is_not_ready(empty_database_url: str) -> None:
     engine = make_engine(empty_database_url)
     transaction = open_transactions(engine, Submitter(make_client(engine)))
     with pytest.raises(UnavailableError), transaction() as tx:
@@ -151,7 +151,7 @@ def test_before_the_migration_submitting_says_that_the_service_is_not_ready(empt
 
 
 def test_a_database_that_is_away_is_no_reason_to_wait() -> None:
-    engine: Engine = make_engine(NOBODY_LISTENS)
+    engine: Engine = make_engine(UNREACHABLE)
     control = Control(make_client(engine))
     with pytest.raises(UnavailableError):
         control.cancel(uuid4())
@@ -188,7 +188,7 @@ def failed(transaction: OpenTransaction, job: UUID) -> None:
 
 
 def rows(engine: Engine, *ids: UUID) -> int:
-    """How many rows the engine has of these, in all of its tables."""
+    """The number of rows that the engine has of these, in all of its tables."""
     found, schema = 0, "dbos" if engine.dialect.name == "postgresql" else None
     reported = inspect(engine)
     with engine.connect() as connection:
@@ -244,7 +244,7 @@ def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
     webhook = hook(transaction)
     failed(transaction, queued(transaction))
     with transaction() as tx:
-        ((entry, _),) = DeliveryRepository(tx).overdue(seconds=-1.0, limit=9)
+        ((entry, _),) = AttemptRepository(tx).overdue(seconds=-1.0, limit=9)
     stranger = uuid4()
     with transaction() as tx:
         tx.queue.deliver(stranger, webhook_id=webhook.id, delay=0.0)
@@ -253,6 +253,6 @@ def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
     remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([entry, stranger]) == {entry: "cancelled", stranger: "unknown"}
     with transaction() as tx:
-        DeliveryRepository(tx).record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
+        AttemptRepository(tx).record(entry, Attempt(samples.AT, 0.1, status=204), retry_in=None)
     remove_expired(transaction, entries, TWO_DAYS_LATER)
     assert control.endings([entry]) == {entry: "unknown"}

@@ -24,7 +24,7 @@ class Unforeseen(Exception):
 
 
 class Ran:
-    """Runs jobs by noting them; `ends` says whether they have ended."""
+    """Runs jobs by noting them; `ends` states whether they have ended."""
 
     def __init__(self, *, ends: bool = True) -> None:
         self.jobs: SimpleQueue[UUID] = SimpleQueue()

@@ -1,4 +1,4 @@
-"""What the engine and the pool log of lost connections is counted instead; all else is logged."""
+"""Messages of the engine and the pool on lost connections are counted instead; all others are logged."""
 
 import logging
 
@@ -10,7 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from app.database.engine import make_engine
 from app.jobs.queue.failures import LOGGERS, reported_outages
 
-NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
+UNREACHABLE = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
 
 
 def log(name: str, error: Exception) -> None:
@@ -62,6 +62,6 @@ def test_nothing_is_kept_out_of_the_log_afterwards(caplog: pytest.LogCaptureFixt
 
 
 def test_the_pools_logger_is_the_one_that_is_filtered() -> None:
-    engine = make_engine(NOBODY_LISTENS)
+    engine = make_engine(UNREACHABLE)
     assert f"{type(engine.pool).__module__}.{type(engine.pool).__name__}" in LOGGERS
     engine.dispose()

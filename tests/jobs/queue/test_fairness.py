@@ -74,9 +74,9 @@ def test_a_worker_with_many_free_slots_gives_them_to_owners_in_turn(
     assert Counter(owners[job] for job in first) == {"ada": 3, "bob": 3}
 
 
-@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("maximum", [1, 2])
 def test_an_owner_has_so_many_jobs_running_and_others_have_the_rest(
-    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control, most: int
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control, maximum: int
 ) -> None:
     begun: SimpleQueue[UUID] = SimpleQueue()
     ended = Event()
@@ -86,9 +86,9 @@ def test_an_owner_has_so_many_jobs_running_and_others_have_the_rest(
         return ended.wait(30)
 
     owners = {job: owner for owner in ("ada", "bob") for job in submitted(transaction, owner, 0, 0, 0)}
-    with running(engine, client, run, slots=6, max_of_one_owner=most):
-        first = [begun.get(timeout=10) for _ in range(2 * most)]
-        assert Counter(owners[job] for job in first) == {"ada": most, "bob": most}
+    with running(engine, client, run, slots=6, max_of_one_owner=maximum):
+        first = [begun.get(timeout=10) for _ in range(2 * maximum)]
+        assert Counter(owners[job] for job in first) == {"ada": maximum, "bob": maximum}
         waiting = [job for job in owners if job not in first]
         assert {control.state(job) for job in waiting} == {"waiting"}
         assert begun.empty()

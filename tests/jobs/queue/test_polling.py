@@ -57,7 +57,7 @@ def test_polls_stay_frequent_while_a_job_waits(client: DBOSClient, polling: Adap
     assert stored(client)[QUEUE] == IDLE
 
 
-def test_an_interval_of_a_worker_that_is_gone_does_not_stay(client: DBOSClient, polling: AdaptivePolling) -> None:
+def test_an_interval_of_a_worker_that_left_does_not_stay(client: DBOSClient, polling: AdaptivePolling) -> None:
     polling.adapt(NONE, now=100.0)
     polling.adapt(NONE, now=200.0)
     for name, seconds in intervals(BUSY).items():  # as a worker's launch does

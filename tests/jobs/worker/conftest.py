@@ -19,7 +19,7 @@ from tests.jobs.worker.bench import PROGRAM, Bench
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[Pool]:
-    """Children that do what their spec's seed says: see `trainers.spec_of`."""
+    """Children that do what their spec's seed states: see `trainers.spec_of`."""
     it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
     it.start()
     yield it

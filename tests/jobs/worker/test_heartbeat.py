@@ -14,7 +14,7 @@ from app.jobs.worker.heartbeat import HEARTBEATS_PER_IDLE_CHECK, Heartbeat, Hear
 from app.jobs.worker_repository import WorkerRepository
 from tests import samples
 from tests.doubles.queue import ListedQueue
-from tests.doubles.recovery import ToldRecovery
+from tests.doubles.recovery import FixedRecovery
 from tests.waiting import until
 
 HERE = "here:1"
@@ -28,7 +28,7 @@ def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: mon
     return streak
 
 
-def test_a_worker_may_judge_once_it_has_beaten_for_the_limit_and_two_beats() -> None:
+def test_a_worker_may_judge_once_it_has_sent_heartbeats_for_the_limit_and_two_more() -> None:
     assert not beaten().is_reliable
     assert not beaten(100.0).is_reliable
     assert not beaten(*range(100, 111)).is_reliable
@@ -42,7 +42,7 @@ def test_a_gap_takes_the_right_to_judge_until_it_is_earned_again() -> None:
     assert beaten(*before, *range(117, 130)).is_reliable
 
 
-def test_a_beat_that_comes_a_little_late_is_no_gap() -> None:
+def test_a_heartbeat_that_comes_a_little_late_is_no_gap() -> None:
     assert beaten(*range(100, 113, 2), 115.9).is_reliable
 
 
@@ -52,16 +52,16 @@ def test_a_jump_of_the_clock_on_the_wall_is_a_gap(jump: float) -> None:
 
 
 @dataclass
-class Door:
-    """Transactions, unless it is shut."""
+class Gate:
+    """Transactions, unless it is closed."""
 
     transaction: OpenTransaction
-    shut: bool = False
-    knocks: int = 0
+    is_closed: bool = False
+    attempts: int = 0
 
     def __call__(self) -> AbstractContextManager[Transaction]:
-        if self.shut:
-            self.knocks += 1
+        if self.is_closed:
+            self.attempts += 1
             raise UnavailableError("The database is away.")
         return self.transaction()
 
@@ -70,25 +70,25 @@ class Door:
 class Life:
     """A heart on a real database, beating fast."""
 
-    heart: Heartbeat
-    door: Door
-    recovery: ToldRecovery
+    subject: Heartbeat
+    gate: Gate
+    recovery: FixedRecovery
     broken: Event
     confirmed: list[None]
     activities: list[JobActivity]
 
     def alive(self) -> tuple[str, ...]:
-        with self.door.transaction() as tx:
+        with self.gate.transaction() as tx:
             return WorkerRepository(tx).alive(within=0.5)
 
 
 @pytest.fixture
 def life(engine: Engine) -> Life:
-    door, recovery, broken = Door(open_transactions(engine, ListedQueue)), ToldRecovery(), Event()
+    gate, recovery, broken = Gate(open_transactions(engine, ListedQueue)), FixedRecovery(), Event()
     confirmed: list[None] = []
     activities: list[JobActivity] = []
-    heart = Heartbeat(
-        door,
+    subject = Heartbeat(
+        gate,
         recovery,
         executor=HERE,
         interval=0.02,
@@ -97,37 +97,37 @@ def life(engine: Engine) -> Life:
         on_heartbeat=lambda: confirmed.append(None),
         on_activity=activities.append,
     )
-    return Life(heart, door, recovery, broken, confirmed, activities)
+    return Life(subject, gate, recovery, broken, confirmed, activities)
 
 
 def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(life: Life) -> None:
-    life.heart.start()
+    life.subject.start()
     assert life.alive() == (HERE,)
-    life.heart.stop()
+    life.subject.stop()
     assert life.alive() == ()
-    with life.door() as tx:
+    with life.gate() as tx:
         assert WorkerRepository(tx).last_heartbeats()[HERE].left
     assert not life.broken.is_set()
 
 
-def test_a_worker_that_cannot_beat_once_does_not_start(life: Life) -> None:
-    life.door.shut = True
+def test_a_worker_that_cannot_send_one_heartbeat_does_not_start(life: Life) -> None:
+    life.gate.is_closed = True
     with pytest.raises(UnavailableError):
-        life.heart.start()
+        life.subject.start()
 
 
-def test_a_heart_outlives_a_database_that_goes_away(life: Life) -> None:
-    life.heart.start()
-    life.door.shut = True
-    until(lambda: life.door.knocks >= 3)
+def test_a_heartbeat_outlives_a_database_that_goes_away(life: Life) -> None:
+    life.subject.start()
+    life.gate.is_closed = True
+    until(lambda: life.gate.attempts >= 3)
     until(lambda: life.alive() == ())
-    life.door.shut = False
+    life.gate.is_closed = False
     until(lambda: life.alive() == (HERE,))
-    life.heart.stop()
+    life.subject.stop()
     assert not life.broken.is_set()
 
 
-def test_an_idle_heart_looks_after_the_others_at_each_fifth_beat_and_a_busy_one_at_each(
+def test_an_idle_heartbeat_looks_after_the_others_at_each_fifth_heartbeat_and_a_busy_one_at_each(
     life: Life, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[int] = []
@@ -137,50 +137,50 @@ def test_an_idle_heart_looks_after_the_others_at_each_fifth_beat_and_a_busy_one_
         return frozenset()
 
     monkeypatch.setattr(life.recovery, "holders", holders)
-    life.heart.start()
+    life.subject.start()
     until(lambda: len(looks) >= 3)
     assert looks[:3] == [0, HEARTBEATS_PER_IDLE_CHECK, 2 * HEARTBEATS_PER_IDLE_CHECK]
-    samples.queued_job(life.door.transaction)
+    samples.queued_job(life.gate.transaction)
     until(lambda: any(activity.is_unfinished for activity in life.activities))
     begun = len(looks)
     until(lambda: len(looks) >= begun + 4)
-    life.heart.stop()
+    life.subject.stop()
     assert all(later - earlier == 1 for earlier, later in pairwise(looks[begun : begun + 4]))
 
 
-def test_the_health_file_is_due_after_confirmed_beats_alone(life: Life) -> None:
-    life.heart.start()
+def test_the_health_file_is_due_after_confirmed_heartbeats_alone(life: Life) -> None:
+    life.subject.start()
     until(lambda: len(life.confirmed) >= 2)
-    life.door.shut = True
-    until(lambda: life.door.knocks >= 1)
+    life.gate.is_closed = True
+    until(lambda: life.gate.attempts >= 1)
     confirmed = len(life.confirmed)
-    until(lambda: life.door.knocks >= 4)
+    until(lambda: life.gate.attempts >= 4)
     assert len(life.confirmed) == confirmed
-    life.heart.stop()
+    life.subject.stop()
 
 
 def test_a_worker_whose_database_is_away_leaves_without_a_word(life: Life, caplog: pytest.LogCaptureFixture) -> None:
-    life.heart.start()
-    life.door.shut = True
-    life.heart.stop()
+    life.subject.start()
+    life.gate.is_closed = True
+    life.subject.stop()
     assert "the departure of this worker was not recorded; others will recover its jobs" in caplog.messages
 
 
-def test_a_heart_that_has_beaten_long_enough_takes_over_from_the_silent(life: Life) -> None:
+def test_a_heartbeat_of_sufficient_age_takes_over_from_the_silent(life: Life) -> None:
     life.recovery.holding = {HERE, "gone:2"}
-    life.heart.start()
+    life.subject.start()
     assert life.recovery.recovered == []
     until(lambda: life.recovery.recovered == ["gone:2"])
-    life.heart.stop()
+    life.subject.stop()
 
 
-def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(life: Life) -> None:
+def test_a_heartbeat_that_knows_the_dead_takes_over_from_them_without_judging(life: Life) -> None:
     life.recovery.holding = {HERE, "here:0", "here:2"}
-    with life.door() as tx:
+    with life.gate() as tx:
         WorkerRepository(tx).record_heartbeat("here:0")
         WorkerRepository(tx).record_heartbeat("here:2")
-    heart = Heartbeat(
-        life.door,
+    subject = Heartbeat(
+        life.gate,
         life.recovery,
         executor=HERE,
         interval=0.02,
@@ -189,17 +189,17 @@ def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(
         on_heartbeat=lambda: life.confirmed.append(None),
         on_activity=life.activities.append,
     )
-    heart.start(["here:0", "of another database:3"])
+    subject.start(["here:0", "of another database:3"])
     until(lambda: life.recovery.recovered == ["here:0"])
-    heart.stop()
+    subject.stop()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_heart_that_breaks_says_so(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_that_breaks_reports_it(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
     def unforeseen() -> frozenset[str]:
         raise ZeroDivisionError
 
     monkeypatch.setattr(life.recovery, "holders", unforeseen)
-    life.heart.start()
+    life.subject.start()
     assert life.broken.wait(10)
-    life.heart.stop()
+    life.subject.stop()

@@ -1,4 +1,4 @@
-"""What becomes of a job is one line of the log, for each event."""
+"""The log has one line for each event of a job."""
 
 import logging
 from dataclasses import replace

@@ -21,17 +21,17 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from tests.doubles.queue import ListedQueue
-from tests.doubles.recovery import ToldRecovery
+from tests.doubles.recovery import FixedRecovery
 
 LIMIT = 60.0
 
 
 @dataclass
-class Reaper:
+class Setup:
     """One who has watched four workers: one beats, one is silent, one left, and one left and is forgotten."""
 
     transaction: OpenTransaction
-    recovery: ToldRecovery
+    recovery: FixedRecovery
     watch: HeartbeatWatch
     now: float = 100.0
 
@@ -50,8 +50,8 @@ class Reaper:
 
 
 @pytest.fixture
-def reaper(engine: Engine) -> Reaper:
-    it = Reaper(open_transactions(engine, ListedQueue), ToldRecovery(), HeartbeatWatch(limit=LIMIT))
+def setup(engine: Engine) -> Setup:
+    it = Setup(open_transactions(engine, ListedQueue), FixedRecovery(), HeartbeatWatch(limit=LIMIT))
     it.record_heartbeat("living", "silent", "left", "forgotten")
     with it.transaction() as tx:
         WorkerRepository(tx).leave("left")
@@ -65,48 +65,48 @@ def reaper(engine: Engine) -> Reaper:
     return it
 
 
-def test_who_may_judge_takes_over_from_all_who_are_not_alive(reaper: Reaper, caplog: pytest.LogCaptureFixture) -> None:
-    reaper.look()
-    assert reaper.recovery.recovered == ["forgotten", "left", "silent"]
+def test_who_may_judge_takes_over_from_all_who_are_not_alive(setup: Setup, caplog: pytest.LogCaptureFixture) -> None:
+    setup.look()
+    assert setup.recovery.recovered == ["forgotten", "left", "silent"]
     (record,) = caplog.records
     assert (record.levelname, vars(record)["executors"]) == ("WARNING", ["forgotten", "left", "silent"])
 
 
-def test_who_may_not_judge_takes_over_only_from_those_who_said_that_they_left(reaper: Reaper) -> None:
-    reaper.look(is_reliable=False)
-    assert reaper.recovery.recovered == ["left"]
-    assert reaper.known() == {"living", "silent", "left"}
+def test_a_worker_that_may_not_judge_takes_over_only_from_those_that_left(setup: Setup) -> None:
+    setup.look(is_reliable=False)
+    assert setup.recovery.recovered == ["left"]
+    assert setup.known() == {"living", "silent", "left"}
 
 
-def test_a_heartbeat_is_forgotten_only_once_nothing_is_left_of_its_work(reaper: Reaper) -> None:
-    reaper.recovery.holding = {"silent"}
-    reaper.look()
-    assert reaper.known() == {"living", "silent"}
-    reaper.look()
-    assert reaper.known() == {"living"}
+def test_a_heartbeat_is_forgotten_only_once_nothing_is_left_of_its_work(setup: Setup) -> None:
+    setup.recovery.holding = {"silent"}
+    setup.look()
+    assert setup.known() == {"living", "silent"}
+    setup.look()
+    assert setup.known() == {"living"}
 
 
-def test_nothing_is_asked_of_the_engine_when_all_are_well(reaper: Reaper) -> None:
-    reaper.recovery.holding = {"living"}
-    reaper.look()
-    assert reaper.recovery.recovered == []
+def test_nothing_is_requested_of_the_engine_when_all_are_well(setup: Setup) -> None:
+    setup.recovery.holding = {"living"}
+    setup.look()
+    assert setup.recovery.recovered == []
 
 
-def test_a_beat_starts_the_time_anew_whatever_clock_it_is_by(reaper: Reaper, engine: Engine) -> None:
+def test_a_heartbeat_starts_the_time_anew_whatever_clock_it_is_by(setup: Setup, engine: Engine) -> None:
     for when in ("2001-01-01 00:00:00", "2050-01-01 00:00:00", "2020-01-01 00:00:00"):
         with engine.begin() as connection:
             connection.execute(text(f"UPDATE workers SET heartbeat_at = '{when}' WHERE executor = 'silent'"))
-        reaper.record_heartbeat("living")
-        reaper.look(later=LIMIT - 1.0)
-        assert "silent" not in reaper.recovery.recovered
-    reaper.record_heartbeat("living")
-    reaper.look(later=LIMIT + 1.0)
-    assert "silent" in reaper.recovery.recovered
+        setup.record_heartbeat("living")
+        setup.look(later=LIMIT - 1.0)
+        assert "silent" not in setup.recovery.recovered
+    setup.record_heartbeat("living")
+    setup.look(later=LIMIT + 1.0)
+    assert "silent" in setup.recovery.recovered
 
 
-def test_who_has_only_begun_to_watch_takes_nobody_for_silent(reaper: Reaper) -> None:
-    replace(reaper, watch=HeartbeatWatch(limit=LIMIT)).look()
-    assert reaper.recovery.recovered == ["forgotten", "left"]
+def test_who_has_only_begun_to_watch_takes_nobody_for_silent(setup: Setup) -> None:
+    replace(setup, watch=HeartbeatWatch(limit=LIMIT)).look()
+    assert setup.recovery.recovered == ["forgotten", "left"]
 
 
 OWNER = "ada"
@@ -145,7 +145,7 @@ def look(transaction: OpenTransaction, job_id: UUID) -> Job:
 
 
 def test_a_job_whose_entry_goes_on_is_left_alone(transaction: OpenTransaction, job_id: UUID) -> None:
-    reconcile_jobs(transaction, ToldRecovery())
+    reconcile_jobs(transaction, FixedRecovery())
     assert look(transaction, job_id).state == "queued"
 
 
@@ -157,24 +157,24 @@ def test_an_unfinished_job_fails_with_the_reason_of_its_entrys_end(
     if claimed:
         with transaction() as tx:
             JobRepository(tx).claim(job_id)
-    reconcile_jobs(transaction, ToldRecovery(ended={job_id: ending}))
+    reconcile_jobs(transaction, FixedRecovery(ended={job_id: ending}))
     job = look(transaction, job_id)
     assert job.error is not None
     assert (job.state, job.error.kind) == ("failed", kind)
 
 
-def test_a_job_whose_owner_wanted_its_end_is_cancelled(transaction: OpenTransaction, job_id: UUID) -> None:
+def test_a_job_whose_owner_requested_its_end_is_cancelled(transaction: OpenTransaction, job_id: UUID) -> None:
     with transaction() as tx:
         JobRepository(tx).claim(job_id)
         JobRepository(tx).request_cancel(OWNER, job_id)
-    reconcile_jobs(transaction, ToldRecovery(ended={job_id: "cancelled"}))
+    reconcile_jobs(transaction, FixedRecovery(ended={job_id: "cancelled"}))
     assert look(transaction, job_id).state == "cancelled"
 
 
 def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(
     transaction: OpenTransaction, job_id: UUID
 ) -> None:
-    class Late(ToldRecovery):
+    class Late(FixedRecovery):
         """Answers after somebody else has claimed."""
 
         def endings(self, job_ids: object) -> dict[UUID, QueueOutcome]:
@@ -196,12 +196,12 @@ def with_two_more(transaction: OpenTransaction, job_id: UUID) -> list[Job]:
     return [first, *others]
 
 
-def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
+def test_of_more_jobs_than_one_cleanup_looks_at_the_next_one_sees_the_others(
     transaction: OpenTransaction, job_id: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 2)
     first, *others = with_two_more(transaction, job_id)
-    recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
+    recovery = FixedRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
     after = reconcile_jobs(transaction, recovery)
     assert after == others[0].id
     assert [look(transaction, other.id).state for other in [first, *others]] == ["failed", "failed", "queued"]
@@ -215,14 +215,14 @@ def test_a_full_call_returns_the_last_job_that_it_checked(
 ) -> None:
     monkeypatch.setattr("app.jobs.worker.orphan_recovery.MAX_AT_ONCE", 3)
     last = with_two_more(transaction, job_id)[-1]
-    assert reconcile_jobs(transaction, ToldRecovery()) == last.id
+    assert reconcile_jobs(transaction, FixedRecovery()) == last.id
 
 
-def test_a_job_that_the_sweep_ends_is_logged_as_ended(
+def test_a_job_that_the_cleanup_ends_is_logged_as_ended(
     transaction: OpenTransaction, job_id: UUID, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "app.jobs.worker.job_log")
-    recovery = ToldRecovery(ended={job_id: "failed"})
+    recovery = FixedRecovery(ended={job_id: "failed"})
     reconcile_jobs(transaction, recovery)
     reconcile_jobs(transaction, recovery)
     (line,) = [vars(record) for record in caplog.records]

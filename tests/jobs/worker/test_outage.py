@@ -10,7 +10,7 @@ FAILING = "connections to the database fail, though it is reachable"
 
 
 class Clock:
-    """Monotonic seconds that pass when a test says so."""
+    """Monotonic seconds that pass when a test advances them."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0

@@ -5,7 +5,7 @@ from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.periodic_tasks import PeriodicTasks
 
 
-def test_the_first_chore_is_done_at_once() -> None:
+def test_the_first_periodic_task_is_done_at_once() -> None:
     done = Event()
     periodic = PeriodicTasks([done.set], every=3600.0, outage=DatabaseOutage())
     periodic.start()
@@ -13,7 +13,7 @@ def test_the_first_chore_is_done_at_once() -> None:
     periodic.stop()
 
 
-def test_a_chore_is_done_again_also_after_the_database_was_away() -> None:
+def test_a_periodic_task_is_done_again_also_after_the_database_was_away() -> None:
     again = Event()
     calls: list[None] = []
 

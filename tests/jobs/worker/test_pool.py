@@ -28,7 +28,7 @@ from relevance_bayes.tasks.fit import Fitted, Limits, Trainer
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from tests.jobs.worker import trainers
 from tests.narrowing import of_kind
-from tests.processes import gone
+from tests.processes import has_exited
 from tests.waiting import until
 
 SERVICE = (
@@ -57,35 +57,35 @@ def another_pool() -> Iterator[Pool]:
 @contextmanager
 def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Child]:
     """A child of a pool that keeps no other one ready."""
-    taken = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
+    spawned = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)._spawn()
     try:
-        yield taken
+        yield spawned
     finally:
-        taken.kill()
+        spawned.kill()
 
 
 def test_children_write_standard_error_into_the_directory_of_the_pool(tmp_path: Path) -> None:
-    taken = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN, directory=tmp_path)._spawn()
+    spawned = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN, directory=tmp_path)._spawn()
     try:
-        assert Path(f"/proc/{taken.pid}/fd/2").readlink().is_relative_to(tmp_path)
+        assert Path(f"/proc/{spawned.pid}/fd/2").readlink().is_relative_to(tmp_path)
     finally:
-        taken.kill()
+        spawned.kill()
 
 
 @pytest.fixture
 def child(pool: Pool) -> Iterator[Child]:
     """One that ends with its test."""
-    taken = pool.take()
-    yield taken
-    taken.kill()
+    spawned = pool.take()
+    yield spawned
+    spawned.kill()
 
 
 @pytest.fixture
 def reused_child(pool: Pool) -> Iterator[Child]:
     """One for fits that end by themselves, after which it goes on to the next test."""
-    taken = pool.take()
-    yield taken
-    pool.give_back(taken)
+    spawned = pool.take()
+    yield spawned
+    pool.give_back(spawned)
 
 
 @pytest.fixture
@@ -101,27 +101,27 @@ def fit(path: Path, trainer: Trainer) -> SupervisedFit:
 
 
 def result(end: Message) -> Trained:
-    """What a child learned."""
+    """The result of a child."""
     return of_kind(Trained, of_kind(Fitted, end).result)
 
 
 def messages(child: Child, fit: SupervisedFit) -> list[Message]:
-    """All it says to a fit, up to the end."""
+    """All its messages on a fit, up to the end."""
     child.start(fit)
-    said: list[Message] = []
+    sent_messages: list[Message] = []
     give_up = time.monotonic() + 30
-    while not said or isinstance(said[-1], Step | FitCheckpoint):
+    while not sent_messages or isinstance(sent_messages[-1], Step | FitCheckpoint):
         assert time.monotonic() < give_up
         message = child.receive(1.0)
         if message is not None:
-            said.append(message)
-    return said
+            sent_messages.append(message)
+    return sent_messages
 
 
-def test_a_child_gets_the_rows_as_they_stand_in_the_file(reused_child: Child, path: Path) -> None:
-    (said,) = messages(reused_child, fit(path, trainers.reported))
-    assert isinstance(said, Failure)
-    assert ast.literal_eval(said.detail) == (
+def test_a_child_gets_the_rows_as_they_are_in_the_file(reused_child: Child, path: Path) -> None:
+    (sent_messages,) = messages(reused_child, fit(path, trainers.reported))
+    assert isinstance(sent_messages, Failure)
+    assert ast.literal_eval(sent_messages.detail) == (
         [[0.0, 1.0], [6.0, 7.0], [12.0, 13.0]],
         [2.0, 8.0, 14.0],
         "groups",
@@ -131,10 +131,10 @@ def test_a_child_gets_the_rows_as_they_stand_in_the_file(reused_child: Child, pa
     )
 
 
-def test_a_child_folds_as_its_fit_says(reused_child: Child, path: Path) -> None:
-    (said,) = messages(reused_child, replace(fit(path, trainers.reported), folds=3))
-    assert isinstance(said, Failure)
-    assert ast.literal_eval(said.detail)[-1] == 3
+def test_a_child_folds_as_its_fit_states(reused_child: Child, path: Path) -> None:
+    (sent_messages,) = messages(reused_child, replace(fit(path, trainers.reported), folds=3))
+    assert isinstance(sent_messages, Failure)
+    assert ast.literal_eval(sent_messages.detail)[-1] == 3
 
 
 def test_the_core_learns_in_a_child(reused_child: Child, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(reused_chil
     assert trained.scores["nll"] == pytest.approx(-float(expected.mean()))
 
 
-def test_steps_are_told_seldom_but_the_first_and_the_last_always(reused_child: Child, path: Path) -> None:
+def test_steps_are_reported_seldom_but_the_first_and_the_last_always(reused_child: Child, path: Path) -> None:
     *steps, end = messages(reused_child, fit(path, trainers.chatty))
     assert steps[0] == trainers.step(0)
     assert steps[-1] == trainers.step(999)
@@ -172,7 +172,7 @@ def test_steps_are_told_seldom_but_the_first_and_the_last_always(reused_child: C
     assert isinstance(end, Fitted)
 
 
-def test_the_first_step_of_each_phase_is_told_at_once(reused_child: Child, tmp_path: Path) -> None:
+def test_the_first_step_of_each_phase_is_reported_at_once(reused_child: Child, tmp_path: Path) -> None:
     x = np.linspace(-3.0, 3.0, 40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, np.sin(x), *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
@@ -196,13 +196,13 @@ def test_a_fault_comes_with_its_traceback(reused_child: Child, path: Path) -> No
     assert "in broken" in end.traceback
 
 
-def test_too_little_memory_is_said_so(child: Child, path: Path) -> None:
+def test_too_little_memory_is_reported(child: Child, path: Path) -> None:
     end = messages(child, fit(path, trainers.greedy))[-1]
     assert isinstance(end, Failure)
     assert end.error == "MemoryError"
 
 
-def test_a_child_that_is_killed_from_outside_says_by_what(child: Child, path: Path) -> None:
+def test_a_child_that_is_killed_from_outside_states_by_what(child: Child, path: Path) -> None:
     with pytest.raises(ChildDied, match="signal 9"):
         messages(child, fit(path, trainers.dying))
 
@@ -219,20 +219,20 @@ def test_a_child_that_closes_its_connection_and_goes_on_is_killed(monkeypatch: p
     child.kill()
 
 
-def test_a_child_that_cannot_begin_says_so(path: Path) -> None:
+def test_a_child_that_cannot_begin_reports_it(path: Path) -> None:
     nothing = "tests.jobs.worker.trainers:nothing"
     with its_child(trainer=nothing) as child, pytest.raises(ChildDied, match="exit code 1"):
         messages(child, fit(path, trainers.quick))
 
 
 @pytest.mark.parametrize("trainer", [trainers.endless, trainers.stuck], ids=["computing", "holding the interpreter"])
-def test_a_child_is_gone_as_soon_as_it_is_killed(child: Child, path: Path, trainer: Trainer) -> None:
+def test_a_child_has_exited_as_soon_as_it_is_killed(child: Child, path: Path, trainer: Trainer) -> None:
     child.start(fit(path, trainer))
     assert child.receive(30.0) == trainers.step(0)
     began = time.monotonic()
     child.kill()
     assert time.monotonic() - began < 1.0
-    assert gone(child.pid)
+    assert has_exited(child.pid)
 
 
 def test_a_child_leaves_the_signals_of_a_terminal_to_its_worker(child: Child, path: Path) -> None:
@@ -245,9 +245,9 @@ def test_a_child_leaves_the_signals_of_a_terminal_to_its_worker(child: Child, pa
 
 
 def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, path: Path) -> None:
-    (said,) = messages(child, fit(path, trainers.imported))
-    assert isinstance(said, Failure)
-    modules = said.detail.split()
+    (sent_messages,) = messages(child, fit(path, trainers.imported))
+    assert isinstance(sent_messages, Failure)
+    modules = sent_messages.detail.split()
     assert "relevance_bayes.core.selection" in modules
     assert [name for name in modules if name.startswith(SERVICE)] == []
 
@@ -258,7 +258,7 @@ def test_a_fit_has_its_threads_and_linear_algebra_one_in_each(path: Path, monkey
         assert messages(child, fit(path, trainers.threads)) == [Failure("DataError", "3 x 1")]
 
 
-def test_an_operators_own_number_of_threads_of_linear_algebra_stands(
+def test_an_operators_own_number_of_threads_of_linear_algebra_is_kept(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
@@ -296,10 +296,10 @@ def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: Pool, path: Pat
     assert len(children) <= 2
 
 
-def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(reused_child: Child, path: Path) -> None:
+def test_nothing_of_an_earlier_fit_is_received_in_the_next_one(reused_child: Child, path: Path) -> None:
     messages(reused_child, fit(path, trainers.quick))
-    (said,) = messages(reused_child, fit(path, trainers.reported))
-    assert isinstance(said, Failure)
+    (sent_messages,) = messages(reused_child, fit(path, trainers.reported))
+    assert isinstance(sent_messages, Failure)
 
 
 def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +307,7 @@ def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch
     child = pool.take()
     messages(child, fit(path, trainers.quick))
     pool.give_back(child)
-    assert gone(child.pid)
+    assert has_exited(child.pid)
 
 
 def test_a_child_ends_after_many_fits(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -323,16 +323,16 @@ def _again(child: Child, path: Path) -> bool:
 
 def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path: Path) -> None:
     with another_pool() as pool:
-        taken = [pool.take() for _ in range(4)]
-        for child in taken:
+        spawned = [pool.take() for _ in range(4)]
+        for child in spawned:
             messages(child, fit(path, trainers.quick))
         until(lambda: not pool._ready.empty(), seconds=30)
-        for child in taken:
+        for child in spawned:
             pool.give_back(child)
-        assert [gone(child.pid) for child in taken] == [False, True, True, True]
+        assert [has_exited(child.pid) for child in spawned] == [False, True, True, True]
 
 
-def test_what_a_child_said_in_an_earlier_fit_are_not_its_last_words(path: Path) -> None:
+def test_what_a_child_printed_in_an_earlier_fit_are_not_its_last_words(path: Path) -> None:
     with its_child() as child:
         child._stderr.write(b"heard long ago")
         child._stderr.flush()
@@ -348,7 +348,7 @@ def test_a_child_that_is_given_back_as_the_pool_stops_ends_too(path: Path) -> No
         child = pool.take()
         messages(child, fit(path, trainers.quick))
     pool.give_back(child)
-    assert gone(child.pid)
+    assert has_exited(child.pid)
 
 
 def test_no_child_outlives_its_pool() -> None:
@@ -356,11 +356,11 @@ def test_no_child_outlives_its_pool() -> None:
         until(lambda: not pool._ready.empty(), seconds=30)
         spare = pool._ready.get()
         pool._ready.put(spare)
-    assert gone(spare.pid)
+    assert has_exited(spare.pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels take no notice of the limit")
-def test_a_child_that_asks_for_more_memory_than_it_may_use_says_so(path: Path) -> None:
+def test_a_child_that_requests_more_memory_than_it_may_use_reports_it(path: Path) -> None:
     with its_child(memory=400 * MEBIBYTE) as limited:
         failure = messages(limited, fit(path, trainers.hungry))[-1]
     assert isinstance(failure, Failure)
@@ -369,7 +369,7 @@ def test_a_child_that_asks_for_more_memory_than_it_may_use_says_so(path: Path) -
         assert isinstance(messages(free, fit(path, trainers.hungry))[-1], Fitted)
 
 
-def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
+def test_a_child_goes_on_where_the_checkpoint_of_another_ends(path: Path) -> None:
     given = fit(path, trainers.resting)
     with another_pool() as pool:
         first = pool.take()
@@ -386,7 +386,7 @@ def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
         second.kill()
 
 
-def test_the_last_words_of_a_child_are_heard(path: Path) -> None:
+def test_the_last_words_of_a_child_are_received(path: Path) -> None:
     with its_child() as child, pytest.raises(ChildDied) as died:
         messages(child, fit(path, trainers.crashing))
     assert died.value.code == -signal.SIGSEGV

@@ -29,10 +29,10 @@ def test_an_advice_alone_is_a_sentence() -> None:
     assert of_failure(Failure("DataError", ""), memory=None).detail[0].isupper()
 
 
-def test_a_fit_over_its_memory_is_told_how_much_it_had() -> None:
+def test_a_fit_over_its_memory_reports_how_much_it_had() -> None:
     assert "the 512 MiB that a fit may use" in of_failure(Failure("MemoryError", ""), memory=512 * MEBIBYTE).detail
     assert "than the worker has" in of_failure(Failure("MemoryError", ""), memory=None).detail
 
 
-def test_what_nobody_foresaw_tells_the_user_nothing_of_the_inside() -> None:
+def test_an_unexpected_error_reports_nothing_internal_to_the_user() -> None:
     assert of_failure(Failure("ZeroDivisionError", "secret", "Traceback ..."), memory=None) == UNEXPECTED

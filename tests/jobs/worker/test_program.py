@@ -1,7 +1,7 @@
 from app.jobs.worker.program import FILES, FITS, program
 
 
-def test_a_program_is_the_same_at_every_start_and_says_what_it_computes_with() -> None:
+def test_a_program_is_the_same_at_every_start_and_states_what_it_computes_with() -> None:
     assert program() == program()
     assert "numpy" in program()
 

@@ -13,6 +13,7 @@ from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.repository import JobRepository
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
+from app.registry.vector_repository import VectorRepository
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Gaussian
@@ -51,7 +52,7 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert (job.state, job.attempt, job.version, job.error) == ("succeeded", 1, 1, None)
     with bench.transaction() as tx:
         version = ModelRepository(tx).version(OWNER, "things")
-        vectors = ModelRepository(tx).vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+        vectors = VectorRepository(tx).page(version.id, limit=10, after=None, sort="number").items
         scale = of_kind(SupervisedPredictor, ModelRepository(tx).predictor(version.id)).encoding.target.scale
     report = of_data(version.report)
     assert 1.0 < scale <= 2.0
@@ -90,11 +91,12 @@ def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured
     assert report.plan.validation == Validation(4)
 
 
-def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench) -> None:
+def test_what_a_process_learned_is_reported_by_the_names_of_the_inputs(bench: Bench) -> None:
     assert bench.run(bench.queued(trainers.process))
     with bench.transaction() as tx:
-        report = of_data(ModelRepository(tx).version(OWNER, "things").report)
-        vectors = ModelRepository(tx).vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+        version = ModelRepository(tx).version(OWNER, "things")
+        vectors = VectorRepository(tx).page(version.id, limit=10, after=None, sort="number").items
+    report = of_data(version.report)
     found = report.hyperparameters
     assert found.widths == (
         InputWidth("size", 0.5),
@@ -132,7 +134,7 @@ def test_the_core_itself_ends_a_job(bench: Bench) -> None:
     assert bench.look(job_id).state == "succeeded"
 
 
-def test_a_refusal_of_the_core_fails_the_job_and_says_what_to_do(bench: Bench) -> None:
+def test_a_refusal_of_the_core_fails_the_job_and_states_what_to_do(bench: Bench) -> None:
     job_id = bench.queued(trainers.refusing)
     assert bench.run(job_id)
     job = bench.look(job_id)
@@ -173,7 +175,7 @@ def test_a_fit_that_is_killed_each_time_is_started_three_times(bench: Bench) -> 
     assert "ended by signal 9" in job.error.detail
 
 
-def test_the_last_words_of_a_fits_process_are_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_words_of_a_fits_process_are_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.repository.MAX_STARTS", 1)
     job_id = bench.queued(trainers.crashing)
     assert bench.run(job_id)
@@ -182,7 +184,7 @@ def test_the_last_words_of_a_fits_process_are_told(bench: Bench, monkeypatch: py
     assert "Segmentation fault" in job.error.detail
 
 
-def test_a_job_whose_workers_died_says_how_far_it_was(bench: Bench) -> None:
+def test_a_job_whose_workers_died_states_how_far_it_was(bench: Bench) -> None:
     job_id = bench.queued(trainers.quick)
     for attempt in (1, 2, 3):
         with bench.transaction() as tx:
@@ -226,7 +228,7 @@ def test_what_another_program_kept_is_left_alone(bench: Bench) -> None:
     assert (job.state, job.attempt, job.resumed_from) == ("succeeded", 2, None)
 
 
-def test_what_was_heard_last_is_kept_at_the_end_of_a_start(bench: Bench) -> None:
+def test_what_was_received_last_is_kept_at_the_end_of_a_start(bench: Bench) -> None:
     job_id = bench.queued(trainers.resting)
     running = bench.begin(job_id)
 

@@ -2,7 +2,7 @@ from app.jobs.worker.running_time import RECORD_SECONDS, RunningTime
 
 
 class Clock:
-    """Monotonic seconds that pass when a test says so."""
+    """Monotonic seconds that pass when a test advances them."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0

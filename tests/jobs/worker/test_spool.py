@@ -12,7 +12,7 @@ def spool(tmp_path: Path) -> Spool:
     return spool
 
 
-def test_a_directory_is_gone_at_the_end_of_its_block(spool: Spool) -> None:
+def test_a_directory_is_removed_at_the_end_of_its_block(spool: Spool) -> None:
     with spool.directory() as directory:
         (directory / "rows.f64").write_bytes(b"12345678")
     assert not directory.exists()

@@ -1,4 +1,4 @@
-"""A worker whose spool directory has no space waits for it, and says so once."""
+"""A worker whose spool directory has no space waits for it, and reports it once."""
 
 import errno
 import logging
@@ -17,7 +17,7 @@ from tests.waiting import until
 
 
 class Disk:
-    """What the making of files meets: `failure` is the number of the error, None for none."""
+    """The outcome of creating files: `failure` is the number of the error, None for none."""
 
     def __init__(self, failure: int | None) -> None:
         self.failure = failure

@@ -120,7 +120,7 @@ def chatty(rows: Rows, spec: Spec, **_: object) -> Results:
 def reported(
     rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None, folds: int = 0, **_: object
 ) -> Results:
-    """Say what was handed over, as an error's text."""
+    """Report what was handed over, as an error's text."""
     yield from ()
     keys = None if folding.keys is None else folding.keys.tolist()
     out = None if held_out is None else (held_out.X.tolist(), held_out.t.tolist())
@@ -128,13 +128,13 @@ def reported(
 
 
 def imported(rows: Rows, spec: Spec, **_: object) -> Results:
-    """Say what this process has imported, as an error's text."""
+    """Report what this process has imported, as an error's text."""
     yield from ()
     raise DataError(" ".join(sys.modules))
 
 
 def threads(rows: Rows, spec: Spec, *, threads: int = 0, **_: object) -> Results:
-    """Say how many threads a fit has, and linear algebra in each, as an error's text."""
+    """Report how many threads a fit has, and linear algebra in each, as an error's text."""
     yield from ()
     raise DataError(f"{threads} x {os.environ['OPENBLAS_NUM_THREADS']}")
 
@@ -152,7 +152,7 @@ def broken(rows: Rows, spec: Spec, **_: object) -> Results:
 
 
 def greedy(rows: Rows, spec: Spec, **_: object) -> Results:
-    """Ask for more memory than there is."""
+    """Request more memory than there is."""
     yield step(0)
     np.empty(2**58)
 
@@ -178,7 +178,7 @@ def poisonous(rows: Rows, spec: Spec, **_: object) -> Results:
 
 
 def hungry(rows: Rows, spec: Spec, **_: object) -> Results:
-    """Ask for a gigabyte that there may be."""
+    """Request a gigabyte that there may be."""
     yield step(0)
     yield Trained(model_of(Rows(rows.X + np.zeros(2**27)[0], rows.t), spec), spec, {}, {})
 

@@ -1,4 +1,4 @@
-"""A service that answers what a test says, on a port of its own; and the command, run in this process."""
+"""A service with the responses of a test, on a port of its own; and the command, run in this process."""
 
 import json
 import threading
@@ -10,10 +10,10 @@ import pytest
 from examples.demo.service import running_service
 from tests.commands import Run, runner
 
-Answers = dict[str, tuple[int, object]]
+Responses = dict[str, tuple[int, object]]
 """Status and document (a text as it is, all else as JSON) by method and path."""
 
-Stub = Callable[[Answers], str]
+Stub = Callable[[Responses], str]
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def stub() -> Iterator[Stub]:
     """Starts a service with these answers; its URL."""
     servers: list[ThreadingHTTPServer] = []
 
-    def start(responses: Answers) -> str:
+    def start(responses: Responses) -> str:
         class Handler(BaseHTTPRequestHandler):
             def response(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -63,6 +63,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def requested(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, asking that service."""
+    """The command, with that service."""
     monkeypatch.setenv("RELEVANCE_URL", url)
     return run

@@ -28,7 +28,7 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
-def test_few_terms_stand_for_all(requested: Run, terms: Path, rows: Path) -> None:
+def test_few_terms_represent_all(requested: Run, terms: Path, rows: Path) -> None:
     options = ("--coefficients", "c", "--width", "0.7", "--constant", "3", "--tolerance", "0.05")
     done = requested("approximate", str(terms), *options)
     assert done.exit_code == 0, done.stderr
@@ -40,8 +40,8 @@ def test_few_terms_stand_for_all(requested: Run, terms: Path, rows: Path) -> Non
     assert version["error"] <= 0.05
     responses = list(csv.DictReader(io.StringIO(requested("predict", "bumps", str(rows)).stdout)))
     for response, x in zip(responses, PLACES, strict=True):
-        whole = 3.0 + sum(c * math.exp(-(((x - z) / 0.7) ** 2)) for z, c in TERMS)
-        assert float(response["bumps_value"]) == pytest.approx(whole, abs=0.2)
+        full = 3.0 + sum(c * math.exp(-(((x - z) / 0.7) ** 2)) for z, c in TERMS)
+        assert float(response["bumps_value"]) == pytest.approx(full, abs=0.2)
 
 
 def test_rows_alone_are_a_density_and_are_listed_among_jobs_and_models(requested: Run, terms: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from app.formats import FORMATS, named
 from tests.commands import Run
-from tests.table_files import ANSWERS, NAMED_ROWS, FlatRow, read, written
+from tests.table_files import NAMED_ROWS, RESPONSE_FORMATS, FlatRow, read, written
 
 NUMBERS = (
     "mean",
@@ -99,7 +99,7 @@ def test_datasets_and_versions_are_listed_by_name_and_tag(requested: Run, traine
 
 
 @pytest.mark.parametrize("given", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
-def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
+def test_a_prior_that_was_left_open_is_reported_with_what_it_was_compared_with(
     requested: Run, tmp_path: Path, given: tuple[str, ...]
 ) -> None:
     rows = ((i / 5, math.sin(i / 5) + 0.1 * math.cos(40 * i)) for i in range(-30, 31))
@@ -119,11 +119,11 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
     assert [one["prior"]["type"] for one in version["alternatives"]] == ["independent"]
     assert version["integrated_evidence"] > version["alternatives"][0]["score"]
     job = next(job for job in json.loads(requested("jobs", "--json").stdout) if job["model"] == "open")
-    assert [rival["prior"]["type"] for rival in job["compared_models"]] == ["independent"]
+    assert [alternative["prior"]["type"] for alternative in job["compared_models"]] == ["independent"]
     assert "independent with gaussian noise" in requested("jobs", job["id"]).stdout
 
 
-def test_a_process_tells_its_widths_and_gains(requested: Run, file: Path) -> None:
+def test_a_process_reports_its_widths_and_gains(requested: Run, file: Path) -> None:
     options = ("--target", "y", "--input", "x", "--input", "parity", "--model", "process")
     done = requested("train", str(file), *options, "--prior", "gaussian_process", "--kernel", "matern_5_2")
     assert done.exit_code == 0, done.stderr
@@ -145,7 +145,7 @@ def test_predictions_come_beside_their_rows_as_csv(requested: Run, trained: str,
     assert max(abs(float(row["y_mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
 
 
-def test_formulas_in_csv_are_escaped_where_that_is_asked_for(
+def test_formulas_in_csv_are_escaped_where_that_is_requested(
     requested: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
     names, row, *_ = file.read_text().splitlines()
@@ -195,7 +195,7 @@ def test_predictions_alone_can_be_written_in_other_formats(requested: Run, train
     means = [
         row["mean"] for row in json.loads(requested("predict", trained, str(file), "--json").stdout)["predictions"]
     ]
-    for coded in ANSWERS:
+    for coded in RESPONSE_FORMATS:
         done = requested("predict", trained, str(file), "--format", coded, "--output", str(tmp_path / coded))
         assert done.exit_code == 0, done.stderr
         assert f"Written to {tmp_path / coded}" in done.stdout
@@ -203,7 +203,7 @@ def test_predictions_alone_can_be_written_in_other_formats(requested: Run, train
         assert [row["mean"] for row in reported] == means
     unknown = requested("predict", trained, str(file), "--format", "xml")
     assert unknown.exit_code == 2
-    assert all(coded in unknown.stderr for coded in ANSWERS)
+    assert all(coded in unknown.stderr for coded in RESPONSE_FORMATS)
     lines = requested("predict", trained, str(file), "--format", "ndjson", "--interval", "0.5").stdout.splitlines()
     assert [json.loads(line)["mean"] for line in lines] == means
     (tmp_path / "rows.json").write_text("{}")
@@ -228,7 +228,7 @@ def test_each_prediction_names_the_functions_that_add_most_to_it(requested: Run,
     assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))
 
 
-def test_a_process_says_how_far_the_data_support_a_prediction(requested: Run, tmp_path: Path) -> None:
+def test_a_process_states_how_far_the_data_support_a_prediction(requested: Run, tmp_path: Path) -> None:
     (tmp_path / "waves.csv").write_text("x,y\n" + "".join(f"{i / 10},{math.sin(i / 10)}\n" for i in range(-30, 31)))
     options = ("--target", "y", "--model", "reach", "--prior", "gaussian_process")
     assert requested("train", str(tmp_path / "waves.csv"), *options).exit_code == 0
@@ -384,7 +384,7 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(reques
     assert sum(shares) == pytest.approx(1)
 
 
-def test_noise_by_row_is_learned_from_told_and_predicted_with(requested: Run, tmp_path: Path) -> None:
+def test_noise_by_row_is_learned_from_reported_and_predicted_with(requested: Run, tmp_path: Path) -> None:
     path = tmp_path / "measured.csv"
     noises = [0.1 if row % 2 else 0.3 for row in range(len(ROWS))]
     lines = [f"{x},{y},{sd}\n" for (x, _, y), sd in zip(ROWS, noises, strict=True)]
@@ -396,7 +396,7 @@ def test_noise_by_row_is_learned_from_told_and_predicted_with(requested: Run, tm
     assert [one["variance"]["noise"] for one in responses] == pytest.approx([sd * sd for sd in noises])
 
 
-def test_components_are_learned_shown_and_told_of_rows(requested: Run, tmp_path: Path) -> None:
+def test_components_are_learned_shown_and_explain_rows(requested: Run, tmp_path: Path) -> None:
     usual, request, new = (tmp_path / name for name in ("usual.csv", "request.json", "new.csv"))
     usual.write_text("x,z\n" + "".join(f"{i % 7},{(i * 5) % 11}\n" for i in range(60)))
     request.write_text(json.dumps({"task": "components", "width": [2.0, 3.0], "inputs": ["x", "z"]}))

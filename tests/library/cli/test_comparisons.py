@@ -19,7 +19,7 @@ def test_the_summary_of_classes_counts_labels() -> None:
         Summary(2, Largest(1, total_variation=0.5), labels_differ=1, mean_total_variation=0.25),
         Summary(1, Largest(0, total_variation=0.75), labels_differ=1, mean_total_variation=0.75),
     ]
-    whole = joined(pieces)
-    assert whole.largest == Largest(2, total_variation=0.75)
-    assert (whole.rows, whole.labels_differ, whole.mean_difference) == (3, 2, None)
-    assert whole.mean_total_variation == (2 * 0.25 + 0.75) / 3
+    full = joined(pieces)
+    assert full.largest == Largest(2, total_variation=0.75)
+    assert (full.rows, full.labels_differ, full.mean_difference) == (3, 2, None)
+    assert full.mean_total_variation == (2 * 0.25 + 0.75) / 3

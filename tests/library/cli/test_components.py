@@ -34,7 +34,7 @@ def inputs() -> tuple[str, ...]:
     return ("--input", "x", "--input", "z")
 
 
-def test_what_is_new_is_told_from_what_is_usual(
+def test_what_is_new_is_distinguished_from_what_is_usual(
     requested: Run, set_event: Path, rows: Path, inputs: tuple[str, ...]
 ) -> None:
     done = requested("components", str(set_event), *inputs)
@@ -47,7 +47,7 @@ def test_what_is_new_is_told_from_what_is_usual(
     assert sum(name.startswith("ring_component_") for name in responses[0]) == min(10, len(version["variances"]))
 
 
-def test_so_many_components_are_told_as_are_asked_for(
+def test_so_many_components_are_reported_as_are_requested(
     requested: Run, set_event: Path, rows: Path, inputs: tuple[str, ...]
 ) -> None:
     done = requested(
@@ -68,7 +68,7 @@ def test_so_many_components_are_told_as_are_asked_for(
     assert [error for _, error in missed] == sorted((error for _, error in missed), reverse=True)
 
 
-def test_what_is_said_reaches_the_job(requested: Run, set_event: Path, inputs: tuple[str, ...]) -> None:
+def test_what_is_stated_reaches_the_job(requested: Run, set_event: Path, inputs: tuple[str, ...]) -> None:
     given = ("--kernel", "matern_5_2", "--width", "0.5,2", "--standardise", "--min-explained-variance", "0.8")
     more = ("--missing", "drop_rows", "--seed", "3", "--model", "said", "--no-wait", "--json")
     done = requested("components", str(set_event), *inputs, *given, *more)
@@ -81,7 +81,7 @@ def test_what_is_said_reaches_the_job(requested: Run, set_event: Path, inputs: t
     assert json.loads(raw.stdout)["standardise"] is False
 
 
-def test_what_the_service_refuses_is_said(requested: Run, set_event: Path) -> None:
+def test_what_the_service_refuses_is_stated(requested: Run, set_event: Path) -> None:
     done = requested("components", str(set_event), "--min-explained-variance", "1.5")
     assert done.exit_code == 1
     assert "--min-explained-variance" in done.stderr

@@ -19,7 +19,7 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_picture_is_told_and_made_again(requested: Run, picture: Path, tmp_path: Path) -> None:
+def test_a_picture_is_reported_and_made_again(requested: Run, picture: Path, tmp_path: Path) -> None:
     done = requested("encode", str(picture), "--psnr", "36")
     assert done.exit_code == 0, done.stderr
     assert "image of 16 x 20 pixels" in done.stdout
@@ -36,7 +36,7 @@ def test_a_picture_is_told_and_made_again(requested: Run, picture: Path, tmp_pat
     assert "image" in requested("jobs", job["id"]).stdout
 
 
-def test_a_signal_is_told_and_made_again(requested: Run, tmp_path: Path) -> None:
+def test_a_signal_is_reported_and_made_again(requested: Run, tmp_path: Path) -> None:
     signal = np.repeat([1.0, 3.0], 20) + 0.1 * np.random.default_rng(0).normal(size=40)
     np.save(tmp_path / "jump.npy", signal)
     done = requested("encode", str(tmp_path / "jump.npy"), "--noise-sd", "0.1")
@@ -48,7 +48,7 @@ def test_a_signal_is_told_and_made_again(requested: Run, tmp_path: Path) -> None
     assert refused.exit_code == 1
 
 
-def test_what_can_not_be_read_or_written_is_said(requested: Run, picture: Path, tmp_path: Path) -> None:
+def test_what_can_not_be_read_or_written_is_stated(requested: Run, picture: Path, tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no image")
     assert requested("encode", str(text)).exit_code == 2

@@ -40,7 +40,9 @@ def test_a_version_goes_to_a_file_and_comes_back_predicting_the_same(
     assert newest.stdout.startswith("Version 2 of wave")
 
 
-def test_a_files_ending_says_the_format_where_nothing_else_does(requested: Run, trained: Path, tmp_path: Path) -> None:
+def test_a_files_ending_states_the_format_where_nothing_else_does(
+    requested: Run, trained: Path, tmp_path: Path
+) -> None:
     for name, begins in (("w.json", b'{"format":'), ("w.npz", b"PK"), ("w.py", b'"""'), ("w", b'{"format":')):
         done = requested("export", trained.stem, "-o", str(tmp_path / name))
         assert done.exit_code == 0, done.stderr
@@ -65,7 +67,7 @@ def test_a_known_function_goes_to_a_file_and_comes_back_with_the_same_values(req
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 
-def test_components_go_to_a_file_and_come_back_telling_the_same(requested: Run, tmp_path: Path) -> None:
+def test_components_go_to_a_file_and_come_back_reporting_the_same(requested: Run, tmp_path: Path) -> None:
     table = tmp_path / "hoop.csv"
     table.write_text("x,z\n" + "".join(f"{math.cos(i / 10)},{math.sin(i / 10)}\n" for i in range(63)))
     done = requested("components", str(table))
@@ -81,7 +83,7 @@ def test_components_go_to_a_file_and_come_back_telling_the_same(requested: Run, 
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 
-def test_what_can_not_be_read_or_written_is_said(run: Run, stub: Stub, tmp_path: Path) -> None:
+def test_what_can_not_be_read_or_written_is_stated(run: Run, stub: Stub, tmp_path: Path) -> None:
     url = stub({})
     for name, content in (("a.json", b"{}"), ("b.npz", b"no archive"), ("c.json", b'{"source": {"model": 7}}')):
         (tmp_path / name).write_bytes(content)

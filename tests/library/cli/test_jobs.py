@@ -50,8 +50,8 @@ def test_jobs_of_all_kinds_are_listed_newest_first(requested: Run, file: Path, t
     assert "champion" in refused.stderr, refused.stderr
 
 
-@pytest.mark.parametrize("asking", [(UNKNOWN,), ("--cancel", UNKNOWN), ("--retry", UNKNOWN), (UNKNOWN, "--follow")])
-def test_a_job_that_is_of_no_kind_is_said_to_be_none(requested: Run, asking: tuple[str, ...]) -> None:
-    done = requested("jobs", *asking)
+@pytest.mark.parametrize("option", [(UNKNOWN,), ("--cancel", UNKNOWN), ("--retry", UNKNOWN), (UNKNOWN, "--follow")])
+def test_a_job_that_is_of_no_kind_is_stated_to_be_none(requested: Run, option: tuple[str, ...]) -> None:
+    done = requested("jobs", *option)
     assert (done.exit_code, done.stdout) == (1, "")
     assert f"There is no job {UNKNOWN}." in done.stderr

@@ -86,7 +86,7 @@ def test_each_phase_has_a_pace_of_its_own() -> None:
     ]
 
 
-def test_nothing_is_told_of_the_share_of_a_phase_of_unknown_length() -> None:
+def test_nothing_is_reported_of_the_share_of_a_phase_of_unknown_length() -> None:
     assert lines(at(0, 1, folds(0, "fit", None)), at(1, 2, folds(3, "alternative fit", None))) == [
         "rows: fitting",
         "rows: alternative fit 3 folds",

@@ -73,7 +73,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_refusal_is_said_in_plain_text_with_its_places_and_no_traceback(stub: Stub, run: Run, file: Path) -> None:
+def test_a_refusal_is_stated_in_plain_text_with_its_places_and_no_traceback(stub: Stub, run: Run, file: Path) -> None:
     url = stub({"POST /v1/datasets": (201, DATASET), "POST /v1/training-jobs": (422, PROBLEM)})
     done = run("train", str(file), "--target", "litre", "--url", url)
     assert done.exit_code == 1
@@ -111,16 +111,16 @@ def test_to_follow_a_job_it_has_to_be_named(run: Run) -> None:
     assert "--follow" in done.stderr
 
 
-def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+def test_a_service_that_is_not_there_is_stated_with_how_to_start_one(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
     done = run("models", "--url", f"http://127.0.0.1:{port}")
     assert done.exit_code == 1
     assert f"No response from http://127.0.0.1:{port}" in done.stderr
     assert "relevance serve" in done.stderr
 
 
-def test_a_missing_key_is_said_with_where_it_goes(stub: Stub, run: Run) -> None:
+def test_a_missing_key_is_stated_with_where_it_goes(stub: Stub, run: Run) -> None:
     problem = {"type": "/problems/unauthenticated", "title": "Unauthenticated", "detail": "A key is needed."}
     url = stub({"GET /v1/models": (401, problem | {"status": 401})})
     done = run("models", "--url", url)

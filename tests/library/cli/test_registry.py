@@ -25,13 +25,13 @@ def test_a_model_is_described_and_tagged(run: Run, stub: Stub) -> None:
     assert (wrong.exit_code, wrong.stderr) == (1, "There is no version '' of model 'small'.\n")
 
 
-def test_a_lineage_tells_what_is_gone(run: Run, stub: Stub) -> None:
+def test_a_lineage_reports_what_is_removed(run: Run, stub: Stub) -> None:
     shown = run("lineage", "small@2", "--url", stub({"GET /v1/models/small/versions/2/lineage": (200, LINEAGE)})).stdout
     for reported in ("small, version 2", "d (deleted)", "sha256:0", "target: y; holdout: 0.2", "version 1", "0.1.0"):
         assert reported in shown
 
 
-def test_statistics_tell_what_a_version_was_asked_for(run: Run, stub: Stub) -> None:
+def test_statistics_count_requests_of_a_version(run: Run, stub: Stub) -> None:
     url = stub({"GET /v1/models/small/versions/2/statistics": (200, STATISTICS)})
     shown = run("statistics", "small@2", "--url", url).stdout
     for reported in (
@@ -46,9 +46,9 @@ def test_statistics_tell_what_a_version_was_asked_for(run: Run, stub: Stub) -> N
         assert reported in shown, shown
     assert "  1 ms at most" not in shown
     assert json.loads(run("statistics", "small@2", "--json", "--url", url).stdout)["rows"] == 4000
-    nobody = STATISTICS | {"last_request_at": None, "requests": 0, "errors": 0, "outside_support": None}
+    unused = STATISTICS | {"last_request_at": None, "requests": 0, "errors": 0, "outside_support": None}
     shown = run(
-        "statistics", "small@2", "--url", stub({"GET /v1/models/small/versions/2/statistics": (200, nobody)})
+        "statistics", "small@2", "--url", stub({"GET /v1/models/small/versions/2/statistics": (200, unused)})
     ).stdout
     assert "none" in shown
     assert "outside" not in shown

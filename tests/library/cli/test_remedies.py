@@ -66,5 +66,5 @@ def test_a_pointer_is_the_option_that_sets_it(message: str, given: str) -> None:
         ("The column rename `model` stays.", "The column rename `model` stays."),
     ],
 )
-def test_a_member_is_told_from_a_column(message: str, given: str) -> None:
+def test_a_member_is_distinguished_from_a_column(message: str, given: str) -> None:
     assert in_options(message) == given

@@ -87,7 +87,7 @@ def facts(version: RegressionVersion, capsys: pytest.CaptureFixture[str]) -> dic
         ({"type": "poisson"}, None, "1.5 (of the log rate)"),
     ],
 )
-def test_a_spread_is_told_with_what_it_is_of(
+def test_a_spread_is_reported_with_what_it_is_of(
     likelihood: Choice, noise: str | None, process: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = replace(VERSION.hyperparameters, noise_sd=0.5 if noise else None)
@@ -101,7 +101,7 @@ def test_a_spread_is_told_with_what_it_is_of(
     ("count", "given"),
     [(1, "row 0"), (8, "rows 0, 1, 2, 3, 4, 5, 6, 7"), (10, "rows 0, 1, 2, 3, 4, 5, 6, 7 and 2 more")],
 )
-def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
+def test_heavy_tails_are_reported_with_the_rows_that_they_are_for(
     count: int, given: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     version = replace(
@@ -115,7 +115,7 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
     assert reported["outliers"] == given
 
 
-def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_reported_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
     detail = "`z` lies far outside its other values (-3 to 3): row 17 is left out."
     assert facts(replace(VERSION, warnings=(TrainingWarning("outlying_input", detail),)), capsys)["warning"] == detail
     assert "warning" not in facts(VERSION, capsys)
@@ -128,7 +128,7 @@ def alternative(
     return Alternative(None, {"type": prior}, {"type": likelihood}, functions, kind, score, reason)
 
 
-def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_compared_is_reported_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
     others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
     reported = facts(replace(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
     assert reported["compared models"] == (
@@ -146,18 +146,18 @@ def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.Capt
     )
 
 
-def test_evidence_is_told_with_its_kind_and_what_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_evidence_is_reported_with_its_kind_and_what_is_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert facts(VERSION, capsys)["log evidence"] == "-1.00 nats"
     bound = facts(replace(VERSION, evidence=Evidence(-2.0, "lower_bound", -0.5, 3.0)), capsys)
     assert bound["log evidence"] == "-2.00 nats or more (a lower bound), log hyperprior -0.50, price 3.00"
     assert "log evidence" not in facts(replace(VERSION, evidence=None), capsys)
 
 
-def test_there_is_nothing_to_tell_where_nothing_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_there_is_nothing_to_report_where_nothing_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert "compared" not in facts(VERSION, capsys)
 
 
-def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_folds_judged_is_reported_by_kernel_and_widths(capsys: pytest.CaptureFixture[str]) -> None:
     each: Choice = {
         "type": "kernel",
         "kernel": {"type": "city_block"},
@@ -177,7 +177,7 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
     )
 
 
-def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_figures_are_reported_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
     reported = facts(replace(VERSION, metrics=measured), capsys)
     assert reported["on the holdout"] == "rmse 1.25"
@@ -187,7 +187,9 @@ def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.Capture
     assert facts(replace(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
 
 
-def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_score_is_reported_with_its_error_and_the_lack_of_one_with_its_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     scored = Score(-2.5, 0.125, 1200, 5, None)
     reported = facts(replace(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
     assert reported["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
@@ -211,7 +213,7 @@ def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(caps
         ((("b", 101.0),), True, "not used: b"),
     ],
 )
-def test_widths_are_told_of_the_inputs_that_the_kernels_see(
+def test_widths_are_reported_of_the_inputs_that_the_kernels_see(
     widths: tuple[tuple[str | None, float], ...],
     standardised: bool,
     given: str,
@@ -222,13 +224,13 @@ def test_widths_are_told_of_the_inputs_that_the_kernels_see(
     assert "width" not in facts(VERSION, capsys)
 
 
-def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
+def test_inputs_with_a_term_of_their_own_are_reported_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
     assert "additive terms" not in facts(VERSION, capsys)
     apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
     assert facts(replace(VERSION, hyperparameters=apart), capsys)["additive terms"] == "age (43%), dose (5%)"
 
 
-def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
+def test_members_are_reported_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
     kernel: Choice = {"type": "matern_3_2"}
     evidence = Evidence(-2.0, "exact", 0.0, 0.0)
     found = replace(NOTHING_FOUND, widths=(InputWidth("a", 0.5),))
@@ -252,7 +254,7 @@ def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureF
     assert "member 1" not in facts(replace(VERSION, members=(of_class,)), capsys)
 
 
-def test_a_temperature_is_told_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_temperature_is_reported_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
     for temperature, given in ((None, None), (1.0, None), (1.25, "1.25")):
         found = replace(VERSION.hyperparameters, temperature=temperature)
         assert facts(replace(VERSION, hyperparameters=found), capsys).get("temperature") == given

@@ -48,7 +48,7 @@ def test_rows_are_read_as_the_service_reads_them(tmp_path: Path, name: str, text
             assert one[column] == other[column]
 
 
-def test_rows_come_in_batches_of_the_size_asked_for(tmp_path: Path) -> None:
+def test_rows_come_in_batches_of_the_size_requested(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("x\n" + "1\n" * 5)
     assert [len(batch) for batch in text_rows(path, KINDS, size=2)] == [2, 2, 1]
@@ -66,7 +66,7 @@ def test_rows_come_in_batches_of_the_size_asked_for(tmp_path: Path) -> None:
         ("rows.parquet", b"PAR1", "Rows of parquet are read by the service only"),
     ],
 )
-def test_what_is_no_row_is_said_with_its_place(tmp_path: Path, name: str, content: bytes, given: str) -> None:
+def test_what_is_no_row_is_stated_with_its_place(tmp_path: Path, name: str, content: bytes, given: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InvalidDataError, match="^.*" + re.escape(given)):

@@ -52,7 +52,7 @@ def test_a_split_is_spelled_out(text: str, split: dict[str, str]) -> None:
     assert training_document(TrainOptions(target="y", split=text), None)["split"] == split
 
 
-def test_what_is_not_said_is_left_to_the_service() -> None:
+def test_what_is_not_stated_is_left_to_the_service() -> None:
     requested = TrainOptions(target="y", prior="gaussian_process", kernel="matern_5_2")
     assert training_document(requested, None) == {
         "target": "y",

@@ -35,7 +35,7 @@ def measured(**scores: float) -> list[str]:
         (None, "."),
     ],
 )
-def test_the_error_stands_beside_that_of_predicting_the_mean(r2: float | None, beside: str) -> None:
+def test_the_error_is_beside_that_of_predicting_the_mean(r2: float | None, beside: str) -> None:
     (error,) = measured(rmse=2.0) if r2 is None else measured(rmse=2.0, r2=r2)
     assert error == (
         f"Predictions are typically off by 2 (root mean square error on 100 rows left out, in 5 folds){beside}"
@@ -78,7 +78,7 @@ def test_held_out_rows_come_before_folds_and_folds_before_leave_one_out() -> Non
     assert sentences(none) == ["The error of its predictions was not measured. The fit failed."]
 
 
-def test_classes_stand_beside_their_frequencies() -> None:
+def test_classes_are_beside_their_frequencies() -> None:
     given = {name: value for name, value in vars(VERSION).items() if name != "task"}
     version = ClassificationVersion(**given)
     version = replace(
@@ -160,10 +160,10 @@ def test_a_member_whose_inputs_share_a_width_does_not_count() -> None:
 
 
 def test_a_version_that_predicts_from_nearest_rows_needs_no_function() -> None:
-    taken = LocalReport("targets", 32, 6000, 2**20, 1000, None, None, None, ())
-    nearest = sentences(replace(VERSION, functions=0, local=taken))[1:]
+    nearest_rows = LocalReport("targets", 32, 6000, 2**20, 1000, None, None, None, ())
+    nearest = sentences(replace(VERSION, functions=0, local=nearest_rows))[1:]
     assert nearest == ["It predicts from the 32 rows that are nearest, of 6,000 that it keeps."]
-    refused = replace(taken, on=None, neighbours=None, rows=0)
+    refused = replace(nearest_rows, on=None, neighbours=None, rows=0)
     assert sentences(replace(VERSION, functions=1, local=refused))[1:] == []
 
 

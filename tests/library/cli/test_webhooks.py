@@ -64,7 +64,7 @@ def test_a_delivery_is_made_again(run: Run, stub: Stub) -> None:
     assert run("webhooks", "redeliver", "w1", "d1", "--url", url).stdout == "Delivery d1 is made again.\n"
 
 
-def test_a_refusal_is_said(run: Run, stub: Stub) -> None:
+def test_a_refusal_is_stated(run: Run, stub: Stub) -> None:
     problem = {"type": "/problems/invalid-request", "title": "No", "status": 422, "detail": "Expected https://."}
     done = run("webhooks", "add", "http://hooks.example/", "--url", stub({"POST /v1/webhooks": (422, problem)}))
     assert (done.exit_code, done.stderr) == (1, "Expected https://.\n")

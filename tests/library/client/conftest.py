@@ -9,14 +9,14 @@ import pytest
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.http import Http
 
-Answer = Callable[[httpx.Request], httpx.Response]
+Handler = Callable[[httpx.Request], httpx.Response]
 
 
 @dataclass
 class Service:
-    """Answers by method and path, and remembers what was asked."""
+    """Responds by method and path, and keeps the requests."""
 
-    responses: Mapping[str, Answer]
+    responses: Mapping[str, Handler]
     requested: list[httpx.Request] = field(default_factory=list)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -33,7 +33,7 @@ class Pair:
     service: Service
 
 
-Connected = Callable[[Mapping[str, Answer]], Pair]
+Connected = Callable[[Mapping[str, Handler]], Pair]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def connected() -> Iterator[Connected]:
     """Makes a client of a service with these answers."""
     opened: list[Http] = []
 
-    def connect(responses: Mapping[str, Answer]) -> Pair:
+    def connect(responses: Mapping[str, Handler]) -> Pair:
         service = Service(responses)
         http = Http.to("http://service", api_key="secret", transport=httpx.MockTransport(service))
         opened.append(http)

@@ -23,7 +23,7 @@ def page(*items: object) -> httpx.Response:
     return httpx.Response(200, json={"items": items, "has_more": False, "after": None})
 
 
-def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
+def test_what_is_stated_is_sent_and_nothing_else(connected: Connected) -> None:
     pair = connected(
         {
             f"PUT {ONE}": lambda _: httpx.Response(200, json=ALIAS),
@@ -82,7 +82,7 @@ def test_a_version_is_named_by_its_number_or_an_alias(
 @pytest.mark.parametrize(
     ("name", "version"), [("small@champion", 2), ("small@", None), ("small", "0"), ("a@b c", None)]
 )
-def test_what_names_no_version_is_asked_of_nobody(connected: Connected, name: str, version: int | str | None) -> None:
+def test_what_names_no_version_is_not_requested(connected: Connected, name: str, version: int | str | None) -> None:
     pair = connected({})
     with pytest.raises(ClientError):
         pair.client.version(name, version)

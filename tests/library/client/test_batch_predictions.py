@@ -1,4 +1,4 @@
-"""Files of predictions, as the client asks for and fetches them."""
+"""Files of predictions, as the client requests and fetches them."""
 
 import json
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class BreaksOff(httpx.SyncByteStream):
         raise httpx.ReadError("gone")
 
 
-def test_a_file_is_asked_for_with_what_is_said_alone(connected: Connected) -> None:
+def test_a_file_is_requested_with_the_given_options_alone(connected: Connected) -> None:
     pair = connected({f"POST {PATH}": lambda _: httpx.Response(202, json=JOB | {"state": "queued", "result": None})})
     job = pair.client.batch_predictions.submit(
         "small@champion", "two", keep=["id"], class_priors={True: 0.5, False: 0.5}
@@ -68,7 +68,7 @@ def test_a_file_is_asked_for_with_what_is_said_alone(connected: Connected) -> No
     }
 
 
-def test_a_download_that_breaks_off_is_gone_on_with(connected: Connected, tmp_path: Path) -> None:
+def test_a_download_that_breaks_off_is_continued(connected: Connected, tmp_path: Path) -> None:
     requested: list[str | None] = []
 
     def file(request: httpx.Request) -> httpx.Response:

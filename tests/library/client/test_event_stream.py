@@ -2,7 +2,7 @@ import pytest
 
 from relevance_bayes.client.event_stream import Message, messages
 
-WHOLE = (
+COMPLETE = (
     b': a comment\n\nretry: 1000\n\nid: 1\nevent: progress\ndata: {"a":1}\n\n'
     b"data: two\r\ndata:  lines\r\n\r\n"
     + "id: 3\rdata: a\u2028b\x0bc\x85\r\r".encode()
@@ -18,7 +18,7 @@ EXPECTED = [
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_messages_are_the_same_however_the_bytes_come(size: int) -> None:
-    chunks = [WHOLE[at : at + size] for at in range(0, len(WHOLE), size)]
+    chunks = [COMPLETE[at : at + size] for at in range(0, len(COMPLETE), size)]
     assert list(messages(chunks)) == EXPECTED
 
 

@@ -109,7 +109,7 @@ def test_inputs_have_the_names_that_were_learned_from() -> None:
 @pytest.mark.parametrize(
     "estimator", [MACHINES["SVR"], PROCESSES["a width for each input, noise"]], ids=["one", "each"]
 )
-def test_as_a_table_and_what_is_said_of_it_it_is_the_same_function(estimator: object) -> None:
+def test_as_a_table_and_what_is_stated_of_it_it_is_the_same_function(estimator: object) -> None:
     reported = expansion_of(estimator)
     columns, requested = json.loads(json.dumps(reported.columns)), json.loads(json.dumps(reported.requested))
     assert requested["inputs"] == ["x1", "x2", "x3"]

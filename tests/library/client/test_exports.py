@@ -1,4 +1,4 @@
-"""Versions as files, asked for and sent."""
+"""Versions as files, requested and sent."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -52,13 +52,13 @@ def test_a_file_is_sent_as_what_it_is_to_the_model_that_it_was_of(
     assert pair.service.requested[1].headers["Idempotency-Key"] == '"mine"'
 
 
-def test_a_version_is_fetched_in_the_form_that_was_asked_for(connected: Connected) -> None:
+def test_a_version_is_fetched_in_the_form_that_was_requested(connected: Connected) -> None:
     pair = connected({"GET /v1/models/a%2Fb/versions/2/export": lambda _: httpx.Response(200, content=b"PK")})
     assert pair.client.export("a/b", 2, "npz") == b"PK"
     assert pair.service.requested[0].url.params["format"] == "npz"
 
 
-def test_a_file_that_is_no_exported_version_is_said_to_be_none(connected: Connected, tmp_path: Path) -> None:
+def test_a_file_that_is_no_exported_version_is_stated_to_be_none(connected: Connected, tmp_path: Path) -> None:
     file = tmp_path / "table.json"
     file.write_text("[1]")
     with pytest.raises(ClientError, match="of `relevance export`, got"):

@@ -26,7 +26,7 @@ def refuse(_: httpx.Request) -> httpx.Response:
     return httpx.Response(422, json=PROBLEM, headers={"Content-Type": "application/problem+json"})
 
 
-def test_a_problem_becomes_an_error_that_says_what_is_wrong_and_where(connected: Connected) -> None:
+def test_a_problem_becomes_an_error_that_states_what_is_wrong_and_where(connected: Connected) -> None:
     client = connected({"POST /v1/training-jobs": refuse}).client
     with pytest.raises(ClientError) as caught:
         client.trainings.submit({"dataset_id": "d", "target": "z"})
@@ -39,24 +39,24 @@ def test_a_problem_becomes_an_error_that_says_what_is_wrong_and_where(connected:
     ]
 
 
-def test_a_proxy_that_answers_html_is_an_error_with_its_status(connected: Connected) -> None:
+def test_a_proxy_that_returns_html_is_an_error_with_its_status(connected: Connected) -> None:
     client = connected({"GET /v1/models/m": lambda _: httpx.Response(502, html="<h1>Bad Gateway</h1>")}).client
     with pytest.raises(ClientError, match=r"responded with 502 Bad Gateway") as caught:
         client.model("m")
     assert caught.value.problem.status == 502
 
 
-def test_an_answer_of_another_shape_is_an_error_that_names_what_is_missing(connected: Connected) -> None:
+def test_a_response_of_another_shape_is_an_error_that_names_what_is_missing(connected: Connected) -> None:
     client = connected({"GET /v1/models/m": lambda _: httpx.Response(200, json={"hello": "world"})}).client
     with pytest.raises(ClientError, match="At /name: This member is required"):
         client.model("m")
 
 
-def test_a_service_that_does_not_answer_is_an_error_without_a_status(connected: Connected) -> None:
-    def gone(request: httpx.Request) -> httpx.Response:
+def test_a_service_that_does_not_respond_is_an_error_without_a_status(connected: Connected) -> None:
+    def disconnect(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("connection refused", request=request)
 
-    client = connected({"GET /v1/models/m": gone}).client
+    client = connected({"GET /v1/models/m": disconnect}).client
     with pytest.raises(ClientError, match="No response from http://service: connection refused") as caught:
         client.model("m")
     assert caught.value.problem.status is None
@@ -81,7 +81,7 @@ IN_USE = {"type": "/problems/idempotency-key-in-use", "title": "In use", "status
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long a client would have waited, and did not."""
+    """The seconds that a client would have waited, and did not."""
     pauses: list[float] = []
     monkeypatch.setattr("time.sleep", pauses.append)
     return pauses
@@ -102,7 +102,7 @@ def one_after_the_other(
     return response
 
 
-def test_what_makes_something_is_sent_again_under_its_key_until_it_is_answered(
+def test_what_makes_something_is_sent_again_under_its_key_until_it_gets_a_response(
     connected: Connected, pauses: list[float], tmp_path: Path
 ) -> None:
     made = httpx.Response(201, json=DATASET)
@@ -116,7 +116,7 @@ def test_what_makes_something_is_sent_again_under_its_key_until_it_is_answered(
     assert len(key) == 38
 
 
-def test_each_call_has_a_key_of_its_own_unless_it_is_told_one(connected: Connected) -> None:
+def test_each_call_has_a_key_of_its_own_unless_it_is_given_one(connected: Connected) -> None:
     pair = connected({"POST /v1/datasets": lambda _: httpx.Response(201, json=DATASET)})
     for key in (None, None, "mine", 'my "own"\\'):
         pair.client.create_dataset({"x": [1]}, name="n", key=key)

@@ -30,7 +30,7 @@ def breaking(*chunks: bytes) -> httpx.Response:
     return httpx.Response(200, content=content())
 
 
-def whole(*chunks: bytes) -> httpx.Response:
+def stream(*chunks: bytes) -> httpx.Response:
     return httpx.Response(200, content=b"".join(chunks))
 
 
@@ -38,9 +38,9 @@ def test_it_goes_on_after_the_last_event_that_was_whole(connected: Connected) ->
     responses = [
         breaking(b"retry: 1000\n\n", given(1, "queued"), given(2, "running")[:-9]),
         httpx.Response(503, json={"title": "Out of reach", "detail": "Try later.", "status": 503}),
-        whole(),
+        stream(),
         breaking(given(2, "running")),
-        whole(given(3, "succeeded")),
+        stream(given(3, "succeeded")),
     ]
     pair = connected({f"GET {PATH}": lambda _: responses.pop(0)})
     waited: list[float] = []
@@ -66,14 +66,14 @@ def test_it_gives_up_when_nothing_comes_any_more(connected: Connected) -> None:
 
     pair = connected({f"GET {PATH}": refuse})
     waited: list[float] = []
-    with pytest.raises(ClientError) as gone:
+    with pytest.raises(ClientError) as error:
         list(follow(pair.client.http, PATH, sleep=waited.append))
-    assert gone.value.problem.type == NOT_REACHABLE
+    assert error.value.problem.type == NOT_REACHABLE
     assert waited == list(PAUSES)
 
 
-def test_streams_that_end_at_once_are_not_asked_for_for_ever(connected: Connected) -> None:
-    pair = connected({f"GET {PATH}": lambda _: whole()})
+def test_streams_that_end_at_once_are_not_requested_for_ever(connected: Connected) -> None:
+    pair = connected({f"GET {PATH}": lambda _: stream()})
     waited: list[float] = []
     with pytest.raises(ClientError):
         list(follow(pair.client.http, PATH, sleep=waited.append))
@@ -81,7 +81,7 @@ def test_streams_that_end_at_once_are_not_asked_for_for_ever(connected: Connecte
 
 
 @pytest.mark.parametrize("status", [404, 401, 503])
-def test_what_is_refused_at_first_is_said_at_once(connected: Connected, status: int) -> None:
+def test_what_is_refused_at_first_is_stated_at_once(connected: Connected, status: int) -> None:
     problem = {"title": "No", "detail": "No such thing.", "status": status}
     pair = connected({f"GET {PATH}": lambda _: httpx.Response(status, json=problem)})
     with pytest.raises(ClientError, match="No such thing"):
@@ -89,6 +89,6 @@ def test_what_is_refused_at_first_is_said_at_once(connected: Connected, status: 
 
 
 def test_what_is_no_event_is_not_understood(connected: Connected) -> None:
-    pair = connected({f"GET {PATH}": lambda _: whole(b"data: {}\n\n")})
+    pair = connected({f"GET {PATH}": lambda _: stream(b"data: {}\n\n")})
     with pytest.raises(ClientError, match="got another message"):
         list(follow(pair.client.http, PATH, sleep=lambda _: pytest.fail("waited")))

@@ -25,7 +25,7 @@ def test_records_are_sent_by_the_names_of_their_members() -> None:
     ]
 
 
-def test_what_json_can_not_say_is_refused() -> None:
+def test_what_json_can_not_express_is_refused() -> None:
     with pytest.raises(TypeError, match="bytes has no JSON form"):
         dumps({"x": b"1"})
     endless: list[object] = []

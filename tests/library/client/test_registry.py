@@ -52,7 +52,7 @@ STATISTICS = {
 }
 
 
-def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
+def test_what_is_not_stated_is_not_sent(connected: Connected) -> None:
     pair = connected({"PATCH /v1/models/small": lambda _: httpx.Response(200, json=MODEL)})
     registry = pair.client.registry
     assert registry.annotate("small", AnnotationChange("Sales.", {"stage": "live", "old": None})).tags == {
@@ -68,7 +68,7 @@ def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
     ]
 
 
-def test_models_and_versions_are_asked_for_by_tags(connected: Connected) -> None:
+def test_models_and_versions_are_requested_by_tags(connected: Connected) -> None:
     empty = {"items": [], "has_more": False, "after": None}
     responses = {
         "GET /v1/models": lambda _: httpx.Response(200, json={**empty, "items": [MODEL]}),
@@ -117,8 +117,8 @@ def test_a_profile_has_points_with_bands(connected: Connected) -> None:
     point = {"values": [20.0], "mean": 1.5, "probabilities": [], "band": band, "individual": [1.0, 2.0]}
     shown = {"name": "x", "kind": "number", "values": [20.0], "histogram": None}
     rest = {"rows": 2, "rows_from": "request", "band": "mean", "interval": 0.95}
-    answer = {"model": "small", "version": 2, "inputs": [shown], **rest, "points": [point]}
-    pair = connected({"POST /v1/models/small/versions/2/profile": lambda _: httpx.Response(200, json=answer)})
+    response = {"model": "small", "version": 2, "inputs": [shown], **rest, "points": [point]}
+    pair = connected({"POST /v1/models/small/versions/2/profile": lambda _: httpx.Response(200, json=response)})
     table: dict[str, Json] = {"columns": {"x": [1, 2]}, "individual": 2}
     found = pair.client.registry.profile("small@2", ["x"], options=table)
     assert json.loads(pair.service.requested[0].content) == {"inputs": ["x"], **table}

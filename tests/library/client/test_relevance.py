@@ -7,13 +7,13 @@ import pytest
 from app.formats import FORMATS
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import Decision
-from tests.library.client.conftest import Answer, Connected
+from tests.library.client.conftest import Connected, Handler
 
 NOW = "2026-01-02T03:04:05Z"
 DATASET = {"id": "d1", "name": "rows", "created_at": NOW, "rows": 2, "digest": "00", "columns": []}
 
 
-def response(document: object) -> Answer:
+def response(document: object) -> Handler:
     return lambda _: httpx.Response(200, json=document)
 
 
@@ -25,7 +25,9 @@ def response(document: object) -> Answer:
         ("rows", "text/csv"),
     ],
 )
-def test_a_file_is_sent_as_what_its_name_says(connected: Connected, tmp_path: Path, name: str, media_type: str) -> None:
+def test_a_file_is_sent_as_what_its_name_states(
+    connected: Connected, tmp_path: Path, name: str, media_type: str
+) -> None:
     file = tmp_path / name
     content = b"x,y\n1,2\n" * 100_000  # more than one chunk
     file.write_bytes(content)
@@ -60,7 +62,7 @@ def test_priors_keep_the_type_of_their_labels(connected: Connected) -> None:
     }
 
 
-def test_a_version_that_is_named_is_the_one_asked(connected: Connected) -> None:
+def test_a_version_that_is_named_is_the_one_requested(connected: Connected) -> None:
     given = {"model": "m", "version": 3, "predictions": [{"label": True, "probabilities": []}]}
     pair = connected({"POST /v1/models/m/versions/3/predict": response(given)})
     assert pair.client.predict("m", {"rows": [{"x": 1}]}, version=3).predictions[0].label is True

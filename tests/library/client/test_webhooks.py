@@ -16,7 +16,7 @@ WEBHOOK = {
 ONE = "/v1/webhooks/w%2F1"
 
 
-def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
+def test_what_is_stated_is_sent_and_nothing_else(connected: Connected) -> None:
     pair = connected(
         {
             "POST /v1/webhooks": lambda _: httpx.Response(201, json={**WEBHOOK, "secret": "whsec_abc"}),

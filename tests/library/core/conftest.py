@@ -7,17 +7,17 @@ import pytest
 HERE = Path(__file__).parent
 
 THREE_CLASSES = ("test_algorithms", "test_several_latents", "test_input_widths")
-"""Three latents maximise_bound in a hundred rounds a step: what these say of three classes they say of two as well."""
+"""Three latents maximise_bound in a hundred rounds a step: what holds for three classes holds for two as well."""
 
 OF_THREE_CLASSES = {
     "test_no_step_lowers_the_objective_of_its_phase[three classes-sequential]",
     "test_classes_that_lie_apart_end_with_finite_weights_and_hardly_a_doubt[three classes-sequential]",
     "test_the_objective_never_falls_and_the_fit_ends[three classes-gaussian-sequential-0]",
 }
-"""What is said of three classes all the same."""
+"""Properties of three classes, which need no repetition for other numbers of them."""
 
 DISPERSION = ("test_re_estimation", "test_algorithms", "test_single", "test_sequential")
-"""A dispersion is searched for at each step: what these say of it they say of one prior or algorithm at least."""
+"""A dispersion is searched for at each step: one prior or algorithm at least is tried for it."""
 
 OF_DISPERSION = (
     "flat-negative_binomial",
@@ -33,7 +33,7 @@ LONG = {
     "test_wherever_a_training_is_broken_off_it_ends_with_the_same_model[widths by evidence, then folds]",
     "test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand[width searched]",
     "test_of_several_latents_each_point_has_that_of_its_own[independent]",
-    "test_of_classes_told_together_the_temperature_is_that_of_folds[categorical]",
+    "test_of_classes_reported_together_the_temperature_is_that_of_folds[categorical]",
     "test_three_classes_are_chosen_among_with_a_model_for_each",
 }
 

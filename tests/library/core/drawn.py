@@ -131,7 +131,7 @@ def spec_for(
 
 
 WIDTHS: dict[str, Width] = {"fixed": FixedWidth(3.0), "one": EvidenceWidth(), "each": EvidencePerInputWidth()}
-"""How a process may come to its widths; the fixed one suits sinc's rows."""
+"""Choices of a process's widths; the fixed one suits sinc's rows."""
 
 
 def process_spec(
@@ -142,13 +142,13 @@ def process_spec(
     inputs: bool = False,
     vectors: Literal["rows", "optimised"] = "optimised",
     min_gain: float = 3.0,
-    most: int | None = None,
+    max_functions: int | None = None,
     kernel: Covariance = Gaussian(),  # noqa: B008
 ) -> Spec:
     """A Gaussian process prior on a kernel, a bias and perhaps the inputs."""
     linear: tuple[Basis, ...] = (Inputs(),) if inputs else ()
     basis = (KernelBasis(kernel, width, warp), Bias(), *linear)
-    return Spec(likelihood, basis, GaussianProcess(vectors, min_gain, most), Greedy())
+    return Spec(likelihood, basis, GaussianProcess(vectors, min_gain, max_functions), Greedy())
 
 
 def problem_for(likelihood: Likelihood, rows: int = 30, seed: int = 0) -> Problem:

@@ -17,45 +17,45 @@ class PartitionedRows:
     The sums are merged in the order of `parts`.
     """
 
-    whole: ArrayRows
+    full: ArrayRows
     parts: tuple[tuple[int, ...], ...]
 
     @property
     def inputs(self) -> int:
-        return self.whole.inputs
+        return self.full.inputs
 
     @property
     def t(self) -> Array:
-        return self.whole.t
+        return self.full.t
 
     @property
     def precisions(self) -> Array | None:
-        return self.whole.precisions
+        return self.full.precisions
 
     @property
     def threads(self) -> int:
-        return self.whole.threads
+        return self.full.threads
 
     def reduce(self, reduction: Reduction[S]) -> S:
         found = PairwiseSum[S]()
         for part in self.parts:
-            found.merge(reduce_blocks(self.whole.block, part, reduction))
+            found.merge(reduce_blocks(self.full.block, part, reduction))
         return found.total(len(self.t))
 
     def every(self) -> RowBlock:
-        return self.whole.every()
+        return self.full.every()
 
     def take_inputs(self, chosen: Indices) -> Array:
-        return self.whole.take_inputs(chosen)
+        return self.full.take_inputs(chosen)
 
     def with_targets(self, t: Array, precisions: Array | None) -> "PartitionedRows":
-        return replace(self, whole=self.whole.with_targets(t, precisions))
+        return replace(self, full=self.full.with_targets(t, precisions))
 
 
-def partitioned(whole: ArrayRows, parts: int) -> PartitionedRows:
+def partitioned(full: ArrayRows, parts: int) -> PartitionedRows:
     """Blocks dealt to so many workers, whose sums come in from the last worker to the first."""
-    numbers = range(n_blocks(len(whole.t)))
-    return PartitionedRows(whole, tuple(tuple(numbers[place::parts]) for place in reversed(range(parts))))
+    numbers = range(n_blocks(len(full.t)))
+    return PartitionedRows(full, tuple(tuple(numbers[place::parts]) for place in reversed(range(parts))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,8 +59,8 @@ def test_the_variance_is_that_of_a_refit_with_a_function_at_the_point(kernel: Ke
     found = latent(model, NEW)
     assert found.support is not None
     for n, x in enumerate(NEW):
-        whole, prior = refitted(model, X, t, x[None])
-        assert found.weights[n] + found.residual[n] == pytest.approx(whole, rel=1e-8)
+        full, prior = refitted(model, X, t, x[None])
+        assert found.weights[n] + found.residual[n] == pytest.approx(full, rel=1e-8)
         assert found.support[n] == pytest.approx(1.0 - found.residual[n] / prior, abs=1e-9)
 
 
@@ -70,8 +70,8 @@ def test_several_inputs_are_refitted_alike() -> None:
     points = np.random.default_rng(1).normal(0.0, 2.0, (5, 10))
     found = latent(model, points)
     for n, x in enumerate(points):
-        whole, _ = refitted(model, X, t, x[None])
-        assert found.variance[n] == pytest.approx(whole, rel=1e-7)
+        full, _ = refitted(model, X, t, x[None])
+        assert found.variance[n] == pytest.approx(full, rel=1e-7)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -83,8 +83,8 @@ def test_latents_that_share_precisions_share_that_of_the_new_function(classes: i
     points = np.random.default_rng(1).normal(0.0, 2.0, (9, 2))
     found = latent(model, points)
     for n, x in enumerate(points):
-        whole, _ = refitted(model, X, t, x[None])
-        assert found.variance[n] == pytest.approx(whole, rel=1e-8)
+        full, _ = refitted(model, X, t, x[None])
+        assert found.variance[n] == pytest.approx(full, rel=1e-8)
     assert model.noise_sd is not None
     far = latent(model, np.array([[1e3, 0.0]]))
     assert far.residual[0] == pytest.approx((classes - 1.0) / classes**2 - model.noise_sd**2, rel=1e-9)
@@ -126,7 +126,7 @@ def test_among_the_rows_the_data_speak_and_little_is_added(rows: int) -> None:
     assert found.residual.mean() < 0.002
 
 
-def test_many_rows_are_drawn_by_content_and_stand_for_all() -> None:
+def test_many_rows_are_drawn_by_content_and_represent_all() -> None:
     X, t = sinc(1_000, 0)
     spec = spec_for(GaussianNoise())
     model = fit(X, t, spec)
@@ -137,11 +137,11 @@ def test_many_rows_are_drawn_by_content_and_stand_for_all() -> None:
     again = Augmentation.of(pose(X[order], t[order], spec), model.functions)
     assert again is not None
     assert sorted(again.functions.centres[:, 0].tolist()) == sorted(kept.functions.centres[:, 0].tolist())
-    # At the edge a new function is known by few rows: few of a thousand say about what all would.
+    # At the edge a new function is known by few rows: few of a thousand give about the same as all.
     edge = np.linspace(10.0, 14.0, 9)[:, None]
     everywhere = kept.functions.moved(kept.functions.input_map, X, np.arange(1_000))
-    whole = replace(model, augmentation=Augmentation(everywhere, kept.spread))
-    some, every = latent(model, edge).support, latent(whole, edge).support
+    full = replace(model, augmentation=Augmentation(everywhere, kept.spread))
+    some, every = latent(model, edge).support, latent(full, edge).support
     assert some is not None
     assert every is not None
     np.testing.assert_allclose(some, every, atol=0.05)

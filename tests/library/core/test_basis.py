@@ -19,54 +19,54 @@ SPLINES = KernelFunctions(LinearSpline(), InputMap.isotropic(2.0), X[:3], np.ara
 CANDIDATES = Candidates((NARROW, ConstantFunction(), SPLINES))
 
 
-def whole() -> Array:
+def full() -> Array:
     return np.hstack([Gaussian()(NEW / 0.5, X / 0.5), np.ones((4, 1)), LinearSpline()(NEW / 2.0, X[:3] / 2.0)])
 
 
 def test_candidates_are_counted_through_the_dictionaries() -> None:
     assert CANDIDATES.size == 11
-    np.testing.assert_allclose(CANDIDATES.columns(NEW, range(11)), whole())
+    np.testing.assert_allclose(CANDIDATES.columns(NEW, range(11)), full())
 
 
-def test_columns_come_in_the_order_asked_for() -> None:
+def test_columns_come_in_the_order_requested() -> None:
     chosen = (10, 7, 0, 3, 8)
-    np.testing.assert_allclose(CANDIDATES.columns(NEW, chosen), whole()[:, chosen])
+    np.testing.assert_allclose(CANDIDATES.columns(NEW, chosen), full()[:, chosen])
     assert CANDIDATES.columns(NEW, ()).shape == (4, 0)
 
 
 def test_functions_taken_know_their_rows_and_give_the_same_columns() -> None:
     chosen = (10, 7, 0, 3)
-    taken, order = CANDIDATES.take(chosen)
-    np.testing.assert_allclose(evaluate(taken, NEW), whole()[:, np.array(chosen)[order]])
-    rows = [row for functions in taken if isinstance(functions, KernelFunctions) for row in functions.rows]
+    selected, order = CANDIDATES.take(chosen)
+    np.testing.assert_allclose(evaluate(selected, NEW), full()[:, np.array(chosen)[order]])
+    rows = [row for functions in selected if isinstance(functions, KernelFunctions) for row in functions.rows]
     assert sorted(rows) == [0, 2, 3]
 
 
 def test_nothing_taken_gives_no_columns() -> None:
-    taken, order = CANDIDATES.take(())
-    assert evaluate(taken, NEW).shape == (4, 0)
+    selected, order = CANDIDATES.take(())
+    assert evaluate(selected, NEW).shape == (4, 0)
     assert len(order) == 0
 
 
 BESIDE = Candidates((InputFunctions(np.array([1, 0])), NARROW, ConstantFunction()))
 
 
-def test_the_inputs_stand_beside_a_kernel_and_a_bias() -> None:
+def test_the_inputs_are_beside_a_kernel_and_a_bias() -> None:
     Phi = np.hstack([NEW[:, [1]], NEW[:, [0]], Gaussian()(NEW / 0.5, X / 0.5), np.ones((4, 1))])
     assert BESIDE.size == 10
     np.testing.assert_allclose(BESIDE.columns(NEW, range(10)), Phi)
     for chosen in ((1,), (0, 1), (9, 5, 1, 2, 0)):
         np.testing.assert_allclose(BESIDE.columns(NEW, chosen), Phi[:, chosen])
-        taken, order = BESIDE.take(chosen)
-        np.testing.assert_allclose(evaluate(taken, NEW), Phi[:, np.array(chosen)[order]])
+        selected, order = BESIDE.take(chosen)
+        np.testing.assert_allclose(evaluate(selected, NEW), Phi[:, np.array(chosen)[order]])
 
 
 def test_inputs_taken_know_which_they_are() -> None:
     inputs = InputFunctions(np.array([2, 0, 3]))
     assert inputs.size == 3
-    taken = inputs.take(np.array([2, 1]))
-    np.testing.assert_array_equal(taken.columns, [3, 0])
-    np.testing.assert_array_equal(taken(np.array([[10.0, 11.0, 12.0, 13.0]]), np.array([1, 0])), [[10.0, 13.0]])
+    selected = inputs.take(np.array([2, 1]))
+    np.testing.assert_array_equal(selected.columns, [3, 0])
+    np.testing.assert_array_equal(selected(np.array([[10.0, 11.0, 12.0, 13.0]]), np.array([1, 0])), [[10.0, 13.0]])
 
 
 def test_moved_functions_are_those_of_the_same_kernel_elsewhere() -> None:
@@ -92,8 +92,8 @@ def test_a_group_sees_its_inputs_alone() -> None:
     )
     expected = np.hstack([NEW[:, [1]], LinearSpline()(NEW[:, [1]] / 2.0, X[:, [1]] / 2.0), np.ones((4, 1))])
     np.testing.assert_allclose(candidates.columns(NEW, range(9)), expected)
-    taken, order = candidates.take((8, 3, 0))
-    np.testing.assert_allclose(evaluate(taken, NEW), expected[:, np.array((8, 3, 0))[order]])
+    selected, order = candidates.take((8, 3, 0))
+    np.testing.assert_allclose(evaluate(selected, NEW), expected[:, np.array((8, 3, 0))[order]])
 
 
 def test_functions_of_some_dictionaries_are_counted_among_all() -> None:

@@ -11,7 +11,7 @@ from tests.library.core.drawn import process_spec, sinc, spec_for
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), StudentT()], ids=["gaussian", "student t"])
-def test_a_number_added_to_all_targets_is_added_to_all_answers(likelihood: Likelihood) -> None:
+def test_a_number_added_to_all_targets_is_added_to_all_responses(likelihood: Likelihood) -> None:
     X, t = sinc(60, 1)
     spec = process_spec(likelihood, inputs=True)
     near, far = fit(X, t, spec), fit(X, t + 4096.0, spec)

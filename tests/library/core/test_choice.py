@@ -39,8 +39,8 @@ def chosen_of(
     *,
     kernel: Covariance = Gaussian(),  # noqa: B008
     candidates: int | None = None,
-    least: float = 1.0,
-    most: int = 100,
+    minimum: float = 1.0,
+    maximum: int = 100,
 ) -> Chosen:
     """The first rows are the candidates."""
     U = h.input_map(rows.X)
@@ -51,8 +51,8 @@ def chosen_of(
         precision=np.full(len(rows.t), h.beta),
         fixed=rows.F,
         alpha=h.alpha,
-        min_gain=least,
-        max_functions=most,
+        min_gain=minimum,
+        max_functions=maximum,
     )
 
 
@@ -73,16 +73,16 @@ def test_each_gain_is_what_the_bound_rises_by(kernel: Covariance, columns: int) 
 
 
 @pytest.mark.parametrize("columns", [0, 3])
-def test_how_many_rows_are_swept_at_once_changes_no_choice(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_rows_are_read_at_once_changes_no_choice(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, h = drawn(columns, rows=60), guessed(columns)
-    whole = chosen_of(rows, h, candidates=40, least=0.1)
-    assert len(whole.places) >= 10
-    for sweep_rows in (1, 7):
-        monkeypatch.setattr(choice, "PASS_BYTES", 8 * 40 * sweep_rows)
-        parts = chosen_of(rows, h, candidates=40, least=0.1)
-        np.testing.assert_array_equal(parts.places, whole.places)
-        np.testing.assert_allclose(parts.gains, whole.gains, rtol=1e-9)
-        assert parts.next_gain == pytest.approx(whole.next_gain, rel=1e-9)
+    complete = chosen_of(rows, h, candidates=40, minimum=0.1)
+    assert len(complete.places) >= 10
+    for block_rows in (1, 7):
+        monkeypatch.setattr(choice, "PASS_BYTES", 8 * 40 * block_rows)
+        parts = chosen_of(rows, h, candidates=40, minimum=0.1)
+        np.testing.assert_array_equal(parts.places, complete.places)
+        np.testing.assert_allclose(parts.gains, complete.gains, rtol=1e-9)
+        assert parts.next_gain == pytest.approx(complete.next_gain, rel=1e-9)
 
 
 def test_the_kernel_that_was_handed_over_stays_as_it_was() -> None:
@@ -117,42 +117,42 @@ def test_no_other_candidate_would_have_gained_more(columns: int, already: int) -
 
 def test_the_best_that_stayed_out_is_known() -> None:
     rows, h = drawn(1), guessed(1)
-    few, more = chosen_of(rows, h, most=3), chosen_of(rows, h, most=4)
+    few, more = chosen_of(rows, h, maximum=3), chosen_of(rows, h, maximum=4)
     assert few.places.tolist() == more.places[:3].tolist()
     assert few.next_gain == pytest.approx(more.gains[3])
 
 
-@pytest.mark.parametrize("least", [0.5, 3.0, 20.0])
-def test_it_stops_where_none_brings_the_least_gain(least: float) -> None:
-    found = chosen_of(drawn(1), guessed(1), least=least)
+@pytest.mark.parametrize("minimum", [0.5, 3.0, 20.0])
+def test_it_stops_where_none_brings_the_least_gain(minimum: float) -> None:
+    found = chosen_of(drawn(1), guessed(1), minimum=minimum)
     assert len(found.places) == len(found.gains) >= 1
-    assert found.gains.min() >= least > found.next_gain
+    assert found.gains.min() >= minimum > found.next_gain
 
 
 def test_it_stops_before_the_first_where_nothing_gains() -> None:
     rows, h = drawn(1), guessed(1)
-    found = chosen_of(rows, h, least=1e6)
+    found = chosen_of(rows, h, minimum=1e6)
     assert (len(found.places), len(found.gains)) == (0, 0)
-    assert found.next_gain == pytest.approx(chosen_of(rows, h, most=1).gains[0])
+    assert found.next_gain == pytest.approx(chosen_of(rows, h, maximum=1).gains[0])
 
 
-@pytest.mark.parametrize("most", [1, 4])
-def test_it_stops_with_the_most(most: int) -> None:
-    found = chosen_of(drawn(1), guessed(1), most=most)
-    assert len(found.places) == most
+@pytest.mark.parametrize("maximum", [1, 4])
+def test_it_stops_with_the_most(maximum: int) -> None:
+    found = chosen_of(drawn(1), guessed(1), maximum=maximum)
+    assert len(found.places) == maximum
     assert found.next_gain > 1.0
 
 
 def test_only_candidates_are_taken_and_all_of_them_at_most() -> None:
-    found = chosen_of(drawn(1), guessed(1), candidates=4, least=1e-12)
+    found = chosen_of(drawn(1), guessed(1), candidates=4, minimum=1e-12)
     assert set(found.places.tolist()) <= {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize("copies", [2, 3])
-def test_of_rows_that_stand_twice_one_is_taken(copies: int) -> None:
+def test_of_repeated_rows_one_is_selected(copies: int) -> None:
     rows, h = drawn(1, rows=15), guessed(1, beta=1e4)
     again = Rows(np.tile(rows.X, (copies, 1)), np.tile(rows.t, copies), np.tile(rows.F, (copies, 1)))
-    found = chosen_of(again, h, least=1e-9)
+    found = chosen_of(again, h, minimum=1e-9)
     originals = found.places % 15
     assert len(set(originals.tolist())) == len(originals) >= 5
     assert np.isfinite(found.gains).all()
@@ -161,7 +161,7 @@ def test_of_rows_that_stand_twice_one_is_taken(copies: int) -> None:
 def test_among_equals_the_first_is_taken() -> None:
     """Two rows that mirror each other, and nothing else."""
     X = np.array([[-1.0, 0.0], [1.0, 0.0]])
-    found = chosen_of(Rows(X, np.array([1.0, 1.0]), np.empty((2, 0))), guessed(0), least=1e-6)
+    found = chosen_of(Rows(X, np.array([1.0, 1.0]), np.empty((2, 0))), guessed(0), minimum=1e-6)
     assert found.places.tolist() == [0, 1]
 
 
@@ -198,7 +198,7 @@ def by_normal_densities(
 
 
 @pytest.mark.parametrize("columns", [0, 2])
-def test_where_each_row_has_its_own_precision_targets_stand_for_the_sites(columns: int) -> None:
+def test_where_each_row_has_its_own_precision_targets_represent_the_sites(columns: int) -> None:
     """Sites (lam, g) at latent 0 are Gaussian targets g/lam with noise 1/lam, as those of classes are."""
     rng = np.random.default_rng(2)
     rows, h = drawn(columns), guessed(columns)

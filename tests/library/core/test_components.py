@@ -59,9 +59,9 @@ def test_the_evidence_is_that_of_the_images() -> None:
     phi = images(Gaussian()(X, X))
     C = found.noise_variance * np.eye(len(phi)) + (phi[:, found.rows] * found.weights) @ phi[:, found.rows].T
     _, log_determinant = np.linalg.slogdet(C / found.noise_variance)
-    misfit = float(np.einsum("kn,kn->", phi, np.linalg.solve(C, phi)))
+    quadratic_form = float(np.einsum("kn,kn->", phi, np.linalg.solve(C, phi)))
     isotropic = float(np.square(phi).sum()) / found.noise_variance
-    assert found.evidence == pytest.approx(-0.5 * (40 * log_determinant + misfit - isotropic), rel=1e-6)
+    assert found.evidence == pytest.approx(-0.5 * (40 * log_determinant + quadratic_form - isotropic), rel=1e-6)
 
 
 def test_how_well_weights_are_determined_is_what_the_data_add_to_their_precisions() -> None:
@@ -108,7 +108,7 @@ def test_rows_are_as_usual_as_rows_like_them() -> None:
     assert (seen < np.quantile(found.log_density(X), 0.1)).mean() > 0.25
 
 
-def test_of_many_rows_those_not_drawn_say_what_is_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_rows_those_not_drawn_measure_what_is_usual(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning, "MAX_ROWS", 50)
     X = heaps(150)
     found = learned(X)
@@ -183,7 +183,7 @@ def test_of_many_rows_some_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(X[found.rows], found.centres)
 
 
-def test_rows_that_are_told_in_no_fold_are_as_new_as_can_be() -> None:
+def test_rows_that_are_predicted_in_no_fold_are_as_new_as_can_be() -> None:
     X = np.array([[0.0], [1e-3], [50.0], [100.0], [150.0]])
     *_, found = components(X, Gaussian(), InputMap.isotropic(1.0), explained=0.5)
     assert isinstance(found, Components)

@@ -1,4 +1,4 @@
-"""What functions add to a prediction: all of them together are the mean."""
+"""The contributions of functions to a prediction: all of them together are the mean."""
 
 import numpy as np
 import pytest
@@ -73,9 +73,9 @@ def test_where_nothing_is_added_no_share_is_had() -> None:
 
 def test_points_in_chunks_have_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted("independent")
-    whole = contributions(Ready.of(model), NEW, 3)
+    full = contributions(Ready.of(model), NEW, 3)
     monkeypatch.setattr(prediction, "BLOCK_BYTES", 8 * len(model.mean) * 5)
     monkeypatch.setattr(prediction, "MIN_ROWS", 1)
     pieces = contributions(Ready.of(model), NEW, 3)
-    np.testing.assert_array_equal(pieces.functions, whole.functions)
-    np.testing.assert_allclose(pieces.added, whole.added, rtol=1e-12)
+    np.testing.assert_array_equal(pieces.functions, full.functions)
+    np.testing.assert_allclose(pieces.added, full.added, rtol=1e-12)

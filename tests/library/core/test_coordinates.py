@@ -27,15 +27,15 @@ def test_there_are_at_most_so_many() -> None:
 
 
 @pytest.mark.parametrize("residue", [1e-4, 1e-10])
-def test_many_members_are_met_together_and_each_once(residue: float) -> None:
+def test_many_members_are_visited_together_and_each_once(residue: float) -> None:
     """Some 200 ranks, in pools of up to 25."""
     many = np.random.default_rng(1).uniform(0.0, 9.0, (300, 2))
-    met: list[int] = []
+    visited: list[int] = []
 
     def products(numbers: Indices) -> Array:
-        met.extend(numbers.tolist())
+        visited.extend(numbers.tolist())
         return Gaussian()(many[numbers], many)
 
     G = coordinates(300, products, max_rank=300, residue=residue)
     assert np.abs(Gaussian()(many, many) - G.T @ G).max() <= residue * (1.0 + 1e-6) + 1e-14
-    assert 100 < len(G) <= len(met) < 2 * len(G)
+    assert 100 < len(G) <= len(visited) < 2 * len(G)

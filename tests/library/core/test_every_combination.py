@@ -46,27 +46,29 @@ NUMBERS = {
     "harmonics": (5,),
     "temperature": (1.5,),
 }
-"""What an option of this name may be, where not any number within its bounds is sensible for these few rows."""
+"""The values of an option of this name, where not any number within its bounds is sensible for these few rows."""
 
 SLIGHT = 0.1
-"""Above the least that a number may be, where its name says nothing."""
+"""Above the least that a number may be, where its name has no bound."""
 
 
-def options(annotation: object, name: str, least: float) -> Iterator[st.SearchStrategy[object]]:
-    """What a field so annotated may hold."""
+def options(annotation: object, name: str, minimum: float) -> Iterator[st.SearchStrategy[object]]:
+    """The values of a field of this annotation."""
     if annotation is None or annotation is type(None):
         yield st.none()
     elif get_origin(annotation) is Literal:
         yield st.sampled_from(get_args(annotation))
     elif get_origin(annotation) in {Union, UnionType}:
         for member in get_args(annotation):
-            yield from options(member, name, least)
+            yield from options(member, name, minimum)
     elif annotation is bool:
         yield st.booleans()
     elif annotation is int:
-        yield st.sampled_from(NUMBERS.get(name, (int(least), int(least) + 2)))
+        yield st.sampled_from(NUMBERS.get(name, (int(minimum), int(minimum) + 2)))
     elif annotation is float:
-        yield st.sampled_from(NUMBERS.get(name, (least, least, least + SLIGHT) if least == 0.0 else (least + SLIGHT,)))
+        yield st.sampled_from(
+            NUMBERS.get(name, (minimum, minimum, minimum + SLIGHT) if minimum == 0.0 else (minimum + SLIGHT,))
+        )
     elif name == "inputs":
         yield st.sampled_from([(0,), (0, 2), (2, 1, 0), (1, 1), ()])
     elif get_origin(annotation) is tuple:
@@ -82,9 +84,9 @@ def members(kind: type) -> st.SearchStrategy[object]:
     hints = get_type_hints(kind)
     given: dict[str, st.SearchStrategy[object]] = {}
     for field in fields(kind):
-        least = float(field.metadata.get("ge", field.metadata.get("gt", 0.0)))
+        minimum = float(field.metadata.get("ge", field.metadata.get("gt", 0.0)))
         exclusive = SLIGHT if "gt" in field.metadata else 0.0
-        given[field.name] = st.one_of(*options(hints[field.name], field.name, least + exclusive))
+        given[field.name] = st.one_of(*options(hints[field.name], field.name, minimum + exclusive))
     return st.builds(kind, **given)
 
 
@@ -95,7 +97,7 @@ def union(annotation: object) -> st.SearchStrategy[object]:
 
 bases = st.lists(union(Basis), min_size=1, max_size=3).map(tuple)
 of_targets = st.one_of(*(members(member) for member in get_args(Likelihood) if member is not LogVariance))
-"""Likelihoods that are chosen: that of the log noise variance is posed by the fit of a target, never asked for."""
+"""Likelihoods that are chosen: that of the log noise variance is posed by the fit of a target, never requested."""
 
 specs = st.builds(
     Spec,
@@ -111,14 +113,14 @@ legal = specs.filter(lambda spec: refused(spec) is None and not any(map(sees_too
 
 
 def sees_too_much(basis: Basis) -> bool:
-    """Whether wavelets would stand on more than two inputs, which only the rows can tell."""
+    """Return whether wavelets would have more than two inputs, which depends on the rows."""
     return isinstance(basis, Gabor) or (
         isinstance(basis, Group) and isinstance(basis.of, Gabor) and len(basis.inputs) > 2
     )
 
 
 def refused(spec: Spec) -> IllegalCombinationError | None:
-    """What `check` says against a spec."""
+    """The errors of `check` for a spec."""
     try:
         check(spec)
     except IllegalCombinationError as error:
@@ -148,9 +150,9 @@ def rows_for(likelihood: Likelihood) -> Rows:
 
 
 def fitting_widths(spec: Spec) -> bool:
-    """Whether each list of widths has one for each input that its kernel sees."""
-    whole = [(basis, INPUTS) for basis in spec.basis]
-    seen = whole + [(basis.of, len(basis.inputs)) for basis in spec.basis if isinstance(basis, Group)]
+    """Return whether each list of widths has one for each input that its kernel sees."""
+    complete = [(basis, INPUTS) for basis in spec.basis]
+    seen = complete + [(basis.of, len(basis.inputs)) for basis in spec.basis if isinstance(basis, Group)]
     lists = [(basis.width, inputs) for basis, inputs in seen if isinstance(basis, KernelBasis)]
     return all(
         len(width.each) == inputs
@@ -179,7 +181,7 @@ def inheriting(spec: Spec) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def few_fits_of_few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps, and searches fit dozens of times: what is said of a few is said of them all."""
+    """EM creeps for thousands of steps, and searches fit dozens of times: what holds for a few holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 20)
     monkeypatch.setattr(widths, "GRID", 4)
     monkeypatch.setattr(widths, "SECTIONS", 1)
@@ -215,12 +217,12 @@ def test_whatever_is_legal_trains_and_predicts(spec: Spec) -> None:
 
 def assert_trains_and_predicts(spec: Spec) -> None:
     rows, borrowed = rows_for(spec.model_likelihood), inheriting(spec)
-    lender, rivals = (with_fixed_widths(spec, places=borrowed), (spec,)) if borrowed else (spec, ())
+    lender, alternatives = (with_fixed_widths(spec, places=borrowed), (spec,)) if borrowed else (spec, ())
     if not fitting_widths(spec):
         with pytest.raises(IllegalCombinationError, match="one for each input"):
-            list(train(rows, lender, compared_models=rivals))
+            list(train(rows, lender, compared_models=alternatives))
         return
-    *_, found = train(rows, lender, compared_models=rivals)
+    *_, found = train(rows, lender, compared_models=alternatives)
     assert isinstance(found, Trained)
     model = found.model
     assert model.termination in set(Termination)

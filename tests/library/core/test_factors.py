@@ -1,4 +1,4 @@
-"""What is kept beside a state, step by step, against the same made from nothing."""
+"""The factors kept beside a state, step by step, against the same computed from nothing."""
 
 import numpy as np
 import pytest
@@ -115,7 +115,7 @@ def test_the_mode_is_where_the_gradient_of_the_log_posterior_vanishes() -> None:
     np.testing.assert_allclose(P.T @ gradient - alpha * rested.mean, 0.0, atol=1e-7)
 
 
-def test_heights_are_the_greatest_sizes_of_the_functions() -> None:
+def test_heights_are_the_largest_sizes_of_the_functions() -> None:
     for likelihood in LIKELIHOODS.values():
         factors = build(problem_for(likelihood), (30, 4), np.zeros(2))
         np.testing.assert_array_equal(factors.heights, np.abs(columns_of(factors)).max(axis=0))
@@ -123,8 +123,8 @@ def test_heights_are_the_greatest_sizes_of_the_functions() -> None:
 
 
 @pytest.mark.parametrize(("name", "wider"), [("noise learned", 2.0), ("classes", 5.0)])
-def test_what_lies_in_the_span_of_wide_functions_is_told_from_what_does_not(name: str, wider: float) -> None:
-    """By least squares, as far as rounding lets that say it: the products of such columns have lost it."""
+def test_what_lies_in_the_span_of_wide_functions_is_separated_from_what_does_not(name: str, wider: float) -> None:
+    """By least squares, as far as rounding allows: the products of such columns have lost it."""
     likelihood = LIKELIHOODS[name]
     spec = spec_for(likelihood, width=wider * width_for(likelihood))
     problem = pose(*rows_for(likelihood, 40, 0), spec)

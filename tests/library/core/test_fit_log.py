@@ -33,7 +33,7 @@ INNER, FREE, EACH = Sequential(), Independent(), EvidencePerInputWidth()
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 150 is said of them all."""
+    """EM creeps for thousands of steps; what holds for the first 150 holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 150)
 
 
@@ -55,7 +55,7 @@ def process(likelihood: Likelihood, *, moving: bool = False) -> Spec:
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained, on how many rows."""
+    """The specs that are trained, and the number of rows of each."""
 
     spec: Spec
     compared_models: tuple[Spec, ...] = ()
@@ -113,13 +113,13 @@ def end(training: Training, fit_log: FitLog) -> Trained:
 
 
 def marks_on_the_way(training: Training) -> tuple[list[tuple[LogEntry, ...]], Trained]:
-    fit_log, met = FitLog(), []
+    fit_log, seen = FitLog(), []
     found: list[Step | Trained] = []
     for step in steps(training, fit_log):
-        met.append(fit_log.entries)
+        seen.append(fit_log.entries)
         found.append(step)
     assert isinstance(found[-1], Trained)
-    return met, found[-1]
+    return seen, found[-1]
 
 
 def alike(one: Model, other: Model) -> bool:
@@ -135,10 +135,10 @@ def alike(one: Model, other: Model) -> bool:
 
 @pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS)
 def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training: Training) -> None:
-    met, unbroken = marks_on_the_way(training)
+    seen, unbroken = marks_on_the_way(training)
     draw = np.random.default_rng(7)
-    for place in {len(met) - 1, *draw.integers(0, len(met), 3).tolist()}:
-        resumed = end(training, FitLog(met[place]))
+    for place in {len(seen) - 1, *draw.integers(0, len(seen), 3).tolist()}:
+        resumed = end(training, FitLog(seen[place]))
         assert alike(resumed.model, unbroken.model)
         assert resumed.spec == unbroken.spec
         assert resumed.ranked_models == unbroken.ranked_models
@@ -147,28 +147,28 @@ def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training:
 
 def test_what_was_fitted_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     training = TRAININGS["widths by folds"]
-    met, _ = marks_on_the_way(training)
-    taken = 0
+    seen, _ = marks_on_the_way(training)
+    n_steps = 0
     step = Sequential.step
 
     def counted(self, problem, now):  # type: ignore[no-untyped-def]
-        nonlocal taken
-        taken += 1
+        nonlocal n_steps
+        n_steps += 1
         return step(self, problem, now)
 
     monkeypatch.setattr(Sequential, "step", counted)
     end(training, FitLog())
-    whole, taken = taken, 0
-    end(training, FitLog(met[-1]))
-    assert (taken, whole > 100) == (0, True)
-    end(training, FitLog(met[len(met) // 2]))
-    assert 0 < taken < 0.7 * whole
+    full, n_steps = n_steps, 0
+    end(training, FitLog(seen[-1]))
+    assert (n_steps, full > 100) == (0, True)
+    end(training, FitLog(seen[len(seen) // 2]))
+    assert 0 < n_steps < 0.7 * full
 
 
-def test_a_width_that_was_found_stands_for_all_fits_of_its_search() -> None:
+def test_a_width_that_was_found_represents_all_fits_of_its_search() -> None:
     training = TRAININGS["widths by folds"]
-    met, unbroken = marks_on_the_way(training)
-    width, last = met[-1]
+    seen, unbroken = marks_on_the_way(training)
+    width, last = seen[-1]
     assert isinstance(width, np.ndarray)
     assert unbroken.spec.basis[0] == KernelBasis(Gaussian(), FixedWidth(float(width[0])))
     assert isinstance(last, fitting.State)

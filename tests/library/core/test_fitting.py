@@ -39,7 +39,7 @@ def test_a_model_is_what_the_last_state_learned(name: str) -> None:
             np.testing.assert_array_equal(functions.centres, X[functions.rows])
 
 
-def test_centres_say_which_rows_may_carry_a_function() -> None:
+def test_centres_state_which_rows_may_carry_a_function() -> None:
     centres = np.arange(0, 40, 4)
     model = fit(*sinc(40, 0), spec_for(GaussianNoise()), centres=centres)
     assert model.candidates == 11
@@ -148,7 +148,7 @@ def test_a_width_to_be_searched_for_is_not_a_fits_affair() -> None:
         fit(*sinc(10, 0), Spec(GaussianNoise()))
 
 
-def test_several_dictionaries_stand_side_by_side() -> None:
+def test_several_dictionaries_are_side_by_side() -> None:
     basis = (KernelBasis(width=FixedWidth(1.0)), Bias(), KernelBasis(width=FixedWidth(4.0)))
     model = fit(*sinc(40, 0), Spec(GaussianNoise(), basis))
     assert model.candidates == 81
@@ -190,7 +190,7 @@ def test_widths_that_do_not_fit_the_inputs_are_refused(widths: float | tuple[flo
 def test_a_wave_without_noise_is_learned_by_functions_that_are_hardly_different(
     algorithm: Algorithm, width: float
 ) -> None:
-    """Noise falls to nothing, and rounding must decide neither what is let in nor how sure the weights are."""
+    """Noise falls to nothing, and rounding must decide neither what enters nor how sure the weights are."""
     x = np.sin(np.arange(300.0))[:, None]
     spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(width)), Bias()), algorithm=algorithm)
     model = fit(x, np.sin(40.0 * x[:, 0]), spec)

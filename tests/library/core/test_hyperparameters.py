@@ -39,7 +39,7 @@ def test_what_is_packed_is_unpacked_again(columns: int, inputs: int, one: bool, 
     np.testing.assert_allclose(found.packed(), theta, rtol=1e-12, atol=1e-15)
 
 
-def test_theta_stands_in_the_order_of_its_docstring() -> None:
+def test_theta_is_in_the_order_of_its_docstring() -> None:
     found = Hyperparameters(
         2.0,
         3.0,

@@ -1,4 +1,4 @@
-"""A member of a union that lacks a part can't be made, and the error says which."""
+"""A member of a union that lacks a part can't be made, and the error states which."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

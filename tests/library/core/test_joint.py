@@ -53,13 +53,13 @@ def test_the_diagonal_is_the_variance_of_each_alone(name: str, augmented: bool) 
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_no_sum_of_answers_has_a_negative_variance(name: str) -> None:
+def test_no_sum_of_responses_has_a_negative_variance(name: str) -> None:
     _, covariance = of(fitted(name), NEW)
     assert np.linalg.eigvalsh(covariance).min() > 0.0
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_the_noise_of_two_answers_at_one_place_is_their_own(name: str) -> None:
+def test_the_noise_of_two_responses_at_one_place_is_their_own(name: str) -> None:
     model = fitted(name)
     prediction, covariance = of(model, np.array([[0.3], [0.3]]))
     assert model.noise_sd is not None
@@ -68,7 +68,7 @@ def test_the_noise_of_two_answers_at_one_place_is_their_own(name: str) -> None:
     assert covariance[0, 1] == pytest.approx(prediction.variance[0] - model.noise_sd**2, rel=1e-9, abs=slack)
 
 
-def test_of_independent_weights_two_answers_share_the_functions() -> None:
+def test_of_independent_weights_two_responses_share_the_functions() -> None:
     model = fitted("independent", augmented=False)
     P = evaluate(model.functions, NEW)
     expected = P @ model.covariance @ P.T
@@ -77,14 +77,14 @@ def test_of_independent_weights_two_answers_share_the_functions() -> None:
     np.testing.assert_allclose(covariance - model.noise_sd**2 * np.eye(len(NEW)), expected, atol=1e-12)
 
 
-def test_far_answers_of_different_places_are_independent() -> None:
+def test_far_responses_of_different_places_are_independent() -> None:
     _, covariance = of(fitted("independent"), np.array([[1e3], [2e3], [1e3 + 0.1]]))
     bias_alone = covariance[0, 1]
     assert covariance[0, 2] - bias_alone > 0.5 * (covariance[0, 0] - bias_alone)
     assert bias_alone < 0.1 * covariance[0, 0]
 
 
-def test_the_sum_of_answers_varies_as_that_of_functions_drawn_from_the_process(
+def test_the_sum_of_responses_varies_as_that_of_functions_drawn_from_the_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With a vector for each row: functions drawn from the exact posterior of the textbooks, with noise on each."""

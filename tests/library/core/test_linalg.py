@@ -109,7 +109,7 @@ def test_an_indefinite_matrix_is_refused_with_the_minor_that_fails() -> None:
 
 
 @pytest.mark.parametrize("inputs", [1, 3, 4, 8])
-def test_squared_distances_are_what_their_name_says(inputs: int) -> None:
+def test_squared_distances_are_what_their_name_states(inputs: int) -> None:
     rng = np.random.default_rng(inputs)
     U, Z = rng.standard_normal((6, inputs)), rng.standard_normal((5, inputs))
     by_hand = np.array([[np.sum((u - z) ** 2) for z in Z] for u in U])

@@ -1,4 +1,4 @@
-"""One row in scalars is what `Ready.predict` and `ReadyPool.predict` make of it, for all that they are asked with."""
+"""One row in scalars is what `Ready.predict` and `ReadyPool.predict` make of it, for all options."""
 
 import numpy as np
 import pytest

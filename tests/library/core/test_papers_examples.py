@@ -23,7 +23,7 @@ SPLINES = Spec(GaussianNoise(), (KernelBasis(LinearSpline(), FixedWidth(1.0)), B
 
 
 def of_sinc(noise: Array | float, spec: Spec, *, shift: float = 0.0) -> tuple[Model, float]:
-    """What 100 equally spaced points of [-10, 10] teach, wherever 0 is, and the greatest error."""
+    """The fit of 100 equally spaced points of [-10, 10], wherever 0 is, and the maximum error."""
     x = np.linspace(-10.0, 10.0, 100)
     model = fit(x[:, None] + shift, np.sinc(x / np.pi) + noise, spec)
     return model, float(np.abs(latent(model, GRID[:, None] + shift).mean - CURVE).max())

@@ -131,13 +131,13 @@ def test_contributions_add_up_to_the_latent_of_the_class_that_is_explained() -> 
     R = n_functions(learned())
     of_class = np.repeat(np.arange(3), [len(member.mean) for member in learned().members])
     for explained in (np.zeros(len(NEW), np.intp), found.probabilities.argmax(axis=1)):
-        told = contributions(ready, NEW, R, latents=explained)
+        parts = contributions(ready, NEW, R, latents=explained)
         expected = found.latent_mean[np.arange(len(NEW)), explained]
-        np.testing.assert_allclose(told.total, expected, rtol=1e-9)
-        np.testing.assert_allclose(told.added.sum(axis=1), expected, rtol=1e-9)
-        others = of_class[told.functions] != explained[:, None]
-        assert (told.added[others] == 0.0).all()
-        assert (told.shares[others] == 0.0).all()
+        np.testing.assert_allclose(parts.total, expected, rtol=1e-9)
+        np.testing.assert_allclose(parts.added.sum(axis=1), expected, rtol=1e-9)
+        others = of_class[parts.functions] != explained[:, None]
+        assert (parts.added[others] == 0.0).all()
+        assert (parts.shares[others] == 0.0).all()
     with pytest.raises(SparseBayesError):
         contributions(ready, NEW, R)
 
@@ -197,7 +197,7 @@ def test_a_temperature_is_that_of_the_whole_and_leaves_the_members() -> None:
     assert fitted_temperature(seen.probabilities, t) > 0.0
 
 
-def test_the_questions_to_a_model_are_answered_by_all_of_them() -> None:
+def test_the_protocol_of_a_model_is_implemented_by_all_of_them() -> None:
     model = learned()
     assert members_of(model) == model.members
     assert n_functions(model) == sum(len(member.mean) for member in model.members)
@@ -217,7 +217,7 @@ def test_one_fit_does_not_take_the_likelihood_of_several() -> None:
         pose(rows().X, rows().t, spec_of())
 
 
-def test_a_training_tells_how_far_it_is_and_each_class_finds_its_own_width() -> None:
+def test_a_training_reports_how_far_it_is_and_each_class_finds_its_own_width() -> None:
     spec = replace(spec_of(), basis=(KernelBasis(Gaussian(), CrossValidationWidth(2)), Bias()))
     steps = list(train(rows(40), spec))
     classes = [step for step in steps if isinstance(step, Step) and step.phase == "classes"]
@@ -244,16 +244,16 @@ def test_folds_and_held_out_rows_are_measured_by_the_whole() -> None:
 
 def test_wherever_it_is_broken_off_it_ends_with_the_same_models() -> None:
     data, spec = rows(40, 4), spec_of(4)
-    fit_log, met = FitLog(), list[tuple[LogEntry, ...]]()
+    fit_log, logged = FitLog(), list[tuple[LogEntry, ...]]()
     steps = list[Step | Trained]()
     for step in train(data, spec, fit_log=fit_log, folds=2):
-        met.append(fit_log.entries)
+        logged.append(fit_log.entries)
         steps.append(step)
     unbroken = steps[-1]
     assert isinstance(unbroken, Trained)
     draw = np.random.default_rng(7)
-    for place in {len(met) - 1, *draw.integers(0, len(met), 4).tolist()}:
-        *_, resumed = train(data, spec, fit_log=FitLog(met[place]), folds=2)
+    for place in {len(logged) - 1, *draw.integers(0, len(logged), 4).tolist()}:
+        *_, resumed = train(data, spec, fit_log=FitLog(logged[place]), folds=2)
         assert isinstance(resumed, Trained)
         assert resumed.validation == unbroken.validation
         for one, other in zip(members_of(resumed.learned), members_of(unbroken.learned), strict=True):

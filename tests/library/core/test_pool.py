@@ -1,4 +1,4 @@
-"""Several models that predict together: their densities are multiplied, and all that is told of it adds up."""
+"""Several models that predict together: their densities are multiplied, and all its figures add up."""
 
 from functools import cache
 
@@ -92,11 +92,11 @@ def test_equal_members_are_not_surer_than_one() -> None:
 
 def test_contributions_add_up_to_the_mean_and_count_through_the_members() -> None:
     found, _ = ready().predict(NEW)
-    told = contributions(ready(), NEW, 10_000)
-    assert told.functions.shape == (len(NEW), n_functions(pool()))
-    np.testing.assert_allclose(told.added.sum(axis=1), found.mean, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(told.total, found.mean, rtol=1e-9, atol=1e-12)
-    assert sorted(told.functions[0].tolist()) == list(range(n_functions(pool())))
+    explained = contributions(ready(), NEW, 10_000)
+    assert explained.functions.shape == (len(NEW), n_functions(pool()))
+    np.testing.assert_allclose(explained.added.sum(axis=1), found.mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(explained.total, found.mean, rtol=1e-9, atol=1e-12)
+    assert sorted(explained.functions[0].tolist()) == list(range(n_functions(pool())))
 
 
 def test_a_joint_covariance_has_the_pooled_variances_and_no_negative_eigenvalue() -> None:

@@ -120,8 +120,8 @@ def test_several_latents_of_a_row_are_each_as_alone(rho: float) -> None:
     np.testing.assert_allclose(theta, np.sum(slopes, axis=0), rtol=1e-9, atol=1e-10)
 
 
-def spec_of(rho: float, likelihood: Likelihood = GaussianNoise(), *, most: int | None = None) -> Spec:  # noqa: B008
-    spec = process_spec(likelihood, warp="none", most=most)
+def spec_of(rho: float, likelihood: Likelihood = GaussianNoise(), *, max_functions: int | None = None) -> Spec:  # noqa: B008
+    spec = process_spec(likelihood, warp="none", max_functions=max_functions)
     assert isinstance(spec.prior, GaussianProcess)
     return replace(spec, prior=replace(spec.prior, rho=rho))
 
@@ -146,7 +146,7 @@ def test_sums_over_rows_know_its_value_and_its_posterior(rho: float, *, by_row: 
 def test_the_model_kept_is_that_of_its_precisions() -> None:
     X, t = sinc(60, 3)
     t -= t.mean()
-    few, none = (fit(X, t, spec_of(rho, most=4)) for rho in (0.5, 0.0))
+    few, none = (fit(X, t, spec_of(rho, max_functions=4)) for rho in (0.5, 0.0))
     assert few.noise_sd is not None
     assert none.noise_sd is not None
     assert few.noise_sd < none.noise_sd  # what four functions leave is not all noise of the targets
@@ -156,7 +156,7 @@ def test_the_model_kept_is_that_of_its_precisions() -> None:
 
 
 def test_the_objective_never_falls_within_a_phase() -> None:
-    spec = spec_of(0.5, GaussianNoise(), most=6)
+    spec = spec_of(0.5, GaussianNoise(), max_functions=6)
     X, t = sinc(60, 5)
     states = list(iterate(pose(X, t, spec), spec))
     by_phase: dict[str, list[float]] = {}
@@ -170,19 +170,19 @@ def test_the_objective_never_falls_within_a_phase() -> None:
 def test_leave_one_out_counts_what_is_left_out_as_noise_of_each_row() -> None:
     X, t = sinc(30, 8)
     t -= t.mean()
-    model: Model = fit(X, t, spec_of(0.6, most=4))
+    model: Model = fit(X, t, spec_of(0.6, max_functions=4))
     assert model.noise_sd is not None
     found = leave_one_out(model, SelectionRows(X, t), 0.6)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
-    beyond = latent(model, X).residual
-    lam = 1.0 / (model.noise_sd**2 + 0.6 * beyond)
+    residual_variance = latent(model, X).residual
+    lam = 1.0 / (model.noise_sd**2 + 0.6 * residual_variance)
     precision = np.linalg.inv(model.covariance)
     missed, densities = [], []
     for n in range(30):
         others = np.arange(30) != n
         Sigma = np.linalg.inv(precision - lam[n] * np.outer(P[n], P[n]))
         missed.append(t[n] - float(P[n] @ Sigma @ (P[others].T @ (lam[others] * t[others]))))
-        variance = model.noise_sd**2 + float(P[n] @ Sigma @ P[n]) + beyond[n]
+        variance = model.noise_sd**2 + float(P[n] @ Sigma @ P[n]) + residual_variance[n]
         densities.append(0.5 * (np.log(2.0 * np.pi * variance) + missed[-1] ** 2 / variance))
     assert found["rmse"] == pytest.approx(np.mean(np.square(missed)) ** 0.5, rel=1e-3)
     assert found["nll"] == pytest.approx(np.mean(densities), rel=1e-3)

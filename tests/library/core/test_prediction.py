@@ -80,13 +80,13 @@ def test_points_predicted_in_chunks_are_predicted_alike(name: str, monkeypatch: 
     likelihood = LIKELIHOODS[name]
     X, t = rows_for(likelihood, 40, 0)
     model = fit(X, t, spec_for(likelihood))
-    whole = parts(latent(model, X))
+    complete = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
     monkeypatch.setattr(module, "MIN_ROWS", 1)
-    for one, other in zip(parts(latent(model, X)), whole, strict=True):
+    for one, other in zip(parts(latent(model, X)), complete, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
     alone = [latent(model, X[[n]]).mean[0] for n in range(len(X))]
-    np.testing.assert_allclose(alone, whole[0], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(alone, complete[0], rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 0.1])
@@ -188,8 +188,8 @@ def test_beyond_the_functions_is_what_the_vectors_leave_of_the_process(name: str
     e, E_mm = functions(X, every), functions(functions.centres, every) + JITTER * np.eye(functions.size)
     assert model.signal_variance is not None
     by_definition = model.signal_variance * (1.0 - np.einsum("nm,mn->n", e, np.linalg.solve(E_mm, e.T)))
-    beyond = latent(model, X).residual
-    np.testing.assert_allclose(beyond, by_definition, rtol=1e-7, atol=1e-9 * model.signal_variance)
+    residual_variance = latent(model, X).residual
+    np.testing.assert_allclose(residual_variance, by_definition, rtol=1e-7, atol=1e-9 * model.signal_variance)
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -240,17 +240,17 @@ def test_a_model_ready_predicts_as_the_model_does(name: str) -> None:
 def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: str) -> None:
     model = process(name)
     X = new_points(model)
-    mean, weights, beyond = parts(latent(model, X))
+    mean, weights, residual_variance = parts(latent(model, X))
     predicted = predict(model, X)
-    assert min(weights.min(), beyond.min()) >= 0.0
+    assert min(weights.min(), residual_variance.min()) >= 0.0
     if isinstance(predicted, ClassPrediction):
         np.testing.assert_array_equal(predicted.latent_mean, mean)
-        np.testing.assert_allclose(predicted.latent_variance, weights + beyond)
+        np.testing.assert_allclose(predicted.latent_variance, weights + residual_variance)
         return
     for part in (predicted.noise, predicted.weights, predicted.residual):
         assert (predicted.variance >= part).all()
-    np.testing.assert_array_equal(predicted.residual, beyond)
-    np.testing.assert_allclose(predicted.variance, predicted.noise + weights + beyond)
+    np.testing.assert_array_equal(predicted.residual, residual_variance)
+    np.testing.assert_allclose(predicted.variance, predicted.noise + weights + residual_variance)
 
 
 def test_beyond_the_functions_of_independent_precisions_there_is_nothing() -> None:
@@ -272,25 +272,25 @@ def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(mon
     K = model.signal_variance * functions(X[functions.rows], np.arange(12))
     C = K + 0.01 * np.eye(12)
     k = model.signal_variance * functions(NEW, np.arange(12))
-    mean, weights, beyond = parts(latent(model, NEW))
+    mean, weights, residual_variance = parts(latent(model, NEW))
     np.testing.assert_allclose(mean, k @ np.linalg.solve(C, t[functions.rows]), atol=1e-5)
     textbook = model.signal_variance - np.einsum("nm,mn->n", k, np.linalg.solve(C, k.T))
-    np.testing.assert_allclose(weights + beyond, textbook, atol=1e-5)
+    np.testing.assert_allclose(weights + residual_variance, textbook, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["warped, inputs", "classes"])
 def test_a_process_predicted_in_chunks_is_predicted_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = process(name)
     X = new_points(model)
-    whole = parts(latent(model, X))
+    complete = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
     monkeypatch.setattr(module, "MIN_ROWS", 1)
-    for one, other in zip(parts(latent(model, X)), whole, strict=True):
+    for one, other in zip(parts(latent(model, X)), complete, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["warped, inputs", "classes"])
-def test_of_many_points_only_the_answer_is_kept(name: str) -> None:
+def test_of_many_points_only_the_result_is_kept(name: str) -> None:
     model = process(name)
     X = np.tile(new_points(model), (2_000, 1))
     ready = Ready.of(model)
@@ -300,5 +300,5 @@ def test_of_many_points_only_the_answer_is_kept(name: str) -> None:
         found.append(ready.latent(X[:rows]))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    half, whole = (sum(array.nbytes for array in parts(latents)) for latents in found)
-    assert peaks[1] - peaks[0] < 3 * (whole - half)
+    half, complete = (sum(array.nbytes for array in parts(latents)) for latents in found)
+    assert peaks[1] - peaks[0] < 3 * (complete - half)

@@ -97,7 +97,7 @@ def test_the_evidence_of_the_process_has_its_gradient(kernel: Covariance, one: b
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)
 
 
-def test_gamma_says_how_well_the_columns_are_determined() -> None:
+def test_gamma_measures_how_well_the_columns_are_determined() -> None:
     rows, h = drawn(GaussianNoise(), columns=3), guessed(3)
     _, _, gamma = exact(rows, Gaussian(), h)
     U = h.input_map(rows.X)
@@ -240,12 +240,12 @@ def test_the_bound_has_its_gradient(likelihood: Likelihood, one: bool, warp: boo
     found = bound(rows, vectors, Gaussian(), likelihood, h)
     gradient, places_slope = bound_gradient(rows, vectors, Gaussian(), h, found)
     assert (places_slope is None) == (not moves)
-    joined, whole = h.packed(), gradient
+    joined, complete = h.packed(), gradient
     if vectors.moved is not None and places_slope is not None:
-        joined, whole = np.append(joined, vectors.moved), np.append(gradient, places_slope)
+        joined, complete = np.append(joined, vectors.moved), np.append(gradient, places_slope)
     # The posterior of classes rests to some digits only.
     tolerance = 1e-6 if likelihood.has_constant_precision else 2e-4
-    np.testing.assert_allclose(whole, by_differences(value, joined, 1e-4), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(complete, by_differences(value, joined, 1e-4), rtol=tolerance, atol=tolerance)
 
 
 @each_kernel
@@ -385,8 +385,8 @@ def test_how_many_rows_are_computed_at_once_changes_nothing_but_rounding(
         assert moved is not None
         return found.value, np.append(theta, moved)
 
-    value, whole = slopes()
+    value, complete = slopes()
     monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 8 * 7)  # seven rows of eight columns
     by_pieces, parts = slopes()
     assert by_pieces == pytest.approx(value, rel=1e-11)
-    np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-9 * float(np.abs(whole).max()))
+    np.testing.assert_allclose(parts, complete, rtol=1e-9, atol=1e-9 * float(np.abs(complete).max()))

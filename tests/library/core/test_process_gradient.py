@@ -96,7 +96,7 @@ def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
     vectors: Literal["optimised", "rows"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, t, _ = friedman(120, 3)
-    spec = process_spec(GaussianNoise(), inputs=True, vectors=vectors, most=6)
+    spec = process_spec(GaussianNoise(), inputs=True, vectors=vectors, max_functions=6)
     posed = pose(X, t - t.mean(), spec)
     task, state = (
         Task.of(posed),

@@ -47,14 +47,14 @@ def vectors(more: Array | None = None) -> Vectors:
     return Vectors(np.zeros(len(moved), np.intp), moved, moved)
 
 
-def chosen(precisions: Array | None, *, min_gain: float = 0.1, most: int = 6, h: Hyperparameters = H) -> Chosen:
+def chosen(precisions: Array | None, *, min_gain: float = 0.1, maximum: int = 6, h: Hyperparameters = H) -> Chosen:
     spec = process_spec(GaussianNoise(), inputs=True)
     problem = pose(X, T, spec)
     problem = replace(problem, source=problem.source.with_targets(T, precisions))
     sums = row_sums(problem, FIXED, vectors(), Gaussian(), h, np.zeros(7))
     near = row_sums(problem, FIXED, vectors(), Gaussian(), h, sums.at(h).posterior.mean)
     return choose_more(
-        problem, FIXED, vectors(), Gaussian(), h, near, CANDIDATES, min_gain=min_gain, max_functions=most
+        problem, FIXED, vectors(), Gaussian(), h, near, CANDIDATES, min_gain=min_gain, max_functions=maximum
     )
 
 
@@ -85,12 +85,12 @@ def test_a_copy_of_a_function_in_the_model_brings_nothing() -> None:
     assert abs(found.next_gain) < 1e-3
 
 
-def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = chosen(None)
+def test_blocks_of_rows_compute_what_all_rows_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    complete = chosen(None)
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
     parts = chosen(None)
-    np.testing.assert_array_equal(parts.places, whole.places)
-    np.testing.assert_allclose(parts.gains, whole.gains, rtol=1e-9)
+    np.testing.assert_array_equal(parts.places, complete.places)
+    np.testing.assert_allclose(parts.gains, complete.gains, rtol=1e-9)
 
 
 def test_a_root_of_a_gram_matrix_has_its_rank_and_gives_it_back_whatever_the_columns_sizes() -> None:
@@ -112,9 +112,9 @@ def few_rows_first(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tasks, name, value)
 
 
-def states_of(rows: int, *, most: int | None = None) -> list[Iterate]:
+def states_of(rows: int, *, maximum: int | None = None) -> list[Iterate]:
     drawn, t, _ = friedman(rows, 3)
-    spec = process_spec(GaussianNoise(), inputs=True, most=most)
+    spec = process_spec(GaussianNoise(), inputs=True, max_functions=maximum)
     return list(iterates(pose(drawn, t, spec), spec))
 
 
@@ -132,9 +132,9 @@ def test_functions_grow_in_rounds_until_none_gains() -> None:
 
 
 @pytest.mark.parametrize("leading", [0, 1])
-def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_kernel_stands(leading: int) -> None:
+def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_kernel_is(leading: int) -> None:
     drawn, t, _ = friedman(40, 3)
-    spec = process_spec(GaussianNoise(), inputs=True, most=8)
+    spec = process_spec(GaussianNoise(), inputs=True, max_functions=8)
     kernel, *others = spec.basis
     spec = replace(spec, basis=(*others[:leading], kernel, *others[leading:]))
     problem = pose(drawn, t, spec)
@@ -148,8 +148,8 @@ def test_candidates_for_growth_are_those_that_are_not_in_the_model_wherever_the_
 
 @pytest.mark.usefixtures("few_rows_first")
 def test_where_functions_are_at_their_most_the_next_gain_is_that_at_the_widths_of_the_end() -> None:
-    """Learned together, eight functions say what many more would have said where they stood at first."""
-    found = states_of(2_000, most=8)
+    """Learned together, eight functions represent what many more would have where they were at first."""
+    found = states_of(2_000, maximum=8)
     first = next(process_of(now.state) for now in found if process_of(now.state).phase == "noise")
     last = process_of(found[-1].state)
     assert len(found[-1].state.active) == 8 + 11
@@ -162,7 +162,7 @@ def test_where_functions_are_at_their_most_the_next_gain_is_that_at_the_widths_o
 def test_candidates_are_drawn_anew_where_the_first_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "MAX_CANDIDATES", 10)
     monkeypatch.setattr(tasks, "MIN_CANDIDATES", 10)
-    found = states_of(3_000, most=40)
+    found = states_of(3_000, maximum=40)
     first = next(process_of(now.state) for now in found if process_of(now.state).phase == "noise")
     last = found[-1].state
     assert first.next_gain == 0.0
@@ -172,11 +172,11 @@ def test_candidates_are_drawn_anew_where_the_first_ran_out(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("few_rows_first")
-def test_all_rows_are_met_a_block_at_a_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_rows_are_read_a_block_at_a_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where everything is learned together on all rows, they are not had at once either."""
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
     drawn, t, _ = friedman(700, 3)
-    spec = process_spec(GaussianNoise(), inputs=True, most=6)
+    spec = process_spec(GaussianNoise(), inputs=True, max_functions=6)
     centres = Sampler(ArrayRows(drawn, t), 0).sample(200)
     ends = []
     for source in (ArrayRows(drawn, t), partitioned(ArrayRows(drawn, t), 3), generated(drawn, t)):
@@ -201,12 +201,12 @@ def test_a_fit_of_given_functions_does_not_grow() -> None:
 
 
 @pytest.mark.usefixtures("few_rows_first")
-@pytest.mark.parametrize("most", [4, 8])
-def test_more_functions_than_are_chosen_at_once_come_in_rounds(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("maximum", [4, 8])
+def test_more_functions_than_are_chosen_at_once_come_in_rounds(maximum: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(phases, "MAX_FUNCTIONS", 2)
     drawn, t, _ = friedman(600, 3)
-    spec = replace(process_spec(GaussianNoise()), prior=GaussianProcess(min_gain=1.0, max_functions=most))
-    assert len(fit(drawn, t, spec).mean) == most + 1
+    spec = replace(process_spec(GaussianNoise()), prior=GaussianProcess(min_gain=1.0, max_functions=maximum))
+    assert len(fit(drawn, t, spec).mean) == maximum + 1
 
 
 @pytest.mark.usefixtures("few_rows_first")

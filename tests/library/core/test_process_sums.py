@@ -54,15 +54,15 @@ def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> No
     np.testing.assert_allclose(reached.posterior.covariance, found.optimum.posterior.covariance, rtol=1e-8, atol=1e-14)
 
 
-def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = sums()
+def test_blocks_of_rows_compute_what_all_rows_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    complete = sums()
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
     monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
     parts = sums()
-    assert parts.rows == whole.rows == 60
-    np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(parts.slope, whole.slope, rtol=1e-11, atol=1e-11)
-    assert (parts.square, parts.left) == pytest.approx((whole.square, whole.left), rel=1e-12)
+    assert parts.rows == complete.rows == 60
+    np.testing.assert_allclose(parts.gram, complete.gram, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(parts.slope, complete.slope, rtol=1e-11, atol=1e-11)
+    assert (parts.square, parts.left) == pytest.approx((complete.square, complete.left), rel=1e-12)
 
 
 def test_how_many_threads_sum_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:

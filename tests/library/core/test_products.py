@@ -53,7 +53,7 @@ def test_dense_products_in_pieces_are_those_of_the_whole(kept: bool, monkeypatch
     assert len(dense._blocks) == (5 if kept else 0)
 
 
-def test_the_factor_leaves_no_more_than_it_says() -> None:
+def test_the_factor_leaves_no_more_than_it_reports() -> None:
     X, _, _ = drawn()
     functions = functions_on(X, np.arange(ROWS))
     G = incomplete_cholesky(functions, X, 60)
@@ -65,16 +65,16 @@ def test_the_factor_leaves_no_more_than_it_says() -> None:
 def test_a_kernel_matrix_of_high_rank_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     X, _, _ = drawn(10)
     functions = functions_on(X, np.arange(ROWS), width=1.0)
-    rows_asked: list[int] = []
+    rows_requested: list[int] = []
     evaluate = Gaussian.__call__
 
     def counted(kernel: Gaussian, U: Array, Z: Array) -> Array:
-        rows_asked.append(len(U))
+        rows_requested.append(len(U))
         return evaluate(kernel, U, Z)
 
     monkeypatch.setattr(Gaussian, "__call__", counted)
     assert incomplete_cholesky(functions, X, ROWS // 8) is None
-    assert sum(rows_asked) <= ROWS // 8 // 2
+    assert sum(rows_requested) <= ROWS // 8 // 2
     assert isinstance(products_of(functions, X, is_kept=True), Dense)
 
 

@@ -85,7 +85,7 @@ def test_rows_twice_with_twice_the_variance_are_the_rows(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WALKS)
-def test_a_row_that_says_nothing_changes_nothing(name: str) -> None:
+def test_an_uninformative_row_changes_nothing(name: str) -> None:
     X, t, sd = scattered(40, 2)
     expected = fit(X, t, WALKS[name], noise_sd=sd)
     X, t, sd = np.append(X, [[1.5]], axis=0), np.append(t, 1e5), np.append(sd, 1e6 * sd.max())
@@ -96,7 +96,7 @@ def test_a_row_that_says_nothing_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GREEDY)
-def test_a_row_that_says_nothing_leaves_a_process_as_good(name: str) -> None:
+def test_an_uninformative_row_leaves_a_process_as_good(name: str) -> None:
     X, t, sd = scattered(60, 2)
     places = np.linspace(-10.0, 10.0, 50)[:, None]
     truth = np.sinc(places[:, 0] / np.pi)
@@ -186,7 +186,7 @@ def test_the_bound_has_each_rows_noise_and_its_gradient() -> None:
 
 
 @pytest.mark.parametrize("block", [8 * 7, 2**20])
-def test_sums_over_rows_say_what_the_bound_on_all_says(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_sums_over_rows_compute_the_bound_on_all(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(linalg, "PIECE_BYTES", 8 * block)
     X, t, sd = scattered(40, 3)
     problem = pose(X, t, GREEDY["fixed width"], noise_sd=sd)
@@ -269,7 +269,7 @@ def test_what_a_new_point_brings_is_known_as_far_as_each_row_knows_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["sequential", "free"])
-def test_leave_one_out_is_what_a_fit_without_the_row_says_at_the_same_hyperparameters(name: str) -> None:
+def test_leave_one_out_is_what_a_fit_without_the_row_predicts_at_the_same_hyperparameters(name: str) -> None:
     X, t, sd = scattered(30, 8)
     t -= np.average(t, weights=sd**-2)
     model = replace(fit(X, t, EACH[name], noise_sd=sd), augmentation=None)
@@ -335,8 +335,8 @@ def test_targets_that_are_all_the_same_can_be_learned_from(algorithm: Algorithm)
 def test_a_training_measures_with_each_rows_noise() -> None:
     X, t, sd = scattered(60, 11)
     rows, away = SelectionRows(X, t, sd), SelectionRows(*scattered(200, 12))
-    spec, rival = GREEDY["free"], replace(WALKS["priced"], basis=spec_for(BY_ROW).basis)
-    *_, last = train(rows, spec, compared_models=(rival,), folding=Folding(), held_out=away, folds=3)
+    spec, alternative = GREEDY["free"], replace(WALKS["priced"], basis=spec_for(BY_ROW).basis)
+    *_, last = train(rows, spec, compared_models=(alternative,), folding=Folding(), held_out=away, folds=3)
     assert isinstance(last, Trained)
     assert last.validation["rows"] == 60.0
     for measured in (last.scores, last.validation, last.leave_one_out):

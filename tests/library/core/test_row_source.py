@@ -114,12 +114,12 @@ def written(folder: Path) -> MappedRows:
 
 
 def sources(folder: Path) -> dict[str, RowSource]:
-    whole = ArrayRows(X, T)
+    full = ArrayRows(X, T)
     return {
         "three threads": ArrayRows(X, T, threads=3),
         "not in one piece": ArrayRows(np.asfortranarray(X), T),
-        "two parts": partitioned(whole, 2),
-        "seven parts": partitioned(whole, 7),
+        "two parts": partitioned(full, 2),
+        "seven parts": partitioned(full, 7),
         "mapped": written(folder),
         "generated": generated(X, T),
     }

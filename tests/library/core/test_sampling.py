@@ -43,11 +43,11 @@ def test_of_equal_keys_the_earlier_row_comes_first(table: Array, size: int, cut:
     doubled = np.concatenate([table, table])
     X, t = doubled[:, :2], doubled[:, 2]
     cut = min(cut, len(t) - 1)
-    whole = ArrayRows(X, t).reduce(SmallestKeys(size, 0))
+    full = ArrayRows(X, t).reduce(SmallestKeys(size, 0))
     keys = content_keys(doubled, 0)
     order = np.lexsort((np.arange(len(t)), keys))[:size]
-    np.testing.assert_array_equal(whole.numbers, order)
-    np.testing.assert_array_equal(whole.keys, keys[order])
+    np.testing.assert_array_equal(full.numbers, order)
+    np.testing.assert_array_equal(full.keys, keys[order])
     find = SmallestKeys(size, 0)
     former, latter = find(RowBlock(0, X[:cut], t[:cut])), find(RowBlock(cut, X[cut:], t[cut:]))
     np.testing.assert_array_equal((former + latter).numbers, order)

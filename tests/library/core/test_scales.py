@@ -22,7 +22,7 @@ def test_widths_go_from_the_third_nearest_neighbour_to_twice_the_diameter(inputs
     assert width_range(X) == pytest.approx(by_definition(X))
 
 
-def test_rows_that_stand_twice_count_once() -> None:
+def test_repeated_rows_count_once() -> None:
     X = np.random.default_rng(0).standard_normal((20, 2))
     assert width_range(np.vstack([X, X, X, X])) == pytest.approx(width_range(X))
 
@@ -39,8 +39,8 @@ def test_one_point_alone_may_have_any_width() -> None:
 
 @pytest.mark.parametrize("points", [2, 3])
 def test_few_points_have_a_range_too(points: int) -> None:
-    least, greatest = width_range(np.arange(float(points))[:, None])
-    assert 0.0 < least <= greatest == WIDEST * (points - 1.0)
+    minimum, largest = width_range(np.arange(float(points))[:, None])
+    assert 0.0 < minimum <= largest == WIDEST * (points - 1.0)
 
 
 def drawn_map(inputs: int, *, seed: int = 0, one_width: bool = False, skew: bool = True, tail: bool = True) -> InputMap:

@@ -33,7 +33,7 @@ from tests.library.core.drawn import (
 ACTIVE = (30, 4, 11, 25)
 MIN_SQUARES = OneAgainstRest(3)
 LEFT = 1e-5
-"""What an iteration that converges linearly leaves of the precisions."""
+"""The remaining change of the precisions after an iteration that converges linearly."""
 
 
 def found(likelihood: Likelihood, active: tuple[int, ...] = ACTIVE, seed: int = 0) -> tuple[Factors, Evidence]:

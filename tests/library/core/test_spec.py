@@ -160,7 +160,7 @@ def test_a_group_has_inputs_of_its_own_and_a_width_that_is_known(group: Group, d
     assert refused.value.field == "basis"
 
 
-def test_dictionaries_stand_side_by_side_under_independent_weights() -> None:
+def test_dictionaries_are_side_by_side_under_independent_weights() -> None:
     kernel = Group((1, 2), KernelBasis(width=FixedWidth(2.0)))
     check(Spec(GaussianNoise(), (kernel, Group((0,), Steps()), Fourier(3), BSplines(), Gabor(), Bias(), Inputs())))
 
@@ -180,7 +180,7 @@ def test_inputs_get_terms_of_their_own_only_where_a_width_for_each_is_learned_wi
     with pytest.raises(IllegalCombinationError, match="a width for each input by evidence") as refused:
         check(Spec(GaussianNoise(), (KernelBasis(width=width, additive="evidence"),), prior, algorithm))
     assert refused.value.field == "basis"
-    asked = KernelBasis(width=EvidencePerInputWidth(), additive="evidence")
-    legal = Spec(GaussianNoise(), (asked,), GaussianProcess(), Greedy())
+    requested = KernelBasis(width=EvidencePerInputWidth(), additive="evidence")
+    legal = Spec(GaussianNoise(), (requested,), GaussianProcess(), Greedy())
     check(legal)
-    assert learning(legal, asked).additive
+    assert learning(legal, requested).additive

@@ -17,8 +17,8 @@ S += S.T
 
 
 def test_shares_are_the_softmax_of_the_logits_beside_0() -> None:
-    whole = np.exp(np.array([-0.7, 0.4, 0.0]))
-    np.testing.assert_allclose(TERMS.shares, whole[:2] / whole.sum(), rtol=1e-12)
+    full = np.exp(np.array([-0.7, 0.4, 0.0]))
+    np.testing.assert_allclose(TERMS.shares, full[:2] / full.sum(), rtol=1e-12)
 
 
 def test_a_new_term_takes_its_share_from_all_others_alike() -> None:

@@ -1,4 +1,4 @@
-"""What earlier formats of documents become."""
+"""The conversion of earlier formats of documents."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.narrowing import of_kind
 
 
 @pytest.mark.parametrize(("sharpness", "temperature"), [(2.0, 0.5), (4, 0.25), ("learned", "learned")])
-def test_a_sharpness_becomes_a_temperature_wherever_it_stands(sharpness: float | str, temperature: float | str) -> None:
+def test_a_sharpness_becomes_a_temperature_wherever_it_is(sharpness: float | str, temperature: float | str) -> None:
     beside: dict[str, Json] = {"type": "one_against_rest", "classes": 3, "zeta": 1}
     earlier: Json = {"alternatives": [{"likelihood": {**beside, "sharpness": sharpness}}], "seed": 1}
     expected = {"alternatives": [{"likelihood": {**beside, "temperature": temperature}}], "seed": 1}

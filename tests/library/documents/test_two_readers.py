@@ -22,7 +22,7 @@ class Wrong:
 
 
 def by_pydantic(content: bytes) -> object:
-    """The document, or what pydantic says is wrong."""
+    """The document, or the errors of pydantic."""
     try:
         return formats.DOCUMENT.validate_json(content, strict=True)
     except ValidationError as error:
@@ -30,7 +30,7 @@ def by_pydantic(content: bytes) -> object:
 
 
 def by_converter(content: bytes) -> object:
-    """The document, or what the converter says is wrong."""
+    """The document, or the errors of the converter."""
     try:
         return DOCUMENT.decode(json.loads(content))
     except InvalidRequestError as error:

@@ -1,4 +1,4 @@
-"""What is refused of a document, member by member."""
+"""Documents that are refused, member by member."""
 
 from dataclasses import replace
 from math import inf

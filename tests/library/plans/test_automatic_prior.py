@@ -45,36 +45,38 @@ INDEPENDENT = Spec(
 )
 
 
-def asking(target: str = "y") -> SupervisedRequest:
+def requesting(target: str = "y") -> SupervisedRequest:
     """One process and its rivals: several have tests of their own."""
     return SupervisedRequest(DATASET_ID, target, effort="quick")
 
 
-def test_nothing_said_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:
-    found = plan(asking(), DATASET)
+def test_the_default_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:
+    found = plan(requesting(), DATASET)
     assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (PROCESS, Greedy(), (INDEPENDENT,))
 
 
-def numbers_spanning(least: float, most: float, rows: int) -> Dataset:
-    """Columns `x` and `y`; y goes from `least` to `most`."""
+def numbers_spanning(minimum: float, maximum: float, rows: int) -> Dataset:
+    """Columns `x` and `y`; y goes from `minimum` to `maximum`."""
     x = np.linspace(0.0, 1.0, rows)
-    return dataset_of({"x": NumberColumn(x), "y": NumberColumn(least + (most - least) * x)})
+    return dataset_of({"x": NumberColumn(x), "y": NumberColumn(minimum + (maximum - minimum) * x)})
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern52(), Laplacian(), RationalQuadratic()], ids=str)
-def test_the_functions_of_any_one_covariance_are_a_process_unless_said_otherwise(kernel: Kernel) -> None:
-    found = plan(replace(asking(), basis=KernelChoice(kernel)), DATASET)
+def test_the_functions_of_any_one_covariance_are_a_process_unless_stated_otherwise(kernel: Kernel) -> None:
+    found = plan(replace(requesting(), basis=KernelChoice(kernel)), DATASET)
     assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
     assert found.spec.basis[0] == KernelBasis(kernel, EvidencePerInputWidth(), "evidence")
-    assert [rival.prior for rival in found.compared_models] == [Independent(price=True)]
+    assert [alternative.prior for alternative in found.compared_models] == [Independent(price=True)]
     assert found.compared_models[0].basis[0] == KernelBasis(kernel, InheritedWidth())
 
 
-def test_dictionaries_that_are_listed_are_those_of_the_rival_too() -> None:
-    found = plan(replace(asking(), basis=(Bias(), KernelChoice(Matern52(), FixedWidth(2.0)))), DATASET)
+def test_dictionaries_that_are_listed_are_those_of_the_alternative_too() -> None:
+    found = plan(replace(requesting(), basis=(Bias(), KernelChoice(Matern52(), FixedWidth(2.0)))), DATASET)
     assert found.spec.prior == PROCESS
     assert found.spec.basis == (Bias(), KernelBasis(Matern52(), FixedWidth(2.0)))
-    assert [rival.basis for rival in found.compared_models] == [(Bias(), KernelBasis(Matern52(), InheritedWidth()))]
+    assert [alternative.basis for alternative in found.compared_models] == [
+        (Bias(), KernelBasis(Matern52(), InheritedWidth()))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -92,30 +94,30 @@ def test_dictionaries_that_are_listed_are_those_of_the_rival_too() -> None:
 def test_functions_that_are_not_those_of_one_covariance_have_independent_weights(
     basis: BasisChoice | tuple[BasisChoice, ...],
 ) -> None:
-    found = plan(replace(asking(), basis=basis), DATASET)
+    found = plan(replace(requesting(), basis=basis), DATASET)
     assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), Sequential(), ())
 
 
 @pytest.mark.parametrize("algorithm", [Sequential(), ReEstimation()], ids=lambda one: one.type)
-def test_an_algorithm_for_independent_weights_asks_for_them(algorithm: Algorithm) -> None:
-    found = plan(replace(asking(), algorithm=algorithm), DATASET)
+def test_an_algorithm_for_independent_weights_requires_them(algorithm: Algorithm) -> None:
+    found = plan(replace(requesting(), algorithm=algorithm), DATASET)
     assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), algorithm, ())
     assert found.spec.basis == (KernelBasis(width=CrossValidationWidth(folds=5)), Bias())
 
 
-def test_the_algorithm_of_a_process_asks_for_one() -> None:
-    found = plan(replace(asking(), algorithm=Greedy()), DATASET)
+def test_the_algorithm_of_a_process_requires_one() -> None:
+    found = plan(replace(requesting(), algorithm=Greedy()), DATASET)
     assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
 
 
-def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
-    found = plan(replace(asking(), algorithm=Greedy()), SPANNING)
-    assert [rival.algorithm for rival in found.compared_models] == [Greedy()]
-    assert [rival.likelihood for rival in found.compared_models] == [LogGaussian()]
+def test_an_algorithm_that_is_requested_is_not_exchanged_for_that_of_an_alternative() -> None:
+    found = plan(replace(requesting(), algorithm=Greedy()), SPANNING)
+    assert [alternative.algorithm for alternative in found.compared_models] == [Greedy()]
+    assert [alternative.likelihood for alternative in found.compared_models] == [LogGaussian()]
 
 
 @pytest.mark.parametrize(
-    ("requested", "taken"),
+    ("requested", "selected"),
     [
         (Independent(), Independent()),
         (Independent(price=True), Independent(price=True)),
@@ -123,28 +125,28 @@ def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
         (GaussianProcess("rows", 3.0, 40), GaussianProcess("rows", 3.0, 40)),
     ],
 )
-def test_a_prior_that_is_asked_for_has_no_rivals(requested: Prior, taken: Prior) -> None:
-    found = plan(replace(asking(), prior=requested), numbers_spanning(1.0, 100.0, 40))
-    assert (found.spec.prior, found.compared_models) == (taken, ())
+def test_a_prior_that_is_requested_has_no_alternatives(requested: Prior, selected: Prior) -> None:
+    found = plan(replace(requesting(), prior=requested), numbers_spanning(1.0, 100.0, 40))
+    assert (found.spec.prior, found.compared_models) == (selected, ())
 
 
 @pytest.mark.parametrize(
     "requested",
     [
-        asking(),
-        asking("on"),
-        replace(asking(), basis=KernelChoice(LinearSpline())),
-        replace(asking(), algorithm=Sequential()),
-        replace(asking(), likelihood=Poisson()),
-        replace(asking(), likelihood=GaussianNoise(0.1)),
+        requesting(),
+        requesting("on"),
+        replace(requesting(), basis=KernelChoice(LinearSpline())),
+        replace(requesting(), algorithm=Sequential()),
+        replace(requesting(), likelihood=Poisson()),
+        replace(requesting(), likelihood=GaussianNoise(0.1)),
     ],
 )
-def test_automatic_is_what_nothing_said_means(requested: SupervisedRequest) -> None:
+def test_automatic_is_the_default(requested: SupervisedRequest) -> None:
     assert plan(replace(requested, prior=AutomaticPrior()), SPANNING) == plan(requested, SPANNING)
 
 
 def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
-    found = plan(asking("on"), DATASET)
+    found = plan(requesting("on"), DATASET)
     assert found.spec == Spec(
         Bernoulli(),
         (KernelBasis(width=EvidenceWidth()), Bias()),
@@ -155,21 +157,21 @@ def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
 
 
 @pytest.mark.parametrize("likelihood", [Poisson(), StudentT(), LogGaussian()], ids=lambda one: one.type)
-def test_another_likelihood_that_is_asked_for_has_no_rivals(likelihood: Likelihood) -> None:
-    found = plan(replace(asking(), likelihood=likelihood), SPANNING)
+def test_another_likelihood_that_is_requested_has_no_alternatives(likelihood: Likelihood) -> None:
+    found = plan(replace(requesting(), likelihood=likelihood), SPANNING)
     assert found.spec.prior == GaussianProcess(min_gain=likelihood.min_gain)
     assert (found.spec.likelihood, found.compared_models) == (likelihood, ())
 
 
 @pytest.mark.parametrize(("rows", "beside"), [(5_000, 1), (5_001, 0)])
 def test_independent_weights_are_fitted_beside_a_process_up_to_so_many_rows(rows: int, beside: int) -> None:
-    found = plan(asking(), numbers_spanning(-1.0, 1.0, rows))
+    found = plan(requesting(), numbers_spanning(-1.0, 1.0, rows))
     assert found.spec.prior == PROCESS
     assert len(found.compared_models) == beside
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "rows", "tried"),
+    ("minimum", "maximum", "rows", "tried"),
     [
         (1.0, 10.1, 40, True),
         (1.0, 10.0, 40, False),
@@ -182,25 +184,27 @@ def test_independent_weights_are_fitted_beside_a_process_up_to_so_many_rows(rows
     ],
 )
 def test_the_logarithm_is_tried_where_targets_are_positive_and_span_more_than_ten(
-    least: float, most: float, rows: int, tried: bool
+    minimum: float, maximum: float, rows: int, tried: bool
 ) -> None:
-    found = plan(asking(), numbers_spanning(least, most, rows))
+    found = plan(requesting(), numbers_spanning(minimum, maximum, rows))
     assert found.spec.likelihood == GaussianNoise()
-    logarithms = [rival for rival in found.compared_models if rival.likelihood == LogGaussian()]
+    logarithms = [alternative for alternative in found.compared_models if alternative.likelihood == LogGaussian()]
     assert logarithms == ([replace(found.spec, likelihood=LogGaussian())] if tried else [])
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise(0.5)])
-def test_noise_that_is_asked_for_is_not_exchanged_for_that_of_a_logarithm(likelihood: GaussianNoise) -> None:
-    found = plan(replace(asking(), likelihood=likelihood), SPANNING)
-    assert [(rival.prior, rival.likelihood) for rival in found.compared_models] == [
+def test_noise_that_is_requested_is_not_exchanged_for_that_of_a_logarithm(likelihood: GaussianNoise) -> None:
+    found = plan(replace(requesting(), likelihood=likelihood), SPANNING)
+    assert [(alternative.prior, alternative.likelihood) for alternative in found.compared_models] == [
         (Independent(price=True), likelihood)
     ]
 
 
 def test_the_logarithm_comes_before_independent_weights_and_both_have_the_seed() -> None:
-    found = plan(replace(asking(), seed=7), SPANNING)
-    assert [(rival.prior.type, rival.likelihood.type, rival.seed) for rival in found.compared_models] == [
+    found = plan(replace(requesting(), seed=7), SPANNING)
+    assert [
+        (alternative.prior.type, alternative.likelihood.type, alternative.seed) for alternative in found.compared_models
+    ] == [
         ("gaussian_process", "log_gaussian", 7),
         ("independent", "gaussian", 7),
     ]

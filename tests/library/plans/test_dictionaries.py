@@ -28,7 +28,7 @@ TABLE: Block = {
 DATASET = dataset_of(TABLE)
 
 
-def asking(*basis: BasisChoice, target: str = "y") -> SupervisedRequest:
+def requesting(*basis: BasisChoice, target: str = "y") -> SupervisedRequest:
     return SupervisedRequest(DATASET_ID, target, basis=basis)
 
 
@@ -36,41 +36,41 @@ def asking(*basis: BasisChoice, target: str = "y") -> SupervisedRequest:
 def test_a_dictionary_alone_has_a_bias_beside_it_and_every_function_pays(
     dictionary: Steps | Fourier | BSplines,
 ) -> None:
-    spec = plan(replace(asking(), basis=dictionary), DATASET).spec
+    spec = plan(replace(requesting(), basis=dictionary), DATASET).spec
     assert (spec.basis, spec.prior, spec.algorithm) == ((dictionary, Bias()), Independent(price=True), Sequential())
-    assert plan(replace(asking(), basis=dictionary), DATASET).compared_models == ()
+    assert plan(replace(requesting(), basis=dictionary), DATASET).compared_models == ()
 
 
 def test_a_list_is_exact() -> None:
     basis = (Steps(), KernelChoice(width=FixedWidth(0.5)))
-    found = plan(asking(*basis), DATASET)
+    found = plan(requesting(*basis), DATASET)
     assert found.spec.basis == (Steps(), KernelBasis(width=FixedWidth(0.5)))
     assert not found.standardise
 
 
-def test_nothing_is_paid_where_it_cannot_be_or_where_classes_are_told_apart() -> None:
-    by_all = replace(asking(Steps()), algorithm=ReEstimation())
+def test_nothing_is_paid_where_it_cannot_be_or_where_classes_are_distinguished() -> None:
+    by_all = replace(requesting(Steps()), algorithm=ReEstimation())
     assert plan(by_all, DATASET).spec.prior == Independent()
-    classes = plan(asking(Steps(), target="on"), DATASET).spec
+    classes = plan(requesting(Steps(), target="on"), DATASET).spec
     assert (classes.likelihood, classes.prior) == (Bernoulli(), Independent())
 
 
-def test_a_prior_that_is_asked_for_is_kept_and_a_process_refused_beside_dictionaries() -> None:
-    assert plan(replace(asking(Steps()), prior=Independent()), DATASET).spec.prior == Independent()
+def test_a_prior_that_is_requested_is_kept_and_a_process_refused_beside_dictionaries() -> None:
+    assert plan(replace(requesting(Steps()), prior=Independent()), DATASET).spec.prior == Independent()
     with pytest.raises(InvalidRequestError, match="no other functions") as refused:
-        plan(replace(asking(KernelChoice(), Steps()), prior=GaussianProcess()), DATASET)
+        plan(replace(requesting(KernelChoice(), Steps()), prior=GaussianProcess()), DATASET)
     assert [fault.pointer for fault in refused.value.faults] == ["/basis"]
 
 
 def test_a_group_sees_the_inputs_that_it_names() -> None:
     """Inputs are x, colour, z and on, in the table's order."""
-    found = plan(asking(GroupChoice(("z", "x"), Gabor()), GroupChoice(("colour",), Inputs()), Bias()), DATASET)
+    found = plan(requesting(GroupChoice(("z", "x"), Gabor()), GroupChoice(("colour",), Inputs()), Bias()), DATASET)
     assert found.spec.basis == (Group((2, 0), Gabor()), Group((1,), Inputs()), Bias())
 
 
 def test_a_width_in_a_group_is_given_and_one_for_each_of_its_inputs() -> None:
     widths = KernelChoice(width=FixedWidth((0.5, 2.0)))
-    found = plan(asking(GroupChoice(("z", "x"), widths)), DATASET)
+    found = plan(requesting(GroupChoice(("z", "x"), widths)), DATASET)
     assert found.spec.basis == (Group((2, 0), KernelBasis(width=FixedWidth((0.5, 2.0)))),)
     assert not found.standardise
     for group, pointer in (
@@ -79,7 +79,7 @@ def test_a_width_in_a_group_is_given_and_one_for_each_of_its_inputs() -> None:
         (GroupChoice(("z", "x"), KernelChoice()), "/basis"),
     ):
         with pytest.raises(InvalidRequestError) as refused:
-            plan(asking(group), DATASET)
+            plan(requesting(group), DATASET)
         assert [fault.pointer for fault in refused.value.faults] == [pointer]
 
 
@@ -95,9 +95,9 @@ def test_a_width_in_a_group_is_given_and_one_for_each_of_its_inputs() -> None:
         (Gabor(), "/basis/1", "got `colour`, which holds texts"),
     ],
 )
-def test_what_a_group_cannot_be_is_told_where_it_stands(group: BasisChoice, pointer: str, detail: str) -> None:
+def test_what_a_group_cannot_be_is_reported_where_it_is(group: BasisChoice, pointer: str, detail: str) -> None:
     with pytest.raises(InvalidRequestError, match=detail) as refused:
-        plan(asking(Bias(), group), DATASET)
+        plan(requesting(Bias(), group), DATASET)
     assert [fault.pointer for fault in refused.value.faults] == [pointer]
 
 

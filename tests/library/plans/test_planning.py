@@ -50,7 +50,7 @@ TABLE: Block = {
 DATASET = dataset_of(TABLE)
 
 
-def asking(target: str = "y") -> SupervisedRequest:
+def requesting(target: str = "y") -> SupervisedRequest:
     return SupervisedRequest(DATASET_ID, target)
 
 
@@ -74,7 +74,7 @@ def with_column(name: str, column: Column) -> Dataset:
 
 
 def test_only_a_target_gives_a_whole_plan() -> None:
-    found = plan(asking(), DATASET)
+    found = plan(requesting(), DATASET)
     assert found.task == "regression"
     assert found.inputs == (
         InputColumn("x", "number"),
@@ -97,25 +97,25 @@ def test_only_a_target_gives_a_whole_plan() -> None:
 
 
 def test_the_seed_goes_into_the_spec() -> None:
-    assert plan(replace(asking(), seed=7), DATASET).spec.seed == 7
+    assert plan(replace(requesting(), seed=7), DATASET).spec.seed == 7
 
 
 def test_a_width_given_as_a_number_leaves_the_inputs_as_they_are() -> None:
     basis = (KernelChoice(width=FixedWidth(0.5)), Bias())
-    assert not plan(replace(asking(), basis=basis), DATASET).standardise
-    assert plan(replace(asking(), basis=basis, standardise=True), DATASET).standardise
+    assert not plan(replace(requesting(), basis=basis), DATASET).standardise
+    assert plan(replace(requesting(), basis=basis, standardise=True), DATASET).standardise
 
 
 def test_a_width_for_each_input_is_of_the_inputs_as_they_are_named() -> None:
     basis = (Bias(), KernelChoice(width=FixedWidth((0.5, 2.0))))
-    found = plan(replace(asking(), inputs=("colour", "x"), basis=basis), DATASET)
+    found = plan(replace(requesting(), inputs=("colour", "x"), basis=basis), DATASET)
     assert found.spec.basis == (Bias(), KernelBasis(width=FixedWidth((0.5, 2.0))))
     assert [column.name for column in found.inputs] == ["colour", "x"]
     assert not found.standardise
 
 
 @pytest.mark.parametrize(
-    ("inputs", "widths", "pointer", "said"),
+    ("inputs", "widths", "pointer", "message"),
     [
         (
             ("x", "on"),
@@ -135,19 +135,19 @@ def test_a_width_for_each_input_is_of_the_inputs_as_they_are_named() -> None:
     ],
 )
 def test_widths_that_do_not_go_with_the_inputs_are_refused(
-    inputs: tuple[str, ...] | None, widths: tuple[float, ...], pointer: str, said: str
+    inputs: tuple[str, ...] | None, widths: tuple[float, ...], pointer: str, message: str
 ) -> None:
     basis = (Bias(), KernelChoice(width=FixedWidth(widths)))
-    fault = only_fault(replace(asking(), inputs=inputs, basis=basis))
+    fault = only_fault(replace(requesting(), inputs=inputs, basis=basis))
     assert fault.pointer == pointer
-    assert fault.detail.startswith(said)
+    assert fault.detail.startswith(message)
 
 
 @pytest.mark.parametrize(("prior", "algorithm"), [(Independent(), None), (None, Sequential())])
-def test_independent_weights_have_a_width_for_each_input_where_that_is_asked_for(
+def test_independent_weights_have_a_width_for_each_input_where_that_is_requested(
     prior: Prior | None, algorithm: Algorithm | None
 ) -> None:
-    requested = replace(asking(), prior=prior, algorithm=algorithm, basis=KernelChoice(width=PER_INPUT))
+    requested = replace(requesting(), prior=prior, algorithm=algorithm, basis=KernelChoice(width=PER_INPUT))
     assert plan(requested, DATASET).spec.basis == (KernelBasis(width=PER_INPUT), Bias())
 
 
@@ -172,32 +172,32 @@ PER_INPUT = EvidencePerInputWidth()
 def test_under_a_process_widths_and_warps_are_learned_beside_a_bias_and_the_inputs(
     requested: BasisChoice | tuple[BasisChoice, ...] | None, resolved: tuple[Basis, ...]
 ) -> None:
-    found = plan(replace(asking(), prior=GaussianProcess(), basis=requested), DATASET)
+    found = plan(replace(requesting(), prior=GaussianProcess(), basis=requested), DATASET)
     assert found.spec.basis == resolved
     assert found.spec.algorithm == Greedy()
     assert found.standardise
 
 
 def test_under_a_process_classes_are_learned_without_warps_and_linear_columns() -> None:
-    found = plan(replace(asking("on"), prior=GaussianProcess()), DATASET)
+    found = plan(replace(requesting("on"), prior=GaussianProcess()), DATASET)
     assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth(shrinkage=1.0)), Bias())
     assert found.spec.likelihood == Bernoulli()
 
 
-def test_a_fixed_width_is_bent_only_where_that_is_said() -> None:
+def test_a_fixed_width_is_bent_only_where_that_is_stated() -> None:
     basis = KernelChoice(width=FixedWidth(2.0))
-    found = plan(replace(asking(), prior=GaussianProcess(), basis=basis), DATASET)
+    found = plan(replace(requesting(), prior=GaussianProcess(), basis=basis), DATASET)
     assert found.spec.basis == (KernelBasis(width=FixedWidth(2.0)), Bias(), Inputs())
     assert not found.standardise
 
 
 @pytest.mark.parametrize("basis", [Bias(), Inputs()])
-def test_a_dictionary_without_kernels_stands_alone(basis: BasisChoice) -> None:
-    assert plan(replace(asking(), basis=basis), DATASET).spec.basis == (basis,)
+def test_a_dictionary_without_kernels_is_alone(basis: BasisChoice) -> None:
+    assert plan(replace(requesting(), basis=basis), DATASET).spec.basis == (basis,)
 
 
 @pytest.mark.parametrize(
-    ("prior", "algorithm", "basis", "pointer", "said"),
+    ("prior", "algorithm", "basis", "pointer", "message"),
     [
         (
             GaussianProcess(),
@@ -228,11 +228,11 @@ def test_choices_that_do_not_go_together_are_named(
     algorithm: Algorithm | None,
     basis: BasisChoice | tuple[BasisChoice, ...] | None,
     pointer: str,
-    said: str,
+    message: str,
 ) -> None:
-    fault = only_fault(replace(asking(), prior=prior, algorithm=algorithm, basis=basis))
+    fault = only_fault(replace(requesting(), prior=prior, algorithm=algorithm, basis=basis))
     assert fault.pointer == pointer
-    assert fault.detail.startswith(said)
+    assert fault.detail.startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -249,19 +249,19 @@ def test_choices_that_do_not_go_together_are_named(
     ],
 )
 def test_the_default_model_name_comes_from_the_datasets(dataset: str, model: str) -> None:
-    assert plan(asking(), replace(DATASET, name=dataset)).model == model
+    assert plan(requesting(), replace(DATASET, name=dataset)).model == model
 
 
 @given(st.text(max_size=80))
-def test_every_default_model_name_is_one_that_could_be_asked_for(dataset: str) -> None:
-    name = plan(asking(), replace(DATASET, name=dataset)).model
+def test_every_default_model_name_is_one_that_could_be_requested(dataset: str) -> None:
+    name = plan(requesting(), replace(DATASET, name=dataset)).model
     assert re.fullmatch(r"[a-z][a-z0-9._-]{0,62}", name)
-    assert plan(replace(asking(), model=name), DATASET).model == name
+    assert plan(replace(requesting(), model=name), DATASET).model == name
 
 
 @pytest.mark.parametrize("name", ["Big", "1st", "", "a" * 64, "a b", "a\n", "ä"])
 def test_a_bad_model_name_is_refused(name: str) -> None:
-    assert only_fault(replace(asking(), model=name)).pointer == "/model"
+    assert only_fault(replace(requesting(), model=name)).pointer == "/model"
 
 
 # Task
@@ -279,10 +279,10 @@ def test_a_bad_model_name_is_refused(name: str) -> None:
         (numbers(0, 1, 2, 1), "regression", (), "numbers"),
     ],
 )
-def test_the_task_follows_from_the_target_and_the_plan_says_why(
+def test_the_task_follows_from_the_target_and_the_plan_states_why(
     column: Column, task: Task, classes: tuple[object, ...], why: str
 ) -> None:
-    found = plan(replace(asking("t"), missing="drop_rows"), with_column("t", column))
+    found = plan(replace(requesting("t"), missing="drop_rows"), with_column("t", column))
     assert found.task == task
     assert found.classes == classes
     assert [type(label) for label in found.classes] == [type(label) for label in classes]
@@ -290,15 +290,15 @@ def test_the_task_follows_from_the_target_and_the_plan_says_why(
     assert isinstance(found.spec.likelihood, Bernoulli if task == "classification" else GaussianNoise)
 
 
-def test_a_task_that_is_asked_for_goes_before_what_the_target_looks_like() -> None:
+def test_a_task_that_is_requested_goes_before_what_the_target_looks_like() -> None:
     dataset = with_column("t", numbers(0, 1, 1, 0))
-    found = plan(replace(asking("t"), task="regression"), dataset)
+    found = plan(replace(requesting("t"), task="regression"), dataset)
     assert (found.task, found.classes) == ("regression", ())
     assert "requests regression" in found.task_reason
 
 
-def test_two_numbers_that_are_not_whole_are_classes_when_asked_for() -> None:
-    found = plan(replace(asking("t"), task="classification"), with_column("t", numbers(0.5, 1.5, 1.5, 0.5)))
+def test_two_numbers_that_are_not_whole_are_classes_when_requested() -> None:
+    found = plan(replace(requesting("t"), task="classification"), with_column("t", numbers(0.5, 1.5, 1.5, 0.5)))
     assert found.classes == (0.5, 1.5)
 
 
@@ -319,27 +319,32 @@ def test_two_numbers_that_are_not_whole_are_classes_when_asked_for() -> None:
 def test_a_target_that_cannot_be_learned_is_refused(
     column: Column, task: Task | None, pointer: str, words: str
 ) -> None:
-    fault = only_fault(replace(asking("t"), task=task, missing="drop_rows"), with_column("t", column))
+    fault = only_fault(replace(requesting("t"), task=task, missing="drop_rows"), with_column("t", column))
     assert (fault.pointer, fault.column) == (pointer, "t")
     assert words in fault.detail
 
 
 def test_a_constant_target_is_refused_with_known_noise_too() -> None:
-    request = replace(asking("t"), likelihood=GaussianNoise(0.1))
+    request = replace(requesting("t"), likelihood=GaussianNoise(0.1))
     assert only_fault(request, with_column("t", numbers(3, 3, 3, 3))).pointer == "/target"
 
 
 @pytest.mark.parametrize(
     ("requested", "column", "pointer", "words"),
     [
-        (asking("t"), texts(*(f"c{number}" for number in range(51))), "/target", "more than 50 classes ('c0', 'c1', "),
         (
-            replace(asking("t"), task="classification"),
+            requesting("t"),
+            texts(*(f"c{number}" for number in range(51))),
+            "/target",
+            "more than 50 classes ('c0', 'c1', ",
+        ),
+        (
+            replace(requesting("t"), task="classification"),
             numbers(*range(51)),
             "/task",
             "more than 50 distinct numbers, the maximum number of classes",
         ),
-        (replace(asking("t"), likelihood=Categorical()), numbers(*range(51)), "/likelihood/type", "use regression"),
+        (replace(requesting("t"), likelihood=Categorical()), numbers(*range(51)), "/likelihood/type", "use regression"),
     ],
     ids=["texts", "numbers", "numbers under a likelihood of classes"],
 )
@@ -352,14 +357,14 @@ def test_more_than_fifty_classes_are_refused(
 
 
 def test_an_unknown_target_is_refused_with_the_nearest_name() -> None:
-    assert only_fault(asking("colours")).pointer == "/target"
-    assert "did you mean `colour`" in only_fault(asking("colours")).detail
-    assert "there are `x`, `colour`" in only_fault(asking("🦆")).detail
+    assert only_fault(requesting("colours")).pointer == "/target"
+    assert "did you mean `colour`" in only_fault(requesting("colours")).detail
+    assert "there are `x`, `colour`" in only_fault(requesting("🦆")).detail
 
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_fewer_than_two_rows_are_refused(rows: int) -> None:
-    fault = only_fault(asking(), dataset_of({"x": numbers(*range(rows)), "y": numbers(*range(rows))}))
+    fault = only_fault(requesting(), dataset_of({"x": numbers(*range(rows)), "y": numbers(*range(rows))}))
     assert fault.pointer == "/dataset_id"
     assert "at least two" in fault.detail
 
@@ -368,7 +373,7 @@ def test_fewer_than_two_rows_are_refused(rows: int) -> None:
     ("target", "likelihood"), [("y", Bernoulli()), ("on", GaussianNoise()), ("on", GaussianNoise(0.5))]
 )
 def test_a_likelihood_must_fit_the_task(target: str, likelihood: Bernoulli | GaussianNoise) -> None:
-    fault = only_fault(replace(asking(target), likelihood=likelihood))
+    fault = only_fault(replace(requesting(target), likelihood=likelihood))
     assert fault.pointer == "/likelihood/type"
     assert likelihood.type in fault.detail
 
@@ -377,8 +382,8 @@ NUMBERS: tuple[Likelihood, ...] = (GaussianNoise(), GaussianNoise(0.5), StudentT
 
 
 @pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
-def test_two_whole_numbers_are_a_quantity_where_the_likelihood_says_so(likelihood: Likelihood) -> None:
-    found = plan(replace(asking("t"), likelihood=likelihood), with_column("t", numbers(1, 2, 2, 1)))
+def test_two_whole_numbers_are_a_quantity_where_the_likelihood_states_it(likelihood: Likelihood) -> None:
+    found = plan(replace(requesting("t"), likelihood=likelihood), with_column("t", numbers(1, 2, 2, 1)))
     assert (found.task, found.classes, found.spec.likelihood) == ("regression", (), likelihood)
     assert likelihood.type in found.task_reason
 
@@ -386,7 +391,7 @@ def test_two_whole_numbers_are_a_quantity_where_the_likelihood_says_so(likelihoo
 @pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
 @pytest.mark.parametrize("task", [None, "classification"])
 def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) -> None:
-    fault = only_fault(replace(asking("on"), task=task, likelihood=likelihood))
+    fault = only_fault(replace(requesting("on"), task=task, likelihood=likelihood))
     assert fault.pointer == "/likelihood/type"
     assert fault.detail == (
         f'"{likelihood.type}" is not a likelihood for classification; "bernoulli", "categorical", "one_against_rest"'
@@ -395,7 +400,7 @@ def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) ->
 
 
 @pytest.mark.parametrize(
-    ("column", "likelihood", "said"),
+    ("column", "likelihood", "message"),
     [
         (
             numbers(0, 1.5, 2, 4),
@@ -432,11 +437,11 @@ def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) ->
     ],
 )
 def test_a_target_that_a_likelihood_cannot_have_made_is_refused_with_another(
-    column: Column, likelihood: Likelihood, said: str
+    column: Column, likelihood: Likelihood, message: str
 ) -> None:
-    fault = only_fault(replace(asking("t"), likelihood=likelihood), with_column("t", column))
+    fault = only_fault(replace(requesting("t"), likelihood=likelihood), with_column("t", column))
     assert (fault.pointer, fault.column) == ("/likelihood", "t")
-    assert fault.detail.startswith(said)
+    assert fault.detail.startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -450,41 +455,41 @@ def test_a_target_that_a_likelihood_cannot_have_made_is_refused_with_another(
     ],
 )
 def test_a_target_that_a_likelihood_may_have_made_is_accepted(column: Column, likelihood: Likelihood) -> None:
-    assert plan(replace(asking("t"), likelihood=likelihood), with_column("t", column)).spec.likelihood == likelihood
+    assert plan(replace(requesting("t"), likelihood=likelihood), with_column("t", column)).spec.likelihood == likelihood
 
 
 @pytest.mark.parametrize("dof", [2.0, 1.0, 0.0, -3.0, 200.5, math.inf, math.nan])
 def test_degrees_of_freedom_outside_their_range_are_refused(dof: float) -> None:
-    fault = only_fault(replace(asking(), likelihood=StudentT(dof)))
+    fault = only_fault(replace(requesting(), likelihood=StudentT(dof)))
     assert fault.pointer == "/likelihood/degrees_of_freedom"
     assert fault.detail.startswith("`degrees_of_freedom` must be above 2 and at most 200")
 
 
 @pytest.mark.parametrize("dof", [2.0001, 4, 200.0])
 def test_degrees_of_freedom_may_be_given(dof: float) -> None:
-    assert plan(replace(asking(), likelihood=StudentT(dof)), DATASET).spec.likelihood == StudentT(dof)
+    assert plan(replace(requesting(), likelihood=StudentT(dof)), DATASET).spec.likelihood == StudentT(dof)
 
 
 def test_choices_that_do_not_go_together_are_refused() -> None:
-    assert only_fault(replace(asking(), basis=())).pointer == "/basis"
+    assert only_fault(replace(requesting(), basis=())).pointer == "/basis"
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
 def test_a_seed_outside_its_range_is_refused(seed: int) -> None:
-    assert only_fault(replace(asking(), seed=seed)).pointer == "/seed"
+    assert only_fault(replace(requesting(), seed=seed)).pointer == "/seed"
 
 
 def test_widths_and_noises_that_float64_cannot_square_are_refused() -> None:
     basis = (Bias(), KernelChoice(width=FixedWidth(1e-200)))
-    assert only_fault(replace(asking(), basis=basis)).pointer == "/basis/1/width/value"
-    assert only_fault(replace(asking(), likelihood=GaussianNoise(1e-200))).pointer == "/likelihood/noise_sd"
+    assert only_fault(replace(requesting(), basis=basis)).pointer == "/basis/1/width/value"
+    assert only_fault(replace(requesting(), likelihood=GaussianNoise(1e-200))).pointer == "/likelihood/noise_sd"
 
 
 def test_numbers_too_large_to_be_used_as_they_are_are_refused_unless_scaled() -> None:
     dataset = dataset_of({"x": numbers(1, 1e308, 3), "y": numbers(1e308, 2, 3)})
-    request = replace(asking(), standardise=False, likelihood=GaussianNoise(0.1))
+    request = replace(requesting(), standardise=False, likelihood=GaussianNoise(0.1))
     assert [fault.pointer for fault in faults_of(request, dataset)] == ["/inputs", "/likelihood/noise_sd"]
-    assert plan(asking(), dataset).standardise
+    assert plan(requesting(), dataset).standardise
 
 
 # Inputs
@@ -500,7 +505,7 @@ def real(values: npt.ArrayLike) -> NumberColumn:
 
 
 def reason_of(column: Column, rows: int, *, missing: Missing = "error") -> str | None:
-    found = plan(replace(asking(), missing=missing), dataset_of({**long_table(rows), "extra": column}))
+    found = plan(replace(requesting(), missing=missing), dataset_of({**long_table(rows), "extra": column}))
     names = [column.name for column in found.inputs]
     assert ("extra" in names) == (not found.ignored)
     return found.ignored[0].reason if found.ignored else None
@@ -546,21 +551,21 @@ def test_columns_without_values_are_left_out_though_gaps_are_refused() -> None:
 
 def test_no_usable_input_is_refused_with_the_reasons() -> None:
     dataset = dataset_of({"a": numbers(1, 1, 1), "y": numbers(1, 2, 4)})
-    fault = only_fault(asking(), dataset)
+    fault = only_fault(requesting(), dataset)
     assert fault.pointer == "/inputs"
     assert "`a`: it is the same in every row" in fault.detail
-    assert "no other column" in only_fault(asking(), dataset_of({"y": numbers(1, 2, 4)})).detail
+    assert "no other column" in only_fault(requesting(), dataset_of({"y": numbers(1, 2, 4)})).detail
 
 
 def test_named_inputs_are_used_in_their_order_though_they_look_like_ids() -> None:
     table = long_table(30) | {"id": numbers(*range(30))}
-    found = plan(replace(asking(), inputs=("id", "x")), dataset_of(table))
+    found = plan(replace(requesting(), inputs=("id", "x")), dataset_of(table))
     assert [column.name for column in found.inputs] == ["id", "x"]
     assert found.ignored == ()
 
 
 def test_every_wrong_input_is_named_with_its_place() -> None:
-    faults = faults_of(replace(asking(), inputs=("x", "nope", "y", "x", "colour")))
+    faults = faults_of(replace(requesting(), inputs=("x", "nope", "y", "x", "colour")))
     assert [(fault.pointer, fault.column) for fault in faults] == [
         ("/inputs/1", "nope"),
         ("/inputs/2", "y"),
@@ -570,38 +575,38 @@ def test_every_wrong_input_is_named_with_its_place() -> None:
     assert "twice" in faults[2].detail
 
 
-def test_of_very_many_wrong_inputs_the_first_are_told_without_delay() -> None:
+def test_of_very_many_wrong_inputs_the_first_are_reported_without_delay() -> None:
     table = {f"c{number}": numbers(1, 2, 4) for number in range(2_000)} | {"y": numbers(1, 2, 4)}
-    faults = faults_of(replace(asking(), inputs=tuple(f"d{number}" for number in range(10_000))), dataset_of(table))
+    faults = faults_of(replace(requesting(), inputs=tuple(f"d{number}" for number in range(10_000))), dataset_of(table))
     assert [fault.pointer for fault in faults] == [f"/inputs/{number}" for number in range(20)]
 
 
 def test_an_empty_list_of_inputs_is_refused() -> None:
-    assert only_fault(replace(asking(), inputs=())).pointer == "/inputs"
+    assert only_fault(replace(requesting(), inputs=())).pointer == "/inputs"
 
 
 def test_a_constant_input_is_refused_only_where_it_would_be_standardised() -> None:
     dataset = with_column("c", numbers(2, 2, 2, 2))
-    request = replace(asking(), inputs=("x", "c"))
+    request = replace(requesting(), inputs=("x", "c"))
     assert only_fault(request, dataset).pointer == "/inputs/1"
     assert len(plan(replace(request, standardise=False), dataset).inputs) == 2
 
 
 def test_a_named_text_with_too_many_values_is_refused() -> None:
     table = long_table(60) | {"name": texts(*(f"n{number}" for number in range(60)))}
-    fault = only_fault(replace(asking(), inputs=("name",)), dataset_of(table))
+    fault = only_fault(replace(requesting(), inputs=("name",)), dataset_of(table))
     assert (fault.pointer, fault.column) == ("/inputs/0", "name")
     assert "more than 50" in fault.detail
 
 
 def test_a_named_input_without_values_is_refused() -> None:
-    request = replace(asking(), inputs=("e",), missing="indicator")
+    request = replace(requesting(), inputs=("e",), missing="indicator")
     assert "no values" in only_fault(request, with_column("e", numbers(*[None] * 4))).detail
 
 
 def test_ten_thousand_columns_and_emoji_names_are_planned() -> None:
     table = {f"🦆{number}": NumberColumn(np.array([number, 1.0, 2.5])) for number in range(3, 10_003)}
-    found = plan(asking("🦆10002"), dataset_of(table))
+    found = plan(requesting("🦆10002"), dataset_of(table))
     assert len(found.inputs) == 9_999
 
 
@@ -611,44 +616,44 @@ def test_ten_thousand_columns_and_emoji_names_are_planned() -> None:
 @pytest.mark.parametrize(("name", "pointer"), [("x", "/inputs"), ("y", "/target"), ("colour", "/inputs")])
 def test_gaps_are_refused_with_their_count_and_the_two_other_choices(name: str, pointer: str) -> None:
     column = texts("red", None, "blue", None) if name == "colour" else numbers(1, None, 3, None)
-    fault = only_fault(asking(), with_column(name, column))
+    fault = only_fault(requesting(), with_column(name, column))
     assert (fault.pointer, fault.column) == (pointer, name)
     assert f"`{name}` has 2 missing values in 4 rows" in fault.detail
     assert "drop_rows" in fault.detail
     assert "indicator" in fault.detail
 
 
-def test_gaps_in_the_target_are_said_to_be_left_out_either_way() -> None:
+def test_gaps_in_the_target_are_stated_to_be_left_out_either_way() -> None:
     dataset = with_column("y", numbers(1, None, 3, 4))
-    assert "in both cases rows with one here are left out" in only_fault(asking(), dataset).detail
+    assert "in both cases rows with one here are left out" in only_fault(requesting(), dataset).detail
 
 
 def test_gaps_in_a_named_input_have_its_pointer() -> None:
-    request = replace(asking(), inputs=("colour", "x"))
+    request = replace(requesting(), inputs=("colour", "x"))
     assert only_fault(request, with_column("x", numbers(1, None, 3, 4))).pointer == "/inputs/1"
 
 
 def test_gaps_in_columns_that_are_not_used_do_not_matter() -> None:
-    request = replace(asking(), inputs=("colour",))
+    request = replace(requesting(), inputs=("colour",))
     assert plan(request, with_column("x", numbers(1, None, 3, 4))).missing == "error"
 
 
-def test_of_very_many_columns_with_gaps_the_first_are_told() -> None:
+def test_of_very_many_columns_with_gaps_the_first_are_reported() -> None:
     table: Block = {f"c{number}": numbers(1, 2, None) for number in range(100)} | {"y": numbers(1, 2, 4)}
-    faults = faults_of(asking(), dataset_of(table))
+    faults = faults_of(requesting(), dataset_of(table))
     assert len(faults) == 21
     assert "80 more columns" in faults[-1].detail
 
 
 @pytest.mark.parametrize("missing", ["drop_rows", "indicator"])
-def test_gaps_are_planned_with_when_the_caller_said_how(missing: Missing) -> None:
+def test_gaps_are_planned_with_when_the_caller_stated_how(missing: Missing) -> None:
     dataset = dataset_of({"x": numbers(1, None, 3, 4), "y": numbers(1, 2, None, 7)})
-    assert plan(replace(asking(), missing=missing), dataset).missing == missing
+    assert plan(replace(requesting(), missing=missing), dataset).missing == missing
 
 
 def test_dropping_nearly_all_rows_is_refused_before_it_is_tried() -> None:
     dataset = with_column("x", numbers(1, None, None, None))
-    fault = only_fault(replace(asking(), inputs=("x",), missing="drop_rows", standardise=False), dataset)
+    fault = only_fault(replace(requesting(), inputs=("x",), missing="drop_rows", standardise=False), dataset)
     assert (fault.pointer, fault.column) == ("/missing", "x")
 
 
@@ -666,52 +671,52 @@ def test_dropping_nearly_all_rows_is_refused_before_it_is_tried() -> None:
     ],
 )
 def test_a_split_by_a_column_that_does_not_fit_is_refused(split: Split, words: str) -> None:
-    fault = only_fault(replace(asking(), split=split))
+    fault = only_fault(replace(requesting(), split=split))
     assert fault.pointer == "/split/column"
     assert words in fault.detail
 
 
 def test_a_split_by_a_constant_column_is_refused() -> None:
-    fault = only_fault(replace(asking(), split=GroupSplit("g")), with_column("g", texts(*"aaaa")))
+    fault = only_fault(replace(requesting(), split=GroupSplit("g")), with_column("g", texts(*"aaaa")))
     assert fault.pointer == "/split/column"
 
 
 @pytest.mark.parametrize("split", [GroupSplit("colour"), GroupSplit("x"), OrderSplit("when")])
 def test_the_column_of_a_split_is_not_an_input(split: GroupSplit | OrderSplit) -> None:
-    found = plan(replace(asking(), split=split), DATASET)
+    found = plan(replace(requesting(), split=split), DATASET)
     assert split.column not in {column.name for column in found.inputs}
     assert [column.name for column in found.ignored] == [split.column]
     assert found.split == split
 
 
 def test_a_group_column_named_as_an_input_is_refused_but_the_time_may_be_one() -> None:
-    assert only_fault(replace(asking(), inputs=("colour",), split=GroupSplit("colour"))).pointer == "/inputs/0"
-    assert len(plan(replace(asking(), inputs=("when",), split=OrderSplit("when")), DATASET).inputs) == 1
+    assert only_fault(replace(requesting(), inputs=("colour",), split=GroupSplit("colour"))).pointer == "/inputs/0"
+    assert len(plan(replace(requesting(), inputs=("when",), split=OrderSplit("when")), DATASET).inputs) == 1
 
 
 def test_rows_are_ordered_as_they_came_without_a_column() -> None:
-    assert plan(replace(asking(), split=OrderSplit()), DATASET).ignored == ()
+    assert plan(replace(requesting(), split=OrderSplit()), DATASET).ignored == ()
 
 
 def test_gaps_in_the_column_of_a_split_are_refused() -> None:
     dataset = with_column("g", texts("a", "b", None, "a"))
-    assert only_fault(replace(asking(), split=GroupSplit("g")), dataset).pointer == "/split/column"
-    assert plan(replace(asking(), split=GroupSplit("g"), missing="indicator"), dataset).missing == "indicator"
+    assert only_fault(replace(requesting(), split=GroupSplit("g")), dataset).pointer == "/split/column"
+    assert plan(replace(requesting(), split=GroupSplit("g"), missing="indicator"), dataset).missing == "indicator"
 
 
 @pytest.mark.parametrize("holdout", [-0.1, 1.0, 1.5, float("nan"), 0.7, 0.99])
 def test_a_hold_out_that_leaves_fewer_than_two_rows_is_refused(holdout: float) -> None:
-    assert only_fault(replace(asking(), holdout=holdout)).pointer == "/holdout"
+    assert only_fault(replace(requesting(), holdout=holdout)).pointer == "/holdout"
 
 
 @pytest.mark.parametrize("holdout", [0.0, 0.01, 0.5])
 def test_a_hold_out_that_leaves_two_rows_is_planned(holdout: float) -> None:
-    assert plan(replace(asking(), holdout=holdout), DATASET).holdout == holdout
+    assert plan(replace(requesting(), holdout=holdout), DATASET).holdout == holdout
 
 
-def test_all_faults_that_can_be_seen_together_are_told_together() -> None:
+def test_all_faults_that_can_be_seen_together_are_reported_together() -> None:
     request = replace(
-        asking(), inputs=("x", "nope"), model="Bad", likelihood=Bernoulli(), holdout=2.0, split=GroupSplit("nope")
+        requesting(), inputs=("x", "nope"), model="Bad", likelihood=Bernoulli(), holdout=2.0, split=GroupSplit("nope")
     )
     pointers = {fault.pointer for fault in faults_of(request)}
     assert pointers == {"/inputs/1", "/model", "/likelihood/type", "/holdout", "/split/column"}
@@ -720,4 +725,4 @@ def test_all_faults_that_can_be_seen_together_are_told_together() -> None:
 def test_ignored_columns_are_listed_in_the_order_of_the_table() -> None:
     table = {"a": numbers(*[1.0] * 30), **long_table(30), "b": texts(*["s"] * 30)}
     same = "it is the same in every row"
-    assert plan(asking(), dataset_of(table)).ignored == (IgnoredColumn("a", same), IgnoredColumn("b", same))
+    assert plan(requesting(), dataset_of(table)).ignored == (IgnoredColumn("a", same), IgnoredColumn("b", same))

@@ -23,7 +23,7 @@ def faults(request: ApproximationRequest, table: Block = TERMS) -> list[tuple[st
     return [(fault.pointer, fault.detail) for fault in refused.value.faults]
 
 
-def test_every_other_column_of_numbers_says_where_terms_stand() -> None:
+def test_every_other_column_of_numbers_states_where_terms_are() -> None:
     made = plan(REQUEST, dataset_of({**TERMS, "name": texts("a", "b", "c")}))
     assert made.inputs == (InputColumn("x", "number"), InputColumn("z", "number"))
     assert made.ignored == (IgnoredColumn("name", "it holds no numbers"),)
@@ -55,7 +55,7 @@ def test_named_inputs_have_widths_of_their_own() -> None:
         (replace(REQUEST, model="Few"), "/model", "lower-case"),
     ],
 )
-def test_what_is_wrong_is_told_where_it_stands(request_: ApproximationRequest, pointer: str, words: str) -> None:
+def test_what_is_wrong_is_reported_where_it_is(request_: ApproximationRequest, pointer: str, words: str) -> None:
     [(found, detail)] = faults(request_)
     assert found == pointer
     assert words in detail

@@ -1,4 +1,4 @@
-"""Three and more classes, from what is asked to a plan."""
+"""Three and more classes, from a request to a plan."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def with_target(column: Column) -> Dataset:
     return dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "t": column})
 
 
-def asking(likelihood: TargetLikelihood | None = None) -> SupervisedRequest:
+def requesting(likelihood: TargetLikelihood | None = None) -> SupervisedRequest:
     return SupervisedRequest(DATASET_ID, "t", likelihood=likelihood)
 
 
@@ -49,10 +49,10 @@ def only_fault(request: SupervisedRequest, column: Column) -> Fault:
 @pytest.mark.parametrize(
     ("column", "request_", "classes", "why"),
     [
-        (SIX, asking(), ("a", "b", "c"), "holds texts"),
-        (GRADES, replace(asking(), task="classification"), (1, 2, 7), "requests classification"),
-        (numbers(0.5, 1, -2, 0.5, 1, -2), replace(asking(), task="classification"), (-2.0, 0.5, 1.0), "requests"),
-        (GRADES, asking(Categorical()), (1, 2, 7), '"categorical" is for classes'),
+        (SIX, requesting(), ("a", "b", "c"), "holds texts"),
+        (GRADES, replace(requesting(), task="classification"), (1, 2, 7), "requests classification"),
+        (numbers(0.5, 1, -2, 0.5, 1, -2), replace(requesting(), task="classification"), (-2.0, 0.5, 1.0), "requests"),
+        (GRADES, requesting(Categorical()), (1, 2, 7), '"categorical" is for classes'),
     ],
     ids=["texts", "whole numbers", "fractions", "by the likelihood"],
 )
@@ -74,7 +74,7 @@ def test_fifty_classes_are_planned() -> None:
     rows = 300
     column = texts(*(f"c{row % 50:02}" for row in range(rows)))
     dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(rows))), "t": column})
-    found = plan(asking(), dataset)
+    found = plan(requesting(), dataset)
     assert found.classes == tuple(f"c{number:02}" for number in range(50))
     assert found.spec.likelihood == OneAgainstRest(50)
 
@@ -89,15 +89,15 @@ def test_fifty_classes_are_planned() -> None:
         (11, 1_100, OneAgainstRest(11)),
     ],
 )
-def test_up_to_ten_classes_have_models_and_more_are_told_apart_together_while_that_is_affordable(
+def test_up_to_ten_classes_have_models_and_more_are_distinguished_together_while_that_is_affordable(
     classes: int, rows: int, likelihood: TargetLikelihood
 ) -> None:
     column = texts(*(f"c{row % classes:02}" for row in range(rows)))
     dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(float(rows)))), "t": column})
-    assert plan(asking(), dataset).spec.likelihood == likelihood
-    assert plan(asking(type(likelihood)()), dataset).spec.likelihood == likelihood
+    assert plan(requesting(), dataset).spec.likelihood == likelihood
+    assert plan(requesting(type(likelihood)()), dataset).spec.likelihood == likelihood
     shared = Bernoulli() if classes == 2 else Categorical(classes) if classes <= 10 else OneAgainstRest(classes)
-    assert plan(replace(asking(), prior=Independent()), dataset).spec.likelihood == shared
+    assert plan(replace(requesting(), prior=Independent()), dataset).spec.likelihood == shared
 
 
 GAUSSIAN_ONE = KernelBasis(Gaussian(), EvidenceWidth())
@@ -118,22 +118,22 @@ def of_two_inputs(request: SupervisedRequest) -> list[Basis]:
 
 
 def test_folds_choose_among_three_processes() -> None:
-    normal = replace(asking(), effort="normal")
+    normal = replace(requesting(), effort="normal")
     assert of_two_inputs(normal) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, likelihood=Categorical())) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, effort="quick")) == [GAUSSIAN_ONE]
 
 
 def test_a_thorough_training_compares_a_fourth() -> None:
-    thorough = replace(asking(), effort="thorough")
+    thorough = replace(requesting(), effort="thorough")
     rough = KernelBasis(Matern32(), EvidencePerInputWidth(SHRINKAGE))
-    assert of_two_inputs(thorough) == [*of_two_inputs(asking()), rough]
+    assert of_two_inputs(thorough) == [*of_two_inputs(requesting()), rough]
     named = replace(thorough, basis=KernelChoice(Matern52()))
     assert of_two_inputs(named) == of_two_inputs(replace(named, effort="normal"))
 
 
 def test_what_is_named_leaves_what_fits_it() -> None:
-    normal = replace(asking(), effort="normal")
+    normal = replace(requesting(), effort="normal")
     named = replace(normal, basis=KernelChoice(Matern32()))
     assert of_two_inputs(named) == [
         KernelBasis(Matern32(), EvidenceWidth()),
@@ -146,18 +146,18 @@ def test_what_is_named_leaves_what_fits_it() -> None:
 
 
 def test_one_input_has_one_width_under_each_kernel() -> None:
-    found = plan(replace(asking(), effort="normal"), with_target(SIX))
+    found = plan(replace(requesting(), effort="normal"), with_target(SIX))
     assert [spec.basis[0] for spec in (found.spec, *found.alternatives)] == [GAUSSIAN_ONE, CITY_BLOCK_EACH]
 
 
-def test_numbers_of_few_values_are_a_quantity_unless_classes_are_asked_for() -> None:
-    assert plan(asking(), with_target(GRADES)).task == "regression"
+def test_numbers_of_few_values_are_a_quantity_unless_classes_are_requested() -> None:
+    assert plan(requesting(), with_target(GRADES)).task == "regression"
 
 
 @pytest.mark.parametrize("column", [texts(*"ababab"), flags(True, False, True, True, False, False)], ids=["ab", "on"])
 def test_two_classes_may_have_a_latent_each(column: Column) -> None:
-    assert plan(asking(), with_target(column)).spec.likelihood == Bernoulli()
-    found = plan(asking(Categorical()), with_target(column))
+    assert plan(requesting(), with_target(column)).spec.likelihood == Bernoulli()
+    found = plan(requesting(Categorical()), with_target(column))
     assert found.spec.likelihood == Categorical(2)
     assert len(found.classes) == 2
 
@@ -205,20 +205,20 @@ TWO_LABELS = texts("a", "b", "a", "b", "a", "b")
 def test_a_likelihood_of_another_number_of_classes_is_refused(
     column: Column, likelihood: Likelihood, pointer: str, given: str
 ) -> None:
-    fault = only_fault(asking(likelihood), column)
+    fault = only_fault(requesting(likelihood), column)
     assert (fault.pointer, fault.detail) == (pointer, given)
 
 
-def test_two_classes_are_not_seen_in_more_numbers_unless_classes_are_asked_for() -> None:
-    quantity, classes = (only_fault(replace(asking(Bernoulli()), task=task), GRADES) for task in TASKS)
+def test_two_classes_are_not_seen_in_more_numbers_unless_classes_are_requested() -> None:
+    quantity, classes = (only_fault(replace(requesting(Bernoulli()), task=task), GRADES) for task in TASKS)
     assert quantity.pointer == classes.pointer == "/likelihood/type"
     assert '"bernoulli" is not a likelihood for regression' in quantity.detail
     assert '"bernoulli" is for two classes' in classes.detail
 
 
 @pytest.mark.parametrize("likelihood", [Categorical(), Categorical(3)], ids=str)
-def test_classes_are_no_quantity_even_where_one_is_asked_for(likelihood: Likelihood) -> None:
-    fault = only_fault(replace(asking(likelihood), task="regression"), GRADES)
+def test_classes_are_no_quantity_even_where_one_is_requested(likelihood: Likelihood) -> None:
+    fault = only_fault(replace(requesting(likelihood), task="regression"), GRADES)
     assert fault.pointer == "/likelihood/type"
     assert '"categorical" is not a likelihood for regression' in fault.detail
 
@@ -226,12 +226,12 @@ def test_classes_are_no_quantity_even_where_one_is_asked_for(likelihood: Likelih
 @pytest.mark.parametrize(
     ("request_", "basis"),
     [
-        (replace(asking(), prior=Independent()), (KernelBasis(width=CrossValidationWidth()), Bias())),
+        (replace(requesting(), prior=Independent()), (KernelBasis(width=CrossValidationWidth()), Bias())),
         (
-            replace(asking(), basis=KernelChoice(LinearSpline())),
+            replace(requesting(), basis=KernelChoice(LinearSpline())),
             (KernelBasis(LinearSpline(), CrossValidationWidth()), Bias()),
         ),
-        (replace(asking(), basis=Inputs()), (Inputs(),)),
+        (replace(requesting(), basis=Inputs()), (Inputs(),)),
     ],
     ids=["independent weights", "no covariance", "no kernel"],
 )
@@ -244,9 +244,9 @@ def test_without_a_process_classes_share_the_precisions_of_independent_weights(
     assert found.compared_models == ()
 
 
-def test_numbers_that_an_old_dataset_did_not_keep_are_asked_for_again() -> None:
+def test_numbers_that_an_old_dataset_did_not_keep_are_requested_again() -> None:
     made = with_target(GRADES)
     old = replace(made, columns=tuple(replace(column, values=()) for column in made.columns))
     with pytest.raises(InvalidRequestError, match="upload it again") as caught:
-        plan(replace(asking(), task="classification"), old)
+        plan(replace(requesting(), task="classification"), old)
     assert caught.value.faults[0].pointer == "/target"

@@ -76,7 +76,7 @@ def test_gaps_may_be_filled_or_left_out() -> None:
         (replace(REQUEST, model="Few"), "/model", "lower-case"),
     ],
 )
-def test_what_is_wrong_is_told_where_it_stands(request_: ComponentsRequest, pointer: str, words: str) -> None:
+def test_what_is_wrong_is_reported_where_it_is(request_: ComponentsRequest, pointer: str, words: str) -> None:
     [(found, detail)] = faults(request_)
     assert found == pointer
     assert words in detail

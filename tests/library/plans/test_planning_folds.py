@@ -20,7 +20,7 @@ LONG_TABLE: Block = {"x": numbers(*np.linspace(0.0, 1.0, 30)), "y": numbers(*np.
 DATASET, LONG = dataset_of(TABLE), dataset_of(LONG_TABLE)
 
 
-def asking() -> SupervisedRequest:
+def requesting() -> SupervisedRequest:
     return SupervisedRequest(DATASET_ID, "y")
 
 
@@ -33,7 +33,7 @@ def only_fault(request: SupervisedRequest, dataset: Dataset = DATASET) -> Fault:
 
 @pytest.mark.parametrize("folds", [-1, 0, 1, 21])
 def test_folds_are_from_2_to_20(folds: int) -> None:
-    fault = only_fault(replace(asking(), validation=Validation(folds)), LONG)
+    fault = only_fault(replace(requesting(), validation=Validation(folds)), LONG)
     assert fault == Fault(f"Expected from 2 to 20 folds, got {folds}.", "/validation/folds")
 
 
@@ -54,28 +54,30 @@ def test_more_folds_than_rows_are_refused(requested: SupervisedRequest, needed: 
 
 def test_rows_with_gaps_are_no_rows_of_a_fold() -> None:
     dataset = dataset_of({**TABLE, "z": numbers(1, None, 3, 5)})
-    assert only_fault(replace(asking(), validation=Validation(4), missing="drop_rows"), dataset).pointer == (
+    assert only_fault(replace(requesting(), validation=Validation(4), missing="drop_rows"), dataset).pointer == (
         "/validation/folds"
     )
-    assert plan(replace(asking(), validation=Validation(4), missing="indicator"), dataset).validation == Validation(4)
+    assert plan(replace(requesting(), validation=Validation(4), missing="indicator"), dataset).validation == Validation(
+        4
+    )
 
 
-@pytest.mark.parametrize(("holdout", "most"), [(0.0, 3), (0.3, 2)])
-def test_more_folds_than_groups_are_refused(holdout: float, most: int) -> None:
+@pytest.mark.parametrize(("holdout", "maximum"), [(0.0, 3), (0.3, 2)])
+def test_more_folds_than_groups_are_refused(holdout: float, maximum: int) -> None:
     dataset = dataset_of({**LONG_TABLE, "g": texts(*"abc" * 10)})
-    request = replace(asking(), split=GroupSplit("g"), holdout=holdout)
-    assert plan(replace(request, validation=Validation(most)), dataset).validation == Validation(most)
-    fault = only_fault(replace(request, validation=Validation(most + 1)), dataset)
+    request = replace(requesting(), split=GroupSplit("g"), holdout=holdout)
+    assert plan(replace(request, validation=Validation(maximum)), dataset).validation == Validation(maximum)
+    fault = only_fault(replace(request, validation=Validation(maximum + 1)), dataset)
     assert (fault.pointer, fault.column) == ("/validation/folds", "g")
-    assert f"at most {most} " in fault.detail
+    assert f"at most {maximum} " in fault.detail
 
 
 @pytest.mark.parametrize("split", [OrderSplit("when"), OrderSplit(), GroupSplit("colour"), RandomSplit()])
 def test_as_many_folds_as_rows_or_groups_allow_are_planned(split: Split) -> None:
-    found = plan(replace(asking(), split=split, validation=Validation(2)), DATASET)
+    found = plan(replace(requesting(), split=split, validation=Validation(2)), DATASET)
     assert found.validation == Validation(2)
 
 
-def test_nothing_is_validated_unless_it_is_asked_for() -> None:
-    assert plan(asking(), DATASET).validation is None
+def test_nothing_is_validated_unless_it_is_requested() -> None:
+    assert plan(requesting(), DATASET).validation is None
     assert Validation().folds == 5

@@ -59,13 +59,13 @@ def test_the_peak_is_one_where_intensities_are_shares_and_else_their_range() -> 
         (replace(REQUEST, model="An image"), "/model", "lower-case"),
     ],
 )
-def test_what_is_wrong_is_told_where_it_stands(request_: ImageRequest, pointer: str, words: str) -> None:
+def test_what_is_wrong_is_reported_where_it_is(request_: ImageRequest, pointer: str, words: str) -> None:
     found, detail = fault(request_)
     assert found == pointer
     assert words in detail
 
 
-def test_what_is_no_image_or_none_to_tell_is_refused() -> None:
+def test_what_is_no_image_or_not_to_be_distinguished_is_refused() -> None:
     assert "got a table" in fault(REQUEST, replace(IMAGE, image=None))[1]
     assert "another unit" in fault(REQUEST, of_pixels(1e100 * np.eye(9)))[1]
     assert "another unit" in fault(REQUEST, of_pixels(1e-100 * np.eye(9)))[1]

@@ -25,8 +25,8 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of
 
-ASKING = SupervisedRequest(DATASET_ID, "y")
-REQUIRED = replace(ASKING, local=NearestNeighbours())
+REQUEST = SupervisedRequest(DATASET_ID, "y")
+REQUIRED = replace(REQUEST, local=NearestNeighbours())
 
 
 def planned(request: SupervisedRequest, *, rows: int = 200, inputs: int = 2) -> SupervisedPlan:
@@ -36,15 +36,15 @@ def planned(request: SupervisedRequest, *, rows: int = 200, inputs: int = 2) -> 
 
 
 def test_from_5_000_rows_on_they_are_compared_by_default() -> None:
-    assert planned(ASKING, rows=4_999).local is None
+    assert planned(REQUEST, rows=4_999).local is None
     expected = LocalPlan(LocalChoice(None, None, False, KERNELS, True, 0.01), 5_000, 8 * 5_000 * 3)
-    assert planned(ASKING, rows=5_000).local == expected
-    assert planned(replace(ASKING, local=AutomaticLocal()), rows=5_000).local == expected
-    assert planned(replace(ASKING, prior=AutomaticPrior()), rows=5_000).local == expected
+    assert planned(REQUEST, rows=5_000).local == expected
+    assert planned(replace(REQUEST, local=AutomaticLocal()), rows=5_000).local == expected
+    assert planned(replace(REQUEST, prior=AutomaticPrior()), rows=5_000).local == expected
 
 
 def test_the_gain_that_they_need_is_what_a_pool_may_lose() -> None:
-    found = planned(replace(ASKING, prefer="small"), rows=5_000).local
+    found = planned(replace(REQUEST, prefer="small"), rows=5_000).local
     assert found is not None
     assert found.choice.min_gain == 0.05
 
@@ -52,14 +52,14 @@ def test_the_gain_that_they_need_is_what_a_pool_may_lose() -> None:
 @pytest.mark.parametrize(
     "request_",
     [
-        replace(ASKING, local=NoLocal()),
-        replace(ASKING, effort="quick"),
-        replace(ASKING, prior=GaussianProcess()),
-        replace(ASKING, prior=Independent()),
-        replace(ASKING, likelihood=StudentT()),
-        replace(ASKING, likelihood=GaussianNoise("heteroscedastic")),
-        replace(ASKING, basis=KernelChoice(CityBlock())),
-        replace(ASKING, basis=KernelChoice(width=FixedWidth(1.0))),
+        replace(REQUEST, local=NoLocal()),
+        replace(REQUEST, effort="quick"),
+        replace(REQUEST, prior=GaussianProcess()),
+        replace(REQUEST, prior=Independent()),
+        replace(REQUEST, likelihood=StudentT()),
+        replace(REQUEST, likelihood=GaussianNoise("heteroscedastic")),
+        replace(REQUEST, basis=KernelChoice(CityBlock())),
+        replace(REQUEST, basis=KernelChoice(width=FixedWidth(1.0))),
     ],
 )
 def test_they_are_not_where_other_choices_are_named(request_: SupervisedRequest) -> None:
@@ -70,12 +70,12 @@ def test_they_are_not_where_the_rows_are_more_than_16_mib() -> None:
     rows, labels = 200_000, tuple(f"a{place:02}" for place in range(50))
     y = NumberColumn(np.sin(np.linspace(0.0, 1.0, rows)) + 0.3)
     table: Block = {"x": CategoryColumn(np.arange(rows, dtype=np.int32) % 50, labels), "z": y, "y": y}
-    assert plan(replace(ASKING, inputs=("z",)), dataset_of(table)).local is not None
-    assert plan(replace(ASKING, inputs=("x",)), dataset_of(table)).local is None
+    assert plan(replace(REQUEST, inputs=("z",)), dataset_of(table)).local is not None
+    assert plan(replace(REQUEST, inputs=("x",)), dataset_of(table)).local is None
 
 
 def test_a_process_that_is_requested_has_its_number_of_neighbours_and_its_kernel() -> None:
-    found = planned(replace(ASKING, local=NearestNeighbours(64, "residuals"))).local
+    found = planned(replace(REQUEST, local=NearestNeighbours(64, "residuals"))).local
     assert found is not None
     assert found.choice == LocalChoice(64, "residuals", True, KERNELS, True, 0.01)
     named = planned(replace(REQUIRED, basis=KernelChoice(Matern32(), warp="none"), effort="quick")).local

@@ -20,7 +20,7 @@ ONE, EACH = EvidenceWidth(), EvidencePerInputWidth()
 A, B = KernelBasis(Gaussian(), EACH), KernelBasis(Matern32(), EACH)
 C, W = KernelBasis(Gaussian(), ONE), KernelBasis(Gaussian(), EACH, "evidence")
 S = KernelBasis(CityBlock(), EACH)
-ASKING = SupervisedRequest(DATASET_ID, "y")
+REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 
 def planned(request: SupervisedRequest, *, rows: int = 40, inputs: int = 2) -> SupervisedPlan:
@@ -36,66 +36,66 @@ def kernels(found: SupervisedPlan) -> list[KernelBasis]:
 
 
 @pytest.mark.parametrize("rows", [40, 1_001, 30_000])
-def test_nothing_said_is_four_processes_of_numbers_however_many_rows(rows: int) -> None:
-    found = planned(ASKING, rows=rows)
+def test_the_default_is_four_processes_of_numbers_however_many_rows(rows: int) -> None:
+    found = planned(REQUEST, rows=rows)
     assert found.effort == "normal"
     assert kernels(found) == [A, B, C, W]
 
 
 def test_of_one_input_one_width_is_a_width_for_each() -> None:
-    assert kernels(planned(ASKING, inputs=1)) == [A, B, W]
+    assert kernels(planned(REQUEST, inputs=1)) == [A, B, W]
 
 
 def test_a_quick_training_is_of_one() -> None:
-    found = planned(replace(ASKING, effort="quick"))
+    found = planned(replace(REQUEST, effort="quick"))
     assert (kernels(found), found.pool) == ([W], ())
 
 
 def test_a_thorough_training_is_of_steps_too() -> None:
-    thorough = replace(ASKING, effort="thorough")
+    thorough = replace(REQUEST, effort="thorough")
     assert kernels(planned(thorough)) == [A, B, S, C, W]
     assert {one.algorithm for one in planned(thorough).pool} == {Greedy(max_iterations=120)}
-    assert {one.algorithm for one in planned(ASKING).pool} == {Greedy()}
-    named = replace(ASKING, basis=KernelChoice(Matern52()))
+    assert {one.algorithm for one in planned(REQUEST).pool} == {Greedy()}
+    named = replace(REQUEST, basis=KernelChoice(Matern52()))
     assert kernels(planned(replace(named, effort="thorough"))) == kernels(planned(named))
 
 
 def test_a_kernel_that_is_named_leaves_those_with_it_and_no_warp_those_without() -> None:
     matern = KernelChoice(Matern52())
     named = [KernelBasis(Matern52(), EACH), KernelBasis(Matern52(), ONE), KernelBasis(Matern52(), EACH, "evidence")]
-    assert kernels(planned(replace(ASKING, basis=matern))) == named
-    assert kernels(planned(replace(ASKING, basis=replace(matern, warp="none")))) == named[:2]
+    assert kernels(planned(replace(REQUEST, basis=matern))) == named
+    assert kernels(planned(replace(REQUEST, basis=replace(matern, warp="none")))) == named[:2]
 
 
 @pytest.mark.parametrize(
     "request_",
     [
-        replace(ASKING, prior=GaussianProcess()),
-        replace(ASKING, prior=Independent()),
-        replace(ASKING, algorithm=Sequential()),
-        replace(ASKING, basis=KernelChoice(width=FixedWidth(1.0))),
-        replace(ASKING, basis=KernelChoice(additive="evidence")),
-        replace(ASKING, likelihood=StudentT()),
+        replace(REQUEST, prior=GaussianProcess()),
+        replace(REQUEST, prior=Independent()),
+        replace(REQUEST, algorithm=Sequential()),
+        replace(REQUEST, basis=KernelChoice(width=FixedWidth(1.0))),
+        replace(REQUEST, basis=KernelChoice(additive="evidence")),
+        replace(REQUEST, likelihood=StudentT()),
     ],
     ids=["a process", "independent", "algorithm", "width", "terms", "tails"],
 )
-def test_where_what_tells_them_apart_is_named_one_is_learned(request_: SupervisedRequest) -> None:
+def test_where_what_distinguishes_them_is_named_one_is_learned(request_: SupervisedRequest) -> None:
     assert planned(request_).pool == ()
 
 
 def test_choices_that_all_of_them_share_leave_all() -> None:
     for shared in (
-        replace(ASKING, prior=AutomaticPrior()),
-        replace(ASKING, algorithm=Greedy()),
-        replace(ASKING, likelihood=GaussianNoise(0.1)),
+        replace(REQUEST, prior=AutomaticPrior()),
+        replace(REQUEST, algorithm=Greedy()),
+        replace(REQUEST, likelihood=GaussianNoise(0.1)),
     ):
         assert len(planned(shared).pool) == 3
 
 
 def test_classes_and_logarithms_have_one_process() -> None:
-    assert planned(replace(ASKING, likelihood=LogGaussian(), prior=GaussianProcess())).pool == ()
+    assert planned(replace(REQUEST, likelihood=LogGaussian(), prior=GaussianProcess())).pool == ()
     x = np.linspace(0.0, 1.0, 8)
-    assert plan(ASKING, dataset_of({"x": NumberColumn(x), "y": flags(*(x > 0.5))})).pool == ()
+    assert plan(REQUEST, dataset_of({"x": NumberColumn(x), "y": flags(*(x > 0.5))})).pool == ()
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_classes_and_logarithms_have_one_process() -> None:
     [("accuracy", None, 0.01), ("small", None, 0.05), ("accuracy", 0.2, 0.2), ("small", 0.001, 0.001)],
 )
 def test_a_loss_that_is_named_wins_over_what_is_preferred(prefer: Prefer, named: float | None, found: float) -> None:
-    assert planned(replace(ASKING, prefer=prefer, max_score_loss=named)).max_score_loss == found
+    assert planned(replace(REQUEST, prefer=prefer, max_score_loss=named)).max_score_loss == found

@@ -202,10 +202,10 @@ def test_a_number_too_far_from_the_training_data_is_a_fault() -> None:
 
 @given(st.lists(st.integers(0, 6), max_size=3).map(sorted))
 def test_statistics_gathered_block_by_block_are_those_of_the_whole(ends: list[int]) -> None:
-    whole, pieces = encoding_of(TABLE, "height"), encoding_of(TABLE, "height", ends=tuple(ends))
-    assert column_names(whole) == column_names(pieces)
-    np.testing.assert_allclose(encode_inputs(whole, TABLE)[0], encode_inputs(pieces, TABLE)[0], rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(encode_target(whole.target, TABLE), encode_target(pieces.target, TABLE), rtol=1e-12)
+    full, pieces = encoding_of(TABLE, "height"), encoding_of(TABLE, "height", ends=tuple(ends))
+    assert column_names(full) == column_names(pieces)
+    np.testing.assert_allclose(encode_inputs(full, TABLE)[0], encode_inputs(pieces, TABLE)[0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(encode_target(full.target, TABLE), encode_target(pieces.target, TABLE), rtol=1e-12)
 
 
 @given(st.integers(0, 6))

@@ -1,4 +1,4 @@
-"""What a column holds, and how one text is read."""
+"""The kinds of columns, and the reading of one text."""
 
 from datetime import UTC, datetime
 
@@ -65,7 +65,7 @@ def test_csv_cells_are_parsed(texts: list[str], kind: ColumnKind) -> None:
         (["true", "false", "maybe"], "boolean"),
     ],
 )
-def test_a_few_misfits_are_errors_and_many_make_a_text(texts: list[str], kind: ColumnKind) -> None:
+def test_a_few_mismatches_are_errors_and_many_make_a_text(texts: list[str], kind: ColumnKind) -> None:
     assert kind_of_texts(texts) == kind
 
 

@@ -13,14 +13,14 @@ ANY = st.floats(allow_nan=False, allow_infinity=False)
 
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=8), max_size=6))
 def test_moments_of_pieces_added_are_those_of_the_whole(pieces: list[list[float]]) -> None:
-    whole = np.array([value for piece in pieces for value in piece])
+    complete = np.array([value for piece in pieces for value in piece])
     added = reduce(lambda total, piece: total + Moments.of(np.array(piece)), pieces, Moments())
-    assert added.count == len(whole)
-    if len(whole):
-        size = np.abs(whole).max()
-        assert (added.minimum, added.maximum) == (whole.min(), whole.max())
-        assert added.mean == pytest.approx(math.fsum(whole) / len(whole), rel=1e-12, abs=1e-13 * size)
-        spread = (whole / size).std() * size if size else 0.0  # squares of small numbers would vanish
+    assert added.count == len(complete)
+    if len(complete):
+        size = np.abs(complete).max()
+        assert (added.minimum, added.maximum) == (complete.min(), complete.max())
+        assert added.mean == pytest.approx(math.fsum(complete) / len(complete), rel=1e-12, abs=1e-13 * size)
+        spread = (complete / size).std() * size if size else 0.0  # squares of small numbers would vanish
         assert added.sd == pytest.approx(spread, rel=1e-6, abs=1e-7 * size)
 
 

@@ -22,7 +22,7 @@ TABLE: Block = {
     "y": numbers(10, 25, 30, 55),
 }
 BY_ROW = GaussianNoise("rows")
-ASKING = SupervisedRequest(DATASET_ID, "y", likelihood=BY_ROW, noise_column="sd")
+REQUEST = SupervisedRequest(DATASET_ID, "y", likelihood=BY_ROW, noise_column="sd")
 POINTER = "/likelihood/noise_sd/column"
 TARGET = EncodedTarget("y", "number", 5.0, 2.0, (), noise_column="sd")
 
@@ -39,20 +39,20 @@ def only_fault(request: SupervisedRequest, dataset: Dataset) -> Fault:
 
 
 def test_the_column_is_planned_with_and_is_no_input() -> None:
-    found = plan(ASKING, dataset_of(TABLE))
+    found = plan(REQUEST, dataset_of(TABLE))
     assert (found.noise_column, found.spec.likelihood) == ("sd", BY_ROW)
     assert [column.name for column in found.inputs] == ["x"]
     assert found.ignored == (IgnoredColumn("sd", "it has the noise of each row"),)
-    assert {rival.likelihood for rival in found.compared_models} == {BY_ROW}
+    assert {alternative.likelihood for alternative in found.compared_models} == {BY_ROW}
 
 
 def test_a_column_may_order_the_rows_and_hold_their_noise() -> None:
-    found = plan(replace(ASKING, split=OrderSplit("sd")), dataset_of(TABLE))
+    found = plan(replace(REQUEST, split=OrderSplit("sd")), dataset_of(TABLE))
     assert found.ignored == (IgnoredColumn("sd", "it has the noise of each row"),)
 
 
 def test_as_an_input_it_is_refused_where_it_was_named() -> None:
-    fault = only_fault(replace(ASKING, inputs=("x", "sd")), dataset_of(TABLE))
+    fault = only_fault(replace(REQUEST, inputs=("x", "sd")), dataset_of(TABLE))
     assert (fault.pointer, fault.column) == ("/inputs/1", "sd")
     assert "has the noise of each row" in fault.detail
 
@@ -68,32 +68,32 @@ def test_as_an_input_it_is_refused_where_it_was_named() -> None:
     ],
 )
 def test_what_is_no_noise_is_refused(column: Column, given: str) -> None:
-    fault = only_fault(ASKING, with_noise(column))
+    fault = only_fault(REQUEST, with_noise(column))
     assert (fault.pointer, fault.column) == (POINTER, "sd")
     assert given in fault.detail
 
 
 def test_a_column_of_nothing_but_gaps_is_refused() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        plan(ASKING, with_noise(numbers(None, None, None, None)))
+        plan(REQUEST, with_noise(numbers(None, None, None, None)))
     assert {fault.pointer for fault in caught.value.faults} >= {POINTER}
 
 
 @pytest.mark.parametrize(("name", "given"), [("sds", "did you mean `sd`"), ("y", "is the target")])
 def test_a_column_that_is_not_there_or_is_the_target_is_refused(name: str, given: str) -> None:
-    fault = only_fault(replace(ASKING, noise_column=name), dataset_of(TABLE))
+    fault = only_fault(replace(REQUEST, noise_column=name), dataset_of(TABLE))
     assert fault.pointer == POINTER
     assert given in fault.detail
 
 
 @pytest.mark.parametrize(("likelihood", "column"), [(BY_ROW, None), (GaussianNoise(), "sd")])
 def test_noise_by_row_and_its_column_go_together(likelihood: Likelihood, column: str | None) -> None:
-    fault = only_fault(replace(ASKING, likelihood=likelihood, noise_column=column), dataset_of(TABLE))
+    fault = only_fault(replace(REQUEST, likelihood=likelihood, noise_column=column), dataset_of(TABLE))
     assert fault.pointer == "/likelihood/noise_sd"
 
 
 def test_targets_are_standardised_and_their_noise_with_them() -> None:
-    statistics = Statistics(plan(ASKING, dataset_of(TABLE)))
+    statistics = Statistics(plan(REQUEST, dataset_of(TABLE)))
     statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_))
     target = statistics.encoding().target
     assert (target.noise_column, target.shift) == ("sd", 30.0)
@@ -127,5 +127,5 @@ def test_the_smallest_and_the_largest_noise_are_accepted_and_those_beyond_are_no
     smallest, largest = TARGET.scale * (1.0 / MAX_SCALED), TARGET.scale * MAX_SCALED
     noise_sd, faults = encode_noise(TARGET, {"sd": numbers(smallest, largest)})
     assert (noise_sd is not None, faults) == (True, ())
-    beyond = numbers(np.nextafter(smallest, 0.0), np.nextafter(largest, np.inf))
-    assert [fault.row for fault in encode_noise(TARGET, {"sd": beyond})[1]] == [0, 1]
+    outside = numbers(np.nextafter(smallest, 0.0), np.nextafter(largest, np.inf))
+    assert [fault.row for fault in encode_noise(TARGET, {"sd": outside})[1]] == [0, 1]

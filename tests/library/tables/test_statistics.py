@@ -72,10 +72,10 @@ def test_the_digest_is_the_documented_one() -> None:
 @given(st.lists(st.integers(0, 4), max_size=4).map(sorted))
 def test_where_blocks_end_changes_nothing(ends: list[int]) -> None:
     pieces = seen(*(piece for _, piece in cut_up(BLOCK, *ends)))
-    whole = seen(BLOCK)
-    assert pieces.digest() == whole.digest()
+    full = seen(BLOCK)
+    assert pieces.digest() == full.digest()
     assert [(s.missing, s.distinct, s.categories, s.values) for s in pieces.summaries()] == [
-        (s.missing, s.distinct, s.categories, s.values) for s in whole.summaries()
+        (s.missing, s.distinct, s.categories, s.values) for s in full.summaries()
     ]
 
 

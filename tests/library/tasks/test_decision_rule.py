@@ -1,4 +1,4 @@
-"""What is asked to be decided, against the classes that there are."""
+"""Decision rules of requests, against the classes that there are."""
 
 from dataclasses import replace
 
@@ -93,7 +93,7 @@ def test_costs_that_are_not_square_are_refused(costs: tuple[tuple[float, ...], .
     assert refused(DecisionOptions(costs=costs)) == [Fault(detail, pointer=pointer)]
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_that_is_wrong_is_reported_at_once() -> None:
     found = refused(DecisionOptions(priors(gas=1.0), COSTS[:1]))
     assert [fault.pointer for fault in found] == ["/class_priors", "/costs"]
 

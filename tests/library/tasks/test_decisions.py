@@ -56,7 +56,7 @@ def test_certain_classes_stay_certain_and_impossible_ones_have_no_probability() 
     assert found[0, 0] == 1.0
 
 
-def test_where_all_that_is_possible_had_no_probability_the_priors_are_told() -> None:
+def test_where_all_that_is_possible_had_no_probability_the_priors_are_returned() -> None:
     found = with_priors(np.array([[1.0, 0.0, 0.0]]), np.full(3, 1.0 / 3.0), np.array([0.0, 0.25, 0.75]))
     assert_allclose(found, [[0.0, 0.25, 0.75]], rtol=1e-15)
 
@@ -66,7 +66,7 @@ def test_a_class_that_was_never_learned_may_be_one_that_never_comes() -> None:
     assert_allclose(found, [[0.8, 0.2, 0.0]], rtol=1e-15)
 
 
-def test_of_equally_probable_classes_the_last_is_answered() -> None:
+def test_of_equally_probable_classes_the_last_is_predicted() -> None:
     even = np.array([[0.5, 0.5, 0.0], [0.2, 0.4, 0.4], [0.4, 0.2, 0.4], [0.9, 0.05, 0.05]])
     assert_array_equal(most_probable(even), [1, 2, 2, 0])
 
@@ -112,7 +112,7 @@ def test_a_mistake_that_costs_more_is_made_less_often() -> None:
     assert_allclose(found.expected_cost, [0.45, 0.89, 0.5], rtol=1e-14)
 
 
-def test_what_costs_more_than_no_answer_gets_none_and_the_limit_itself_is_answered() -> None:
+def test_what_costs_more_than_no_decision_gets_none_and_the_limit_itself_gets_one() -> None:
     probabilities = np.array([[0.75, 0.25], [0.7, 0.3], [0.5, 0.5], [0.125, 0.875]])
     found = decided(probabilities, reject_cost=0.25)
     assert_array_equal(found.rejected, [False, True, True, False])
@@ -142,7 +142,7 @@ def test_the_order_of_the_classes_does_not_matter(classes: int) -> None:
     assert_array_equal(other.rejected, one.rejected)
 
 
-def test_the_greatest_costs_stay_numbers() -> None:
+def test_the_largest_costs_stay_numbers() -> None:
     huge = np.full((2, 2), np.finfo(np.float64).max)
     found = decided(np.array([[0.1 + 0.2, 0.7], [1.0, 0.0], [0.5, 0.5 + 1e-15]]), huge)
     assert np.isfinite(found.expected_cost).all()

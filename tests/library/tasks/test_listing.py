@@ -1,4 +1,4 @@
-"""Functions that stand on no row, in the user's units."""
+"""Functions that are on no row, in the user's units."""
 
 import numpy as np
 import pytest

@@ -26,14 +26,14 @@ class FinishedJob(Job):
     __pydantic_config__ = wire(example={"id": "1", "priority": 2, "seconds": 0.5})
 
     seconds: float = 0.0
-    """How long it took."""
+    """The seconds that it took."""
 
 
 def schema_of(record: type) -> dict[str, object]:
     return TypeAdapter(record).json_schema(mode="serialization")
 
 
-def test_docstrings_of_attributes_are_descriptions_where_they_stand_and_where_they_are_inherited() -> None:
+def test_docstrings_of_attributes_are_descriptions_where_they_are_and_where_they_are_inherited() -> None:
     expected = {"type": "integer", "title": "Priority", "default": 0}
     expected |= {"description": "Those of greater priority begin sooner."}
     for record in (Job, FinishedJob):
@@ -43,7 +43,7 @@ def test_docstrings_of_attributes_are_descriptions_where_they_stand_and_where_th
         assert properties["id"] == {"type": "string", "format": "uuid", "title": "Id"}
 
 
-def test_each_member_is_required_of_an_answer_and_the_example_is_that_of_the_record() -> None:
+def test_each_member_is_required_of_a_response_and_the_example_is_that_of_the_record() -> None:
     schema = schema_of(FinishedJob)
     assert schema["required"] == ["id", "priority", "seconds"]
     assert schema["example"] == {"id": "1", "priority": 2, "seconds": 0.5}

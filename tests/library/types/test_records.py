@@ -51,7 +51,7 @@ Shape = Annotated[Circle | Polygon, OneOf("type")]
 
 @dataclass(frozen=True)
 class Pair:
-    """A member of a union that is told by its members."""
+    """A member of a union that is distinguished by its members."""
 
     first: int
     second: int
@@ -126,7 +126,7 @@ def test_a_record_comes_back_from_its_json(drawing: Drawing) -> None:
     assert json.loads(text) == json.loads(PYDANTIC.dump_json(drawing))
 
 
-WHOLE: dict[str, object] = {
+COMPLETE: dict[str, object] = {
     "name": "house",
     "key": "00000000-0000-0000-0000-000000000001",
     "at": "2024-05-01T13:00:00Z",
@@ -150,7 +150,7 @@ def faults(value: object) -> list[tuple[str | None, str]]:
 
 
 def test_whole_numbers_are_floats_where_these_are_expected_and_floats_integers_where_they_are_whole() -> None:
-    found = DRAWING.decode({**WHOLE, "points": [1.0, 2], "label": 3.0, "share": 1})
+    found = DRAWING.decode({**COMPLETE, "points": [1.0, 2], "label": 3.0, "share": 1})
     assert (found.points, found.width, found.share) == ((1, 2), 2.0, 1.0)
     assert [type(one) for one in (*found.points, found.width, found.share, found.label)] == [
         int, int, float, float, float,
@@ -158,7 +158,7 @@ def test_whole_numbers_are_floats_where_these_are_expected_and_floats_integers_w
 
 
 def test_members_that_are_left_out_have_their_defaults_and_unknown_ones_are_ignored_where_the_class_allows_it() -> None:
-    found = DRAWING.decode({**WHOLE, "shape": {"type": "polygon", "sides": 4, "colour": "red"}})
+    found = DRAWING.decode({**COMPLETE, "shape": {"type": "polygon", "sides": 4, "colour": "red"}})
     assert (found.bare, found.points, found.figures, found.former) == (None, (), {}, None)
     assert found.shape == Polygon(4)
     assert "former" not in dict.fromkeys(encoded(found))
@@ -214,16 +214,16 @@ REFUSALS: list[tuple[str, object, str, str]] = [
     ("points", ["1"], "/points/0", "Should be a valid integer, got \"1\"."),
     ("figures", {"a": {"b": "c"}}, "/figures/a/b", "Should be a valid number, got \"c\"."),
     ("report", [], "/report", "Should be an object, got []."),
-    ("inner", {**WHOLE, "share": 2}, "/inner/share", "Should be less than or equal to 1, got 2."),
+    ("inner", {**COMPLETE, "share": 2}, "/inner/share", "Should be less than or equal to 1, got 2."),
     ("lines", 1, "/lines", "The member 'lines' is unknown."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("member", "value", "place", "detail"), REFUSALS)
 def test_what_is_no_such_record_is_refused_with_its_place(member: str, value: object, place: str, detail: str) -> None:
-    ((pointer, said),) = faults({**WHOLE, member: value})
+    ((pointer, message),) = faults({**COMPLETE, member: value})
     assert pointer == f"/drawing{place}"
-    assert detail in said
+    assert detail in message
 
 
 @pytest.mark.parametrize(("member", "value", "place", "detail"), REFUSALS)
@@ -231,17 +231,17 @@ def test_pydantic_refuses_the_same(member: str, value: object, place: str, detai
     if value == 10**400 or (isinstance(value, float) and not math.isfinite(value)):
         return  # infinity to pydantic, and no JSON
     with pytest.raises(ValidationError):
-        PYDANTIC.validate_json(json.dumps({**WHOLE, member: value}), strict=True)
+        PYDANTIC.validate_json(json.dumps({**COMPLETE, member: value}), strict=True)
 
 
-def test_all_that_is_wrong_with_members_is_told_and_of_a_list_the_first() -> None:
-    value = {**WHOLE, "name": 1, "share": 2.0, "points": ["a", "b"], "shapes": [1, 2]}
+def test_all_that_is_wrong_with_members_is_reported_and_of_a_list_the_first() -> None:
+    value = {**COMPLETE, "name": 1, "share": 2.0, "points": ["a", "b"], "shapes": [1, 2]}
     assert [place for place, _ in faults(value)] == [
         "/drawing/name", "/drawing/share", "/drawing/shapes/0", "/drawing/points/0",
     ]  # fmt: skip
 
 
-def test_what_is_no_object_is_refused_where_it_stands() -> None:
+def test_what_is_no_object_is_refused_where_it_is() -> None:
     assert faults([1]) == [("/drawing", "Should be an object, got [1].")]
 
 
@@ -258,9 +258,9 @@ def test_values_that_json_has_not_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("depth", [30, 100_000])
 def test_a_fault_deep_inside_is_found_once_and_what_is_nested_too_deeply_is_refused(depth: int) -> None:
-    value = {**WHOLE, "share": 2}
+    value = {**COMPLETE, "share": 2}
     for _ in range(depth):
-        value = {**WHOLE, "inner": value}
+        value = {**COMPLETE, "inner": value}
     with pytest.raises(InvalidRequestError) as caught:
         DRAWING.decode(value)
     if depth == 30:
@@ -301,7 +301,7 @@ class Figure:
     type: str
 
 
-def test_a_record_of_any_tag_stands_for_those_that_are_not_known() -> None:
+def test_a_record_of_any_tag_represents_those_that_are_not_known() -> None:
     converter: Converter[Circle | Polygon | Figure] = Converter(Annotated[Circle | Polygon | Figure, OneOf("type")])
     assert converter.decode({"type": "circle", "radius": 2}) == Circle(2.0)
     assert converter.decode({"type": "spiral", "turns": 3}) == Figure("spiral")
@@ -352,6 +352,6 @@ class Sparse:
     second: float | None = None
 
 
-def test_members_that_are_none_are_left_out_where_the_class_says_so() -> None:
+def test_members_that_are_none_are_left_out_where_the_class_states_it() -> None:
     assert encode((Sparse(1), Sparse(second=0.0))) == [{"first": 1}, {"second": 0.0}]
     assert Converter[Sparse](Sparse).decode({"first": None, "second": 2}) == Sparse(None, 2.0)

@@ -1,4 +1,4 @@
-"""Rows told by components: the core's figures, how new they are, and what can't be asked for."""
+"""Rows as components: the core's figures, their novelty, and options that are refused."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def reported(made: NewComponentsVersion, block: Block = BLOCK, components: int |
     return found
 
 
-def test_rows_are_told_as_the_core_tells_them() -> None:
+def test_rows_are_reported_as_the_core_reports_them() -> None:
     made = version_of_components()
     found, core = reported(made), made.predictor.components
     inputs = np.array([[0.0, 0.0], [2.0, -1.0], [5.0, 3.0], [180.0, 1.0]])
@@ -47,7 +47,7 @@ def test_novelty_is_the_share_of_usual_rows_that_are_less_new() -> None:
     assert_array_equal(reported(replace(made, predictor=below)).novelty, 0.0)
 
 
-def test_so_many_of_the_first_components_are_told_and_what_these_miss() -> None:
+def test_so_many_of_the_first_components_are_reported_and_what_these_miss() -> None:
     made = version_of_components()
     every, two = reported(made), reported(made, components=2)
     assert every.components.shape == (4, 3)
@@ -58,7 +58,7 @@ def test_so_many_of_the_first_components_are_told_and_what_these_miss() -> None:
     assert_array_equal(reported(made, components=99).components, every.components)
 
 
-def test_where_nothing_is_said_the_first_few_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_the_first_few_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(under_test, "COMPONENTS_REPORTED", 1)
     assert reported(version_of_components()).components.shape == (4, 1)
 
@@ -73,10 +73,10 @@ def test_a_bad_row_changes_no_other() -> None:
         assert_allclose(np.delete(getattr(found, name), 1, axis=0), getattr(sound, name))
 
 
-def test_a_batch_cut_up_inside_gets_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = reported(version_of_components())
+def test_a_batch_cut_up_inside_gets_the_same_responses(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = reported(version_of_components())
     monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 3)
-    assert_allclose(reported(version_of_components()).components, whole.components)
+    assert_allclose(reported(version_of_components()).components, full.components)
 
 
 @pytest.mark.parametrize("required", [PredictOptions(covariance=True), PredictOptions(explain=1)])

@@ -96,7 +96,7 @@ def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_pa
     assert reported[-1].functions == report.functions
 
 
-def test_rows_kept_are_told_with_their_cells_and_weights(tmp_path: Path) -> None:
+def test_rows_kept_are_reported_with_their_cells_and_weights(tmp_path: Path) -> None:
     block = table()
     _, version = run(fit(block, replace(REQUEST, missing="drop_rows"), tmp_path), block)
     found = version.predictor.components
@@ -138,8 +138,8 @@ def test_of_many_densities_so_many_quantiles_are_kept(tmp_path: Path, monkeypatc
     kept = version.predictor.log_densities
     assert len(kept) == 11
     monkeypatch.undo()
-    _, whole = run(fit(block, replace(REQUEST, missing="drop_rows"), tmp_path), block)
-    every = whole.predictor.log_densities
+    _, full = run(fit(block, replace(REQUEST, missing="drop_rows"), tmp_path), block)
+    every = full.predictor.log_densities
     assert (kept[0], kept[-1]) == (every[0], every[-1])
     assert kept[5] == pytest.approx(np.median(every))
 

@@ -68,7 +68,7 @@ def test_figures_of_classes_are_those_that_a_fit_records() -> None:
     assert {"error": found.error, "log_loss": found.log_loss, "brier": found.brier} == pytest.approx(expected)
 
 
-def test_ends_of_intervals_and_means_are_those_that_are_answered() -> None:
+def test_ends_of_intervals_and_means_are_those_that_are_returned() -> None:
     version = served(small_version())
     block: Block = {**INPUTS, "y": TARGET}
     (labelled,) = evaluate_block(version, block).labelled
@@ -94,7 +94,7 @@ def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged
     assert [len(labelled.target) for labelled in found.labelled if isinstance(labelled, LabelledNumbers)] == [1]
 
 
-def test_a_class_that_the_version_has_never_seen_is_told_from_a_gap() -> None:
+def test_a_class_that_the_version_has_never_seen_is_distinguished_from_a_gap() -> None:
     made = small_version("classification", classes=("no", "yes"))
     block: Block = {**INPUTS, "y": texts("yes", "perhaps", None, "no")}
     found = evaluate_block(served(made), block)
@@ -106,12 +106,12 @@ def test_a_class_that_the_version_has_never_seen_is_told_from_a_gap() -> None:
 def test_a_long_block_is_judged_in_pieces_to_the_same_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     block: Block = {**INPUTS, "y": TARGET}
     version = served(small_version())
-    (whole,) = evaluate_block(version, block).labelled
+    (full,) = evaluate_block(version, block).labelled
     monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 3)
     parts = [part for part in evaluate_block(version, block).labelled if isinstance(part, LabelledNumbers)]
-    assert isinstance(whole, LabelledNumbers)
+    assert isinstance(full, LabelledNumbers)
     assert [len(part.target) for part in parts] == [3, 1]
-    assert np.concatenate([part.log_density for part in parts]) == pytest.approx(whole.log_density)
+    assert np.concatenate([part.log_density for part in parts]) == pytest.approx(full.log_density)
 
 
 def test_what_has_no_target_cannot_be_judged() -> None:

@@ -43,7 +43,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=str)
 each_prior = pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.type)
 
 
-def answering(likelihood: TargetLikelihood, prior: Prior) -> SupervisedModel:
+def predicting(likelihood: TargetLikelihood, prior: Prior) -> SupervisedModel:
     made = version(likelihood, BASIS, prior)
     return SupervisedModel.of(made.predictor, made.report)
 
@@ -71,24 +71,24 @@ def latent_mean(known: SupervisedModel, response: RegressionPrediction | Classif
 def assert_adds_up(found: Explanation, mean: Array) -> None:
     size = np.abs(found.baseline) + np.abs(found.added).sum(axis=1) + np.abs(found.others) + np.abs(mean)
     assert np.all(np.abs(found.mean - mean) <= 1e-9 * size)
-    whole = found.baseline + found.added.sum(axis=1) + found.others
-    assert np.all(np.abs(whole - mean) <= 1e-9 * size)
+    full = found.baseline + found.added.sum(axis=1) + found.others
+    assert np.all(np.abs(full - mean) <= 1e-9 * size)
 
 
 @each_likelihood
 @each_prior
-@pytest.mark.parametrize("most", [1, 20])
+@pytest.mark.parametrize("max_functions", [1, 20])
 def test_a_baseline_the_contributions_and_the_others_are_the_mean(
-    likelihood: TargetLikelihood, prior: Prior, most: int
+    likelihood: TargetLikelihood, prior: Prior, max_functions: int
 ) -> None:
-    known = answering(likelihood, prior)
-    response = known.predict(NEW, PredictOptions(explain=most))
+    known = predicting(likelihood, prior)
+    response = known.predict(NEW, PredictOptions(explain=max_functions))
     assert isinstance(response, RegressionPrediction | ClassificationPrediction)
     assert response.explanation is not None
     assert_adds_up(response.explanation, latent_mean(known, response))
-    if most >= n_functions(known.predictor.learned):
+    if max_functions >= n_functions(known.predictor.learned):
         assert_allclose(response.explanation.others, 0.0, atol=1e-9 * np.abs(response.explanation.mean).max())
-    elif most == 1 and isinstance(prior, GaussianProcess):
+    elif max_functions == 1 and isinstance(prior, GaussianProcess):
         assert np.abs(response.explanation.others).max() > 1e-3
 
 

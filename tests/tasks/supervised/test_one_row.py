@@ -83,7 +83,7 @@ def version(request: pytest.FixtureRequest) -> ServedVersion:
             return served(version_of_numbers(GaussianProcess()))
 
 
-def test_a_row_alone_is_answered_as_among_others(version: ServedVersion) -> None:
+def test_a_row_alone_is_predicted_as_among_others(version: ServedVersion) -> None:
     rows = np.random.default_rng(3).normal(size=(300, len(NAMES)))
     together = figures(reals(version, NumberBlock(NAMES, rows)))
     alone = np.hstack([figures(reals(version, NumberBlock(NAMES, rows[[n]]))) for n in range(len(rows))])
@@ -91,7 +91,7 @@ def test_a_row_alone_is_answered_as_among_others(version: ServedVersion) -> None
 
 
 @pytest.mark.parametrize("rows", [1, 2, 300])
-def test_a_matrix_is_answered_as_its_columns_to_the_bit(version: ServedVersion, rows: int) -> None:
+def test_a_matrix_is_predicted_as_its_columns_to_the_bit(version: ServedVersion, rows: int) -> None:
     values = np.random.default_rng(4).normal(size=(rows, len(NAMES)))
     columns: Block = {name: NumberColumn(column.copy()) for name, column in zip(NAMES, values.T, strict=True)}
     np.testing.assert_array_equal(figures(reals(version, NumberBlock(NAMES, values))), figures(reals(version, columns)))

@@ -45,18 +45,18 @@ def test_each_class_has_the_cores_probability_and_latent() -> None:
     assert found.support is not None
 
 
-@pytest.mark.parametrize("most", [1, 2, 20])
-def test_a_class_is_explained_by_its_own_latent(most: int) -> None:
-    found = classes(MANY, PredictOptions(explain=most))
+@pytest.mark.parametrize("max_functions", [1, 2, 20])
+def test_a_class_is_explained_by_its_own_latent(max_functions: int) -> None:
+    found = classes(MANY, PredictOptions(explain=max_functions))
     inputs, _ = encode_inputs(MADE.predictor.encoding, MANY)
     chosen = found.most_probable
     assert len(np.unique(chosen)) > 1
     terms = evaluate(MADE.predictor.model.functions, inputs) * WEIGHTS.T[chosen]
     assert found.explanation is not None
-    shown = min(most, 3)
+    shown = min(max_functions, 3)
     assert_allclose(np.abs(found.explanation.added), -np.sort(-np.abs(terms), axis=1)[:, :shown], rtol=1e-12)
     assert_allclose(found.explanation.added, np.take_along_axis(terms, found.explanation.functions, axis=1), rtol=1e-12)
-    if most > 2:
+    if max_functions > 2:
         ours = np.take_along_axis(found.latent_mean, chosen[:, None], axis=1)[:, 0]
         assert_allclose(found.explanation.added.sum(axis=1), ours, rtol=1e-12)
         assert_allclose(found.explanation.shares.sum(axis=1), 1.0, rtol=1e-12)
@@ -100,7 +100,7 @@ def test_a_model_for_each_class_has_a_variance_for_each_in_every_form(name: str)
         SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions(covariance=True))
 
 
-def test_no_rows_have_an_answer_with_all_its_members() -> None:
+def test_no_rows_have_a_response_with_all_its_members() -> None:
     made = trained("bernoulli_per_class 1.4, independent")
     rows = block(made.predictor.encoding.inputs, 0, 5, gaps=False)
     found = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions(explain=2))

@@ -253,7 +253,7 @@ def test_a_target_in_other_units_is_predicted_in_these(
     np.testing.assert_allclose((other[upper] - b) / a, one["upper"], atol=100.0 * tolerance)
     assert after[0].functions == before[0].functions
     assert noise_sd(after[0]) == pytest.approx(abs(a) * noise_sd(before[0]), rel=100.0 * ROUNDING)
-    # What was asked for is told as it was asked for, to the last bit.
+    # What was requested is reported as it was requested, to the last bit.
     assert after[0].plan.spec.likelihood == requested.likelihood
     assert after[0].plan.spec.prior == requested.prior or isinstance(weights, GaussianProcess)
 

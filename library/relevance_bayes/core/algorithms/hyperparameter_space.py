@@ -121,7 +121,7 @@ class HyperparameterSpace:
         return slice(first, first)
 
     def ties(self, h: Hyperparameters) -> Indices:
-        """For each entry of theta the index of the entry it is tied to: one precision for all linear columns."""
+        """For each entry of theta (p,) the index of the entry it is tied to: one precision for all linear columns."""
         places = np.arange(len(h.packed()))
         alpha = places[2 : 2 + len(h.alpha)]
         alpha[self._linear] = alpha[self._linear][:1]
@@ -129,7 +129,7 @@ class HyperparameterSpace:
 
     def log_prior(self, h: Hyperparameters) -> tuple[float, Array]:
         """The log prior of the learned widths, warps and terms and of the linear columns' precision, with its
-        gradient."""
+        gradient (p,) in theta."""
         value, slope = h.log_prior() if self.learns else (0.0, np.zeros(len(h.packed())))
         if self.problem.learning.shrinkage:
             common, pull = h.common_width(self.problem.spread, self.problem.learning.shrinkage)
@@ -168,7 +168,7 @@ class HyperparameterSpace:
         return min(cap - log(self.problem.square), log(max_beta))
 
     def free(self, h: Hyperparameters) -> Mask:
-        """Which entries of theta are learned."""
+        """True at the entries (p,) of theta that are learned."""
         beta, max_beta = self.problem.likelihood.start(self.problem.t)
         free = h.free(noise=max_beta > beta, widths=self.learns)
         if self.problem.learning.warp:
@@ -183,7 +183,7 @@ class HyperparameterSpace:
         return np.array([len(np.unique(column)) >= MIN_DISTINCT for column in some.X.T])
 
     def box(self, h: Hyperparameters, cap: float) -> tuple[Array, Array]:
-        """Lower and upper bounds of theta."""
+        """Lower and upper bounds (p,) of theta."""
         size = len(h.packed())
         low, high = np.full(size, -WIDEST), np.full(size, WIDEST)
         centre = log(self.problem.square)

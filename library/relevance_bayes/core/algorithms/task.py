@@ -108,7 +108,7 @@ class Task:
         return functions
 
     def rows(self, state: State, some: Indices | None = None) -> Rows:
-        """All rows or some, with the columns of the functions without kernel in the model."""
+        """All rows or `some` (n,), with the columns (n, F) of the functions without kernel in the model."""
         if some is None:
             return self._rows(state, self.problem.X)
         return self._rows(state, self.problem.X[some], some)
@@ -138,7 +138,7 @@ class Task:
         return self.sample(state, ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.is_conjugate else ROWS_FOR_SCALES)
 
     def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
-        """The indices of candidates among `functions`, and rows, the first of which are theirs."""
+        """The indices (M,) of candidates among `functions`, and rows, the first M of which are theirs."""
         functions, problem = self.functions, self.problem
         places = subset(functions.centres, problem.t[functions.rows], MAX_CANDIDATES, problem.seed)
         own = functions.rows[places]
@@ -158,7 +158,7 @@ class Task:
         return self.has_sums and self.problem.t.ndim == 1 and self.problem.rows > ROWS_FOR_FUNCTIONS[0]
 
     def places_for_growth(self, state: State, rows: int) -> Indices:
-        """The indices among `functions` of candidates outside the model, drawn anew in each round.
+        """The indices (M,) among `functions` of candidates outside the model, drawn anew in each round.
 
         As many as can be evaluated on so many rows.
         """
@@ -219,12 +219,12 @@ class Task:
         return replace(self.problem, source=source)
 
     def near(self, problem: Problem, state: State, h: Hyperparameters) -> Array:
-        """Weights near their mean at some rows, at which sums lose nothing to cancellation."""
+        """Weights (R,), or (R, K), near their mean at some rows, at which sums lose nothing to cancellation."""
         nowhere = problem.unweighted(len(state.active))
         return self.sums_over(problem, state, nowhere).at(h).posterior.mean
 
     def sums_over(self, problem: Problem, state: State, origin: Array) -> RowSums:
-        """Sums over all rows of a problem, at weights near the mean."""
+        """Sums over all rows of a problem, at weights `origin` (R,), or (R, K), near the mean."""
         h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
         return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 

@@ -53,7 +53,7 @@ class Columns:
         return np.asarray(np.linalg.lstsq(self.G[:, chosen], self.t, rcond=None)[0])
 
     def coefficients(self, weights: Array, chosen: Indices) -> Array:
-        """The coefficients of the terms themselves, not scaled to norm 1."""
+        """The coefficients (R,) of the chosen terms themselves, not scaled to norm 1."""
         return np.asarray(weights * np.exp(self.log_size - self.log_norms[chosen]))
 
 

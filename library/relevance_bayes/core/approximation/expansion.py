@@ -42,7 +42,10 @@ class Expansion:
     def of_width(
         cls, width: float | tuple[float, ...], centres: Array, coefficients: Array, constant: float = 0.0
     ) -> "Expansion":
-        """Terms that all have one width, the same for every input or one for each; raises DataError for another d."""
+        """Terms of centres (J, d) and coefficients (J,) that have one width, the same for every input or one for each.
+
+        Raises DataError for another d.
+        """
         if isinstance(width, tuple) and len(width) != centres.shape[-1]:
             raise DataError(f"expected {centres.shape[-1]} widths, got {len(width)}")
         return cls(centres, coefficients, np.full(centres.shape, width), constant)

@@ -110,7 +110,7 @@ def drawn(X: Array, seed: int = 0) -> Indices:
 
 
 def typical_width(X: Array, seed: int = 0) -> float:
-    """The median distance between two training rows that differ: a width r that depends on no target.
+    """The median distance between two training rows of X (N, d) that differ: a width that depends on no target.
 
     Raises DataError where none differ.
     """

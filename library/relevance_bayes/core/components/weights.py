@@ -65,7 +65,7 @@ def weights(K: Array, noise_variance: float, start: Array | None = None) -> Iter
 
 def likelihood_gain(inner: Array, products: Array, w: Array, noise_variance: float, rows: int) -> float:
     """The log likelihood ratio of N(0, C) and N(0, sigma^2 I) for `rows` images: -1/2 [N log|C/sigma^2| + tr H -
-    tr K/sigma^2], from products as in `_weighted_products`."""
+    tr K/sigma^2], from `inner` (M, M) and `products` (M, n) as in `_weighted_products`, at weights w (M,)."""
     kept = np.flatnonzero(w)
     lower, Z = _whitened(inner[np.ix_(kept, kept)], products[kept], w[kept], noise_variance)
     volume = log_determinant(lower) - len(kept) * np.log(noise_variance)
@@ -139,7 +139,7 @@ class Kept:
     rows: int
 
     def weighted_products(self, v: Array) -> tuple[Array, Array]:
-        """H_AA, and H_A rotated."""
+        """H_AA (R, R), and H_A (R, R) rotated, at weights v (R,)."""
         return (
             _weighted_products(self.inner, self.inner, v, self.noise_variance),
             _weighted_products(self.inner, self.products, v, self.noise_variance),
@@ -162,7 +162,7 @@ class Kept:
         return slope, curvature
 
     def step(self, v: Array, tolerance: float) -> None:
-        """Take a Newton step in the log weights, with absolute curvatures, if its predicted rise is `tolerance`
+        """Take a Newton step in the logs of v (R,), with absolute curvatures, if its predicted rise is `tolerance`
         nats."""
         free = np.flatnonzero(v)
         slope, curvature = self.derivatives(v)

@@ -39,7 +39,8 @@ class Factors(Protocol):
     def active(self) -> tuple[int, ...]: ...
 
     @property
-    def P(self) -> Array: ...
+    def P(self) -> Array:
+        """P (N, R)."""
 
     def is_spanned(self, number: int) -> bool:
         """True where candidate `number` is in the span of the functions in the model, up to a share SPAN of its
@@ -53,7 +54,7 @@ class Factors(Protocol):
         """With candidate `number` last; `weights` (R,), or (R, K), of those already in are near the mean."""
 
     def keeping(self, kept: Indices, weights: Array) -> Self:
-        """With only the functions at the positions `kept` (each 0 to R - 1); `weights` as before."""
+        """With only the functions at the positions `kept` (S,), each from 0 to R - 1; `weights` as before."""
 
     def posterior(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         """The posterior under alpha (R,) and beta, searched for from `start`, and its data term."""
@@ -62,7 +63,10 @@ class Factors(Protocol):
         """The likelihood with its own parameters at their maximum."""
 
     def skew(self, posterior: Posterior) -> Array:
-        """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean: the change of the curvature with the mode; else 0."""
+        """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean (R,) or (R, K): the change of the curvature by the mode.
+
+        0 where the curvature does not change.
+        """
 
     def pull(self, posterior: Posterior, beta: float) -> Array:
         """dL/dP (N, R) at the posterior, at fixed precisions, summed over the latents."""

@@ -39,7 +39,7 @@ class FixedFactors:
 
     @classmethod
     def build(cls, problem: Problem, active: tuple[int, ...], weights: Array) -> "FixedFactors":
-        """The factors, by one pass over the candidates."""
+        """The factors at `weights` (R,), or (R, K), by one pass over the candidates."""
         P = problem.columns(active)
         r = problem.t - P @ weights
         weighted, left = problem.every.weighted(P), problem.every.weighted(r)

@@ -89,7 +89,7 @@ class Mosaic:
         return self._moves >= max(moves, MOVES_PER_REBUILT_FUNCTION * n_rebuilt)
 
     def checkpoint(self, image: Array) -> MosaicState:
-        """The state of the mosaic, from which all else is recomputed, here too.
+        """The state of the mosaic, from which all else is recomputed, here too, with the image (height, width).
 
         Tiles with other moves than additions are rebuilt, so that the rounding of S is that of a resumed encoding.
         """
@@ -235,7 +235,10 @@ class Mosaic:
         return self.left[top : top + tile.window.height, left : left + tile.window.width]
 
     def with_noise(self, image: Array, beta: float) -> "Mosaic":
-        """The same functions under another noise precision: S of each tile is recomputed, then all means together."""
+        """The same functions of the image (height, width) under another noise precision.
+
+        S of each tile is recomputed, then all means together.
+        """
         other = Mosaic(image, self.levels, beta)
         other._fill(self._state)
         other.constant = self.constant

@@ -46,7 +46,7 @@ class Radial(KernelBase):
         return self.evaluated(self._squares(U, Z))
 
     def evaluated(self, squares: Array) -> Array:
-        """`of_squares` by numpy, which may overwrite them: a member that can do it with fewer passes overrides it."""
+        """`of_squares` of any shape by numpy, which it may overwrite; members override it with fewer passes."""
         return evaluated(self.of_squares, squares)
 
     @final

@@ -120,7 +120,7 @@ class LikelihoodBase(ABC):
         return t, 0.0
 
     def start(self, t: Array) -> tuple[float, float]:
-        """The noise precision beta to begin with, and its greatest value; 1 and 1 where no noise is learned."""
+        """The noise precision beta to begin with, and its maximum, of t (N,); 1 and 1 where no noise is learned."""
         return 1.0, 1.0
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:

@@ -113,7 +113,7 @@ class LocalTask:
 
     @cached_property
     def order(self) -> Indices:
-        """All rows in the order of the approximation, which depends on their content; the held-out rows are last.
+        """All rows (N,) in the order of the approximation, which depends on their content; the held-out rows are last.
 
         Rows of equal inputs are in the order of their targets, which does not depend on the targets' unit.
         """
@@ -144,7 +144,7 @@ class LocalTask:
 
     @property
     def kept_apart(self) -> Indices:
-        """The held-out rows, by their numbers in order."""
+        """The held-out rows (n,), by their numbers in order."""
         return np.arange(self.learned, self.problem.rows)
 
     def space(self, kernel: LocalKernel) -> HyperparameterSpace:

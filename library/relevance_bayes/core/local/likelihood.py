@@ -82,7 +82,7 @@ class NeighbourLikelihood:
         return cls(Rows(rows.X[used], rows.t[used], rows.F[used], precisions), kernel, own, threads)
 
     def gradient(self, h: Hyperparameters) -> tuple[float, Array]:
-        """The likelihood, in nats, and its gradient in theta; raises NotPositiveDefiniteError.
+        """The likelihood, in nats, and its gradient (p,) in theta; raises NotPositiveDefiniteError.
 
         With w = C_cc^-1 c_i, q = C_cc^-1 t_c, a = [-w, 1], v = a'C a, r = a't: dL/dC = (a b' + b a')/2, of rank two,
         b = (r^2/v - 1)/(2v) a + r/v [q, 0].

@@ -62,7 +62,7 @@ class Densities:
         return np.asarray(scipy.special.softmax(best.x))
 
     def taken(self, members: Indices) -> "Densities":
-        """The densities of some members."""
+        """The densities of the members of these indices (L,)."""
         return Densities(self.means[:, members], self.variances[:, members])
 
     def of_members(self, t: Array) -> Array:
@@ -70,7 +70,7 @@ class Densities:
         return log_normal(t[:, None], self.means, self.variances)
 
     def rows(self, chosen: Indices) -> "Densities":
-        """The densities of some rows."""
+        """The densities of the rows `chosen` (n,)."""
         return Densities(self.means[chosen], self.variances[chosen])
 
     def _loss(self, theta: Array, t: Array) -> tuple[float, Array]:

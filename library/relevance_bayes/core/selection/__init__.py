@@ -6,7 +6,8 @@ from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import RankedModel
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, Score
-from relevance_bayes.core.selection.training import Trained, train
+from relevance_bayes.core.selection.trained import Trained
+from relevance_bayes.core.selection.training import train
 
 __all__ = [
     "FOLDS",

@@ -185,7 +185,7 @@ def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: Fit
 
 
 def rows_apart(rows: Rows, folding: Folding, seed: int) -> Indices | None:
-    """The held-out rows: whole groups, or the last in time; None where they are drawn by content."""
+    """The held-out rows (n,): whole groups, or the last in time; None where they are drawn by content."""
     size = n_apart(len(rows.t))
     if folding.by == "random" or folding.keys is None:
         return None
@@ -246,7 +246,7 @@ def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, Scored]:
 
 
 def encoded(state: LocalState, task: LocalTask) -> Array:
-    """A state of learning as numbers: the steps completed, the current start, each finished kernel, and the end."""
+    """A state of learning as numbers (n,): the completed steps, current start, each finished kernel, and the end."""
     found = () if state.found is None else (state.found,)
     head = [state.completed, state.start is not None, state.reached, len(state.scored), len(found)]
     parts = [np.array(head, np.float64)]
@@ -258,7 +258,7 @@ def encoded(state: LocalState, task: LocalTask) -> Array:
 
 
 def decoded(numbers: Array, task: LocalTask) -> LocalState:
-    """The state of learning from its `encoded` numbers."""
+    """The state of learning from its `encoded` numbers (n,)."""
     completed, has_start, reached, scored, found = numbers[:5].tolist()
     like = task.space(task.kernels[0]).start(0)
     size = len(like.packed())

@@ -61,13 +61,13 @@ class PoolEvaluation:
 
     @property
     def complete(self) -> Indices:
-        """The indices of the members that were fitted in each fold; none where no row was measured."""
+        """The indices (L,) of the members that were fitted in each fold; none where no row was measured."""
         if not len(self.t):
             return np.zeros(0, np.intp)
         return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
 
     def only(self, members: Indices) -> "PoolEvaluation":
-        """The evaluation of some members."""
+        """The evaluation of the members of these indices (L,)."""
         return replace(self, means=self.means[:, members], variances=self.variances[:, members])
 
     @property

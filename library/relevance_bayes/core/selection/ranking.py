@@ -190,7 +190,7 @@ def fitted_to(
 
 
 def continued(rows: Rows, fit: RankedFit, taken: Indices, on: FitContext) -> Generator[Step, None, RankedFit]:
-    """A fit of a process to the rows `taken`, continued on all rows, with the same candidates.
+    """A fit of a process to the rows `taken` (n,), continued on all rows, with the same candidates.
 
     It goes on from the hyperparameters and inducing points, which are optimised together again.
     """

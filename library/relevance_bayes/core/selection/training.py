@@ -1,8 +1,7 @@
 """One training: the width search, the fit, the compared models, and the figures."""
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
@@ -10,73 +9,23 @@ from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
+from relevance_bayes.core.pool import LearnedModel, n_functions, ready_of
 from relevance_bayes.core.prediction import predict, scores
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.selection.beside_a_tenth import LearnedBesideATenth, learned_beside_a_tenth
-from relevance_bayes.core.selection.by_folds import chosen
-from relevance_bayes.core.selection.classes import (
-    Fit,
-    FittedClasses,
-    fitted_classes,
-    learns_temperature,
-    with_fold_temperature,
-)
+from relevance_bayes.core.selection.class_training import trained_classes
 from relevance_bayes.core.selection.heteroscedastic import with_log_noise
-from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_temperature
+from relevance_bayes.core.selection.leave_one_out import leave_one_out
 from relevance_bayes.core.selection.local import LocalComparison, LocalFit, learned_locally
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
-from relevance_bayes.core.selection.pooled import Member, pooled
-from relevance_bayes.core.selection.ranking import FitContext, RankedModel, fitted_to, ranked
+from relevance_bayes.core.selection.pooled import pooled
+from relevance_bayes.core.selection.ranking import FitContext, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import (
-    FOLDS,
-    NORMAL,
-    Bounds,
-    Compared,
-    Score,
-    Scoring,
-    figures,
-    score_of,
-    work_of,
-)
+from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, Bounds, Score, Scoring, figures, score_of
+from relevance_bayes.core.selection.trained import NOT_REQUESTED, Trained
 from relevance_bayes.core.selection.validation import validated
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
-
-NOT_REQUESTED = "No rows were held out: request a validation."
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """The result: the model, the spec as run (with the widths found), and its figures.
-
-    `scores` on the held-out rows, `leave_one_out` and `validation` are empty where there are none; `ranked_models` are
-    those that were compared by evidence, the best first. Of a pool `members` are the processes that it kept, `compared`
-    the models that the folds evaluated, `score_loss` the loss by its reduction to few functions, and `unreduced` the
-    number of functions without it. `score` is that of the validation, or the reason why there is none. Models that
-    could not be fitted are in `compared` too, with the reason. Of a model for each class `class_specs` are the members'
-    specs. `local` is the comparison with nearest-neighbour processes. Figures are in the units of t.
-    """
-
-    learned: LearnedModel
-    spec: Spec
-    scores: dict[str, float]
-    leave_one_out: dict[str, float]
-    ranked_models: tuple[RankedModel, ...] = ()
-    validation: dict[str, float] = field(default_factory=dict)
-    members: tuple[Member, ...] = ()
-    compared: tuple[Compared, ...] = ()
-    score_loss: float | None = None
-    class_specs: tuple[Spec, ...] = ()
-    unreduced: int | None = None
-    score: Score = field(default_factory=lambda: Score.none(NOT_REQUESTED))
-    local: LocalComparison | None = None
-
-    @property
-    def model(self) -> Model:
-        """The model, where it is a single one; raises SparseBayesError for a pool."""
-        return alone(self.learned)
 
 
 def train(
@@ -133,7 +82,7 @@ def train(
     if pool:
         steps = _pooled(rows, (spec, *pool), compared_models, folding, scoring, max_score_loss, on, held_out)
     elif isinstance(spec.likelihood, ClassLikelihood):
-        steps = _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
+        steps = trained_classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
     elif is_heteroscedastic(spec.likelihood):
         steps = _with_log_noise(rows, spec, folding, scoring, on, held_out)
     else:
@@ -291,83 +240,3 @@ def _pooled(
         unreduced=found.unreduced,
         score=score_of(found.score, len(splits), len(splits)),
     )
-
-
-def _classes(
-    rows: Rows,
-    specs: tuple[Spec, ...],
-    folding: Folding,
-    scoring: Scoring,
-    on: FitContext,
-    held_out: Rows | None,
-) -> Iterator[Step | Trained]:
-    """The training of classes: one spec, or several of which folds choose one."""
-    check_rows(rows.X, rows.t, rows.noise_sd)
-    first, folding = specs[0], replace(folding, stratified=True)
-    first.likelihood.check(rows.t)
-    validation, score, compared = dict[str, float](), Score.none(NOT_REQUESTED), tuple[Compared, ...]()
-    if len(specs) > 1:
-        splits = scoring.splits(rows, folding, first.seed)
-        learn = partial(_learned_classes, folding=folding, on=on)
-        budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
-        found = yield from chosen(rows, specs, splits, learn, on.fit_log, budget=budget)
-        fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
-        score = score_of(validation, found.folds, found.total)
-        model = _tempered(fitted, rows, folding, spec, found.temperature)
-    else:
-        fitted, spec = (yield from _learned_classes(rows, first, folding=folding, on=on)), first
-        model = _tempered(fitted, rows, folding, spec)
-        if scoring.folds:
-
-            def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
-                again = yield from _learned_classes(some, spec, folding=apart, on=on)
-                return _tempered(again, some, apart, spec)
-
-            splits = scoring.splits(rows, folding, spec.seed)
-            fits = (fit for fit in fitted.fits if fit is not None)
-            work = sum(work_of(fit.problem, spec, fit.last.state) for fit in fits)
-            affordable = scoring.affordable(len(splits), work)
-            validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
-            score = score_of(validation, affordable, len(splits))
-    measured: dict[str, float] = {}
-    if held_out is not None:
-        prediction, _ = ready_of(model).predict(held_out.X)
-        measured = scores(prediction, held_out.t)
-    single = model if isinstance(model, Model) else None
-    reached = None if single is None else single.evidence.value
-    yield Step("done", 1, 1, "fits", reached, n_functions(model), None if single is None else single.noise_sd)
-    yield Trained(
-        model,
-        fitted.specs[0] if single is not None else spec,
-        measured,
-        {} if single is None else leave_one_out(single, rows, spec.prior.rho),
-        validation=validation,
-        compared=compared,
-        class_specs=() if single is not None else fitted.specs,
-        score=score,
-    )
-
-
-def _learned_classes(
-    rows: Rows, spec: Spec, *, folding: Folding, on: FitContext
-) -> Generator[Step, None, FittedClasses]:
-    """A spec fitted to some rows, at temperature 1."""
-
-    def fit(some: Rows, single: Spec) -> Generator[Step, None, Fit]:
-        found = yield from fitted_to(some, single, folding, on)
-        return Fit(found.spec, found.problem, found.last)
-
-    return (yield from fitted_classes(rows, spec, fit))
-
-
-def _tempered(
-    found: FittedClasses, rows: Rows, folding: Folding, spec: Spec, temperature: float | None = None
-) -> LearnedModel:
-    """The model at its learned temperature: that of whole folds, else that of folds of its weights."""
-    if not learns_temperature(spec):
-        return found.model
-    if temperature is not None:
-        return at_temperature(found.model, temperature)
-    if isinstance(found.model, Model) and found.model.likelihood.is_conjugate:
-        return with_temperature(found.model, rows)
-    return with_fold_temperature(found, rows, folding, spec.seed)

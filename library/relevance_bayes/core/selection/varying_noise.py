@@ -35,7 +35,7 @@ def noise_varies(X: Array, mean: Array, z: Array) -> bool:
 
 
 def correlation(one: Array, other: Array) -> float | None:
-    """Pearson's, of ranks Spearman's; None where one is constant."""
+    """Pearson's correlation of two arrays (n,), of ranks Spearman's; None where one is constant."""
     a, b = one - one.mean(), other - other.mean()
     norm = sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / norm if norm > 0.0 else None

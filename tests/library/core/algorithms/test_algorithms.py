@@ -1,4 +1,4 @@
-"""What every algorithm promises, on every likelihood and kernel."""
+"""Properties of every algorithm, on every likelihood and kernel."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -32,7 +32,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", EVERY.values(), ids=EVER
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
+    """EM creeps for thousands of steps; what holds for the first 15 holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 15)
 
 
@@ -67,7 +67,7 @@ def test_the_objective_never_falls_and_the_fit_ends(
 
 @each_algorithm
 @each_likelihood
-def test_iterations_count_and_states_stand_for_themselves(likelihood: Likelihood, algorithm: Algorithm) -> None:
+def test_iterations_count_and_states_represent_themselves(likelihood: Likelihood, algorithm: Algorithm) -> None:
     problem, spec = posed(likelihood, Gaussian(), algorithm, seed=3)
     states = list(iterate(problem, spec))
     assert [state.iteration for state in states[:-1]] == list(range(len(states) - 1))

@@ -91,11 +91,11 @@ def test_a_copy_of_a_function_leaves_in_the_climb() -> None:
     assert len(maximise(factors, start, tolerance=1e-11).factors.active) == 1
 
 
-def test_an_end_says_whether_the_noise_floor_held_it_up() -> None:
+def test_an_end_states_whether_the_noise_floor_held_it_up() -> None:
     problem = problem_for(GaussianNoise())
-    _, greatest = problem.likelihood.start(problem.t)
+    _, largest = problem.likelihood.start(problem.t)
     factors = build(problem, (4,), np.zeros(1))
-    assert end_of(problem, evidence(factors, np.ones(1), greatest, np.zeros(1))) == Termination.NOISE_FLOOR
+    assert end_of(problem, evidence(factors, np.ones(1), largest, np.zeros(1))) == Termination.NOISE_FLOOR
     assert end_of(problem, evidence(factors, np.ones(1), 1.0, np.zeros(1))) == Termination.CONVERGED
     classes = problem_for(Bernoulli())
     rested = evidence(build(classes, (4,), np.zeros(1)), np.ones(1), 1.0, np.zeros(1))

@@ -36,7 +36,7 @@ def states(spec: Spec = MIXED, start: State | None = None) -> list[State]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_staircase_is_told_by_its_steps_though_bumps_are_offered(seed: int) -> None:
+def test_a_staircase_is_represented_by_its_steps_though_bumps_are_offered(seed: int) -> None:
     X, t = staircase(seed=seed)
     found = fit(X, t, MIXED)
     assert sum(functions.size for functions in found.functions if isinstance(functions, StepFunctions)) == 7
@@ -44,16 +44,16 @@ def test_a_staircase_is_told_by_its_steps_though_bumps_are_offered(seed: int) ->
     assert found.noise_sd == pytest.approx(0.3, rel=0.15)
 
 
-def test_every_way_is_gone_and_the_best_is_gone_on_from() -> None:
-    met = states()
-    phases = [phase for phase, _ in groupby(state.phase for state in met)]
+def test_every_way_is_tried_and_the_best_is_continued() -> None:
+    visited = states()
+    phases = [phase for phase, _ in groupby(state.phase for state in visited)]
     assert phases == [FORWARD, f"{ONE_KIND}0", f"{ONE_KIND}1", AGAIN, BACKWARD]
-    best = [state.best for state in met if state.phase == f"{ONE_KIND}1"][-1]
+    best = [state.best for state in visited if state.phase == f"{ONE_KIND}1"][-1]
     assert best is not None
     assert best.phase == f"{ONE_KIND}0"  # the steps
-    first = next(state for state in met if state.phase == BACKWARD)
-    greatest = max(state.best.objective for state in met if state.best is not None)
-    assert first.objective == pytest.approx(greatest, rel=1e-9)
+    first = next(state for state in visited if state.phase == BACKWARD)
+    largest = max(state.best.objective for state in visited if state.best is not None)
+    assert first.objective == pytest.approx(largest, rel=1e-9)
 
 
 def test_the_objective_never_falls_within_a_phase() -> None:
@@ -62,23 +62,23 @@ def test_the_objective_never_falls_within_a_phase() -> None:
             assert after.objective >= before.objective - 1e-9 * (1.0 + abs(before.objective))
 
 
-def test_the_best_is_what_it_says_in_the_numbers_of_all_candidates() -> None:
+def test_the_best_is_what_it_reports_in_the_numbers_of_all_candidates() -> None:
     problem = pose(*staircase(), MIXED)
     bests = {state.best.iteration: state.best for state in states() if state.best is not None}
     assert len(bests) > 5
     for best in bests.values():
-        whole = price_in(problem, BACKWARD).of(len(best.active))
-        assert rebuild(problem, replace(best, phase=None)).evidence.value - whole == pytest.approx(
+        full = price_in(problem, BACKWARD).of(len(best.active))
+        assert rebuild(problem, replace(best, phase=None)).evidence.value - full == pytest.approx(
             best.objective, rel=1e-9
         )
 
 
 def test_a_fit_goes_on_from_any_of_its_states(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "REBUILT_EVERY", 1)
-    met = states()
-    last = met[-1]
-    for number in np.linspace(0, len(met) - 2, 7).astype(int):
-        resumed = states(start=met[number])[-1]
+    visited = states()
+    last = visited[-1]
+    for number in np.linspace(0, len(visited) - 2, 7).astype(int):
+        resumed = states(start=visited[number])[-1]
         assert (resumed.active, resumed.objective, resumed.iteration) == (last.active, last.objective, last.iteration)
         np.testing.assert_array_equal(resumed.weights, last.weights)
 

@@ -1,4 +1,4 @@
-"""What the algorithm of a Gaussian process prior promises, step by step."""
+"""Properties of the algorithm of a Gaussian process prior, step by step."""
 
 from dataclasses import replace
 from functools import cache
@@ -71,8 +71,8 @@ def inputs_in(model: Model) -> list[int]:
 
 @each_spec
 def test_the_objective_never_falls_within_a_phase_and_the_fit_ends(name: str) -> None:
-    _, stood = walked(name)
-    states = [now.state for now in stood]
+    _, iterated = walked(name)
+    states = [now.state for now in iterated]
     for before, after in pairwise(states):
         assert before.process is not None
         if before.process.phase not in MEASURED_ANEW:
@@ -84,10 +84,10 @@ def test_the_objective_never_falls_within_a_phase_and_the_fit_ends(name: str) ->
 
 @each_spec
 def test_a_fit_resumed_at_any_state_ends_with_the_same_model(name: str) -> None:
-    problem, stood = walked(name)
-    unbroken = stood[-1]
+    problem, iterated = walked(name)
+    unbroken = iterated[-1]
     model = learned(problem, unbroken)
-    for start in stood[1:-1:3]:
+    for start in iterated[1:-1:3]:
         *_, last = iterates(replace(problem), SPECS[name], start.state)
         resumed = learned(problem, last)
         assert last.state.active == unbroken.state.active
@@ -98,8 +98,8 @@ def test_a_fit_resumed_at_any_state_ends_with_the_same_model(name: str) -> None:
 
 @each_spec
 def test_functions_stay_in_once_they_are_in_and_none_is_there_twice(name: str) -> None:
-    problem, stood = walked(name)
-    for state in (now.state for now in stood):
+    problem, iterated = walked(name)
+    for state in (now.state for now in iterated):
         assert len(set(state.active)) == len(state.active)
         assert len(state.alpha) == len(hyperparameters_of(state).alpha) <= len(state.active)
         assert all(0 <= number < problem.candidates.size for number in state.active)
@@ -132,7 +132,7 @@ def test_a_model_holds_the_posterior_of_its_functions(name: str) -> None:
 
 
 @each_spec
-def test_a_model_says_what_it_was_learned_from(name: str) -> None:
+def test_a_model_states_what_it_was_learned_from(name: str) -> None:
     problem, (*_, last) = walked(name)
     model = learned(problem, last)
     assert (model.rows, model.inputs) == problem.X.shape
@@ -165,12 +165,12 @@ def test_free_vectors_leave_their_rows_and_raise_the_bound() -> None:
 
 @pytest.mark.parametrize("block_rows", [4_096, 7])
 @pytest.mark.parametrize("warp", ["none", "evidence"])
-def test_a_vector_that_moved_stands_on_the_row_that_the_kernel_sees_nearest(
+def test_a_vector_that_moved_is_on_the_row_that_the_kernel_sees_nearest(
     warp: Literal["none", "evidence"], block_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
     X, t, _ = friedman(60, 0)
-    functions = kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), warp=warp, most=8)))
+    functions = kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), warp=warp, max_functions=8)))
     U, V = functions.input_map(X), functions.input_map(functions.centres)
     squares = np.square(U[None] - V[:, None]).sum(axis=2)
     np.testing.assert_array_equal(functions.rows, squares.argmin(axis=1))
@@ -196,7 +196,7 @@ def test_a_fixed_width_stays_and_only_noise_and_amplitudes_are_learned(likelihoo
 
 @pytest.mark.parametrize("name", ["one", "each"])
 @pytest.mark.parametrize("warp", [True, False], ids=["warped", "plain"])
-def test_an_input_map_has_what_was_asked_for(name: str, warp: bool) -> None:
+def test_an_input_map_has_what_was_requested(name: str, warp: bool) -> None:
     X, t = sinc(30, 0)
     X = np.column_stack([X, np.cos(X)])
     found = kernel_functions_of(
@@ -207,18 +207,18 @@ def test_an_input_map_has_what_was_asked_for(name: str, warp: bool) -> None:
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=lambda member: member.type)
-@pytest.mark.parametrize("most", [1, 3])
-def test_there_are_never_more_functions_than_the_most(likelihood: Likelihood, most: int) -> None:
+@pytest.mark.parametrize("max_functions", [1, 3])
+def test_there_are_never_more_functions_than_the_most(likelihood: Likelihood, max_functions: int) -> None:
     X, t = rows_for(likelihood, 40, 0)
-    model = fit(X, t, process_spec(likelihood, width=FixedWidth(0.5), min_gain=0.1, most=most))
-    assert kernel_functions_of(model).size == most
+    model = fit(X, t, process_spec(likelihood, width=FixedWidth(0.5), min_gain=0.1, max_functions=max_functions))
+    assert kernel_functions_of(model).size == max_functions
 
 
 def test_a_greater_least_gain_keeps_fewer_functions() -> None:
     X, t = sinc(60, 0)
     sizes = [
-        kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), width=WIDTHS["fixed"], min_gain=least))).size
-        for least in (0.5, 3.0, 20.0)
+        kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), width=WIDTHS["fixed"], min_gain=minimum))).size
+        for minimum in (0.5, 3.0, 20.0)
     ]
     assert sizes[0] >= sizes[1] > sizes[2] >= 1
 
@@ -309,7 +309,7 @@ def test_of_many_rows_all_are_learned_from(rows: int) -> None:
     assert model.evidence.value == pytest.approx(bound_of(model, X, t - t.mean()), rel=1e-6)
 
 
-def test_the_rows_drawn_depend_on_what_stands_in_them_alone() -> None:
+def test_the_rows_drawn_depend_on_their_content_alone() -> None:
     X, t = sinc(300, 0)
     order = np.random.default_rng(0).permutation(300)
     spec = process_spec(GaussianNoise(), width=WIDTHS["fixed"])
@@ -341,7 +341,7 @@ def test_a_step_that_no_jitter_makes_computable_fails(monkeypatch: pytest.Monkey
         list(iterates(pose(*sinc(20, 0), spec), spec))
 
 
-def test_an_end_that_no_prediction_can_be_computed_from_is_gone_on_with() -> None:
+def test_an_end_that_no_prediction_can_be_computed_from_is_continued() -> None:
     spec = process_spec(GaussianNoise())
     problem = pose(*sinc(30, 0), spec)
     *_, last = iterates(problem, spec)

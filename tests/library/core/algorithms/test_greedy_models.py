@@ -1,4 +1,4 @@
-"""What models under a Gaussian process prior are worth, and rows that are hard on them."""
+"""The accuracy of models under a Gaussian process prior, also on difficult rows."""
 
 from functools import cache
 
@@ -80,14 +80,14 @@ def test_friedmans_function_is_learned_far_better_than_by_independent_precisions
 def test_twenty_inputs_of_noise_beside_ten_cost_little() -> None:
     X, t, f = friedman(740, 2)
     others, _, beside = friedman(740, 3)
-    told = np.hstack([X[:, :5], others[:, :5]])
-    among = np.hstack([told, np.random.default_rng(4).uniform(-1.7, 1.7, (740, 20))])
+    informative = np.hstack([X[:, :5], others[:, :5]])
+    among = np.hstack([informative, np.random.default_rng(4).uniform(-1.7, 1.7, (740, 20))])
     t, f = t + beside, f + beside
 
     def error(inputs: Array) -> float:
         return rmse(fit(inputs[:240], t[:240], process_spec(GaussianNoise(), inputs=True)), inputs[240:], f[240:])
 
-    assert error(among) < min(1.3 * error(told), 0.2 * f.std())
+    assert error(among) < min(1.3 * error(informative), 0.2 * f.std())
 
 
 def test_inputs_that_do_not_matter_become_wide() -> None:
@@ -104,7 +104,7 @@ def test_warps_follow_a_curve_that_bends_only_on_one_side() -> None:
     assert warped.evidence.value > plain.evidence.value + 3.0
 
 
-def test_classes_are_told_apart() -> None:
+def test_classes_are_distinguished() -> None:
     X_new, t_new = ripley(1_000, 1)
     spec = process_spec(Bernoulli(), width=FixedWidth(0.5), min_gain=1.0)
     found = predict(fit(*ripley(40, 0), spec), X_new)
@@ -142,7 +142,7 @@ def test_a_constant_input_changes_nothing(width: Width, inputs: bool) -> None:
 
 
 @each_width
-def test_inputs_that_say_nothing_leave_the_mean(width: Width) -> None:
+def test_uninformative_inputs_leave_the_mean(width: Width) -> None:
     t = np.random.default_rng(0).normal(3.0, 1.0, 30)
     model = fit(np.ones((30, 2)), t, process_spec(GaussianNoise(), width=width, inputs=True))
     found = predicted(model, np.ones((1, 2)))
@@ -151,7 +151,7 @@ def test_inputs_that_say_nothing_leave_the_mean(width: Width) -> None:
 
 
 @each_width
-def test_rows_that_stand_several_times_carry_one_function_at_most(width: Width) -> None:
+def test_repeated_rows_carry_one_function_at_most(width: Width) -> None:
     X, _ = sinc(30, 0)
     X = np.tile(X, (3, 1))
     t = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(90)
@@ -228,7 +228,7 @@ def test_a_width_given_may_be_far_too_small_or_too_great() -> None:
 def test_what_few_functions_leave_of_a_curve_is_noise_to_them(seed: int) -> None:
     """The process saw hardly any noise; with six functions it must see more, and not nothing else."""
     X, t = sinc(60, seed, noise=0.01)
-    model = fit(X, t, process_spec(GaussianNoise(), most=6))
+    model = fit(X, t, process_spec(GaussianNoise(), max_functions=6))
     assert size_of(model) == 6
     assert rmse(model, X, np.sinc(X[:, 0] / np.pi)) < 0.06
     assert model.noise_sd is not None
@@ -252,16 +252,16 @@ def test_a_curve_without_noise_is_followed(width: Width) -> None:
     assert rmse(fit(X, t, process_spec(GaussianNoise(), width=width)), X, t) < 0.01
 
 
-@pytest.mark.parametrize("most", [4, 6])
+@pytest.mark.parametrize("max_functions", [4, 6])
 @pytest.mark.parametrize("noise", [1e-3, 3e-3])
-def test_few_functions_of_a_curve_with_next_to_no_noise_still_follow_it(most: int, noise: float) -> None:
+def test_few_functions_of_a_curve_with_next_to_no_noise_still_follow_it(max_functions: int, noise: float) -> None:
     X, t = sinc(60, 1, noise=noise)
-    model = fit(X, t, process_spec(GaussianNoise(), most=most))
+    model = fit(X, t, process_spec(GaussianNoise(), max_functions=max_functions))
     assert rmse(model, X, np.sinc(X[:, 0] / np.pi)) < 0.1
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_classes_at_a_width_given_are_told_apart(seed: int) -> None:
+def test_classes_at_a_width_given_are_distinguished(seed: int) -> None:
     spec = process_spec(Bernoulli(), width=FixedWidth(0.5), min_gain=2.0)
     found = predict(fit(*ripley(40, seed), spec), ripley(1_000, 99)[0])
     assert isinstance(found, ClassPrediction)

@@ -87,26 +87,26 @@ def test_few_iterations_leave_it_on_the_way(iterations: int) -> None:
 
 
 @given(st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3), st.integers(1, 30))
-def test_it_never_ends_below_the_start_and_says_what_it_reached(start: list[float], iterations: int) -> None:
+def test_it_never_ends_below_the_start_and_reports_what_it_reached(start: list[float], iterations: int) -> None:
     place, value = maximise(valley, np.array(start), ALL, WIDE, iterations)
     assert value >= valley(np.array(start))[0]
     assert value == valley(place)[0]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_of_all_it_met_is_what_it_gives_back(seed: int) -> None:
+def test_the_best_of_all_it_visited_is_what_it_returns(seed: int) -> None:
     """A gradient that is not quite the objective's sends the search astray."""
-    met: list[tuple[float, list[float]]] = []
+    evaluated: list[tuple[float, list[float]]] = []
 
     def rough(place: Array) -> tuple[float, Array]:
         value, slope = valley(place)
         value += 5.0 * float(np.sin(40.0 * place + seed).sum())
-        met.append((value, place.tolist()))
+        evaluated.append((value, place.tolist()))
         return value, slope
 
     place, value = maximise(rough, np.array([-1.2, 1.0, 1.0]), ALL, WIDE, 30)
-    assert len(met) > 3
-    assert (value, place.tolist()) == max(met)
+    assert len(evaluated) > 3
+    assert (value, place.tolist()) == max(evaluated)
 
 
 @pytest.mark.parametrize("limit", [-0.5, 0.2, 0.99])

@@ -140,12 +140,16 @@ def test_a_phase_is_known_from_the_state_alone(
     spec = priced(likelihood, ascent)
     problem = posed(likelihood, spec, seed=4)
     states = list(iterate(problem, spec))
-    whole = states[-1]
+    complete = states[-1]
     for start in (states[0], states[len(states) // 2], states[-2]):
         *_, resumed = iterate(replace(problem), spec, start)
-        assert (resumed.active, resumed.iteration, resumed.phase) == (whole.active, whole.iteration, whole.phase)
-        assert resumed.objective == whole.objective
-        np.testing.assert_array_equal(resumed.weights, whole.weights)
+        assert (resumed.active, resumed.iteration, resumed.phase) == (
+            complete.active,
+            complete.iteration,
+            complete.phase,
+        )
+        assert resumed.objective == complete.objective
+        np.testing.assert_array_equal(resumed.weights, complete.weights)
 
 
 def test_an_end_before_the_second_phase_reports_the_whole_price(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +183,7 @@ def test_few_relevant_columns_of_many_are_found(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_priced_sinc_is_told_by_fewer_functions_and_as_well(seed: int) -> None:
+def test_a_priced_sinc_is_reported_by_fewer_functions_and_as_well(seed: int) -> None:
     X, t = sinc(100, seed)
     spec = priced(GaussianNoise())
     free, paid = fit(X, t, replace(spec, prior=Independent())), fit(X, t, spec)

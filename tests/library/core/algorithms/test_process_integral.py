@@ -42,11 +42,11 @@ def test_the_curvature_is_that_of_the_bound() -> None:
 
 def test_that_of_all_rows_is_judged_by_some(monkeypatch: pytest.MonkeyPatch) -> None:
     task, state = ended(rows=150)
-    whole = integral(task, state, process_of(state))
+    full = integral(task, state, process_of(state))
     monkeypatch.setattr(process_integral, "MAX_ROWS", 75)
     some = integral(task, state, process_of(state))
-    assert some.value == pytest.approx(whole.value, abs=1.5)
-    assert some.input_map == pytest.approx(whole.input_map, abs=1.5)
+    assert some.value == pytest.approx(full.value, abs=1.5)
+    assert some.input_map == pytest.approx(full.input_map, abs=1.5)
 
 
 def test_what_was_not_learned_of_the_input_map_is_not_paid_for() -> None:

@@ -57,10 +57,12 @@ def by_the_papers(
     Sigma = np.linalg.solve(np.diag(alpha) + beta * P.T @ P, np.eye(len(alpha)))
     mu = beta * Sigma @ P.T @ t
     gamma = 1.0 - alpha * Sigma.diagonal()
-    misfit = float(np.sum((t - P @ mu) ** 2))
+    quadratic_form = float(np.sum((t - P @ mu) ** 2))
     if update == "mackay":
-        return (gamma + 2.0 * a) / (mu**2 + 2.0 * b), (len(t) - float(gamma.sum()) + 2.0 * c) / (misfit + 2.0 * d)
-    noise = misfit + float(gamma.sum()) / beta + 2.0 * d
+        return (gamma + 2.0 * a) / (mu**2 + 2.0 * b), (len(t) - float(gamma.sum()) + 2.0 * c) / (
+            quadratic_form + 2.0 * d
+        )
+    noise = quadratic_form + float(gamma.sum()) / beta + 2.0 * d
     return (1.0 + 2.0 * a) / (mu**2 + Sigma.diagonal() + 2.0 * b), (len(t) + 2.0 * c) / noise
 
 
@@ -75,16 +77,16 @@ def test_a_step_is_the_papers_update(update: Update, prior: Independent) -> None
     alpha, beta = by_the_papers(update, first.state.alpha, first.state.beta, P, problem.t, prior)
     kept = [first.state.active.index(number) for number in second.state.active]
     # A step is halved in the logarithms while it lowers L, and cut where it is longer than exp(10).
-    whole = np.append(np.clip(np.log(alpha / first.state.alpha), -10.0, 10.0)[kept], np.log(beta / first.state.beta))
+    full = np.append(np.clip(np.log(alpha / first.state.alpha), -10.0, 10.0)[kept], np.log(beta / first.state.beta))
     made = np.append(np.log(second.state.alpha / first.state.alpha[kept]), np.log(second.state.beta / first.state.beta))
-    share = float(made @ whole) / float(whole @ whole)
-    np.testing.assert_allclose(made, share * whole, rtol=1e-6, atol=1e-9)
+    share = float(made @ full) / float(full @ full)
+    np.testing.assert_allclose(made, share * full, rtol=1e-6, atol=1e-9)
     assert np.log2(share) == pytest.approx(round(float(np.log2(share))), abs=1e-6)
     assert update == "mackay" or share == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("update", UPDATES)
-def test_functions_that_say_nothing_are_pruned(update: Update) -> None:
+def test_uninformative_functions_are_pruned(update: Update) -> None:
     spec = spec_for(GaussianNoise(), algorithm=ReEstimation(update))
     *_, last = iterate(pose(*sinc(40, 0), spec), spec)
     assert len(last.active) <= 12
@@ -127,8 +129,8 @@ def test_the_objective_never_falls_under_hyperpriors(
     for before, after in pairwise(states):
         assert after.objective >= before.objective - 1e-9 * (1.0 + abs(before.objective))
     last = states[-1]
-    whole = rebuild(problem, last).evidence.value + prior.log_hyperprior(last.alpha, last.beta)
-    assert last.objective == pytest.approx(whole, rel=1e-8)
+    full = rebuild(problem, last).evidence.value + prior.log_hyperprior(last.alpha, last.beta)
+    assert last.objective == pytest.approx(full, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", ["of alpha", "of both"])

@@ -95,8 +95,8 @@ def test_a_product_is_left_whole() -> None:
 
 
 def test_the_objective_rises_by_8_nats_with_each_term() -> None:
-    _, stood = walked()
-    trials = [now.state for now in stood if process_of(now.state).phase == "terms"]
+    _, iterated = walked()
+    trials = [now.state for now in iterated if process_of(now.state).phase == "terms"]
     objectives = {len(terms_of(state)): state.objective for state in trials}
     assert sorted(objectives) == [0, 1, 2]
     assert objectives[1] > objectives[0] + 8.0
@@ -104,20 +104,20 @@ def test_the_objective_rises_by_8_nats_with_each_term() -> None:
 
 
 def test_each_trial_is_a_state_and_is_counted() -> None:
-    _, stood = walked()
-    counted = [process_of(now.state).structures for now in stood]
+    _, iterated = walked()
+    counted = [process_of(now.state).structures for now in iterated]
     assert counted == sorted(counted)
     assert counted[-1] == 1 + 3 + 2
-    assert process_of(stood[-1].state).trial is None
+    assert process_of(iterated[-1].state).trial is None
 
 
 def test_a_fit_resumed_at_any_state_ends_with_the_same_model() -> None:
-    problem, stood = walked()
-    model = learned(problem, stood[-1])
-    trials = [now for now in stood if process_of(now.state).phase == "terms"]
-    for start in (*trials[::3], stood[-3]):
+    problem, iterated = walked()
+    model = learned(problem, iterated[-1])
+    trials = [now for now in iterated if process_of(now.state).phase == "terms"]
+    for start in (*trials[::3], iterated[-3]):
         *_, last = iterates(replace(problem), SPEC, start.state)
-        assert terms_of(last.state) == terms_of(stood[-1].state)
+        assert terms_of(last.state) == terms_of(iterated[-1].state)
         np.testing.assert_array_equal(learned(problem, last).mean, model.mean)
 
 
@@ -129,12 +129,12 @@ def test_inputs_in_another_order_are_taken_apart_alike() -> None:
     assert {order[place] for place in terms_of(last.state)} == set(terms_of(walked()[1][-1].state))
 
 
-def test_where_it_is_not_asked_for_nothing_is_tried() -> None:
+def test_where_it_is_not_requested_nothing_is_tried() -> None:
     spec = process_spec(GaussianNoise())
     problem = pose(*drawn(sum_of_curves, 60), spec)
-    stood = list(iterates(problem, spec))
-    assert "terms" not in {process_of(now.state).phase for now in stood}
-    assert process_of(stood[-1].state).structures == 1
+    iterated = list(iterates(problem, spec))
+    assert "terms" not in {process_of(now.state).phase for now in iterated}
+    assert process_of(iterated[-1].state).structures == 1
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=lambda one: one.type)

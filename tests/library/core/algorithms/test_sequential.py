@@ -58,9 +58,9 @@ def test_a_duplicate_input_is_not_taken_twice(likelihood: Likelihood, offered: s
     X, t = rows_for(likelihood, 30, 0)
     spec = spec_for(likelihood)
     problem = pose(np.vstack([X, X]), np.concatenate([t, t]), spec)
-    taken = places_of(on_all_rows(problem) if offered == "by row" else problem, spec)
-    assert taken
-    assert len(set(taken)) == len(taken)
+    selected = places_of(on_all_rows(problem) if offered == "by row" else problem, spec)
+    assert selected
+    assert len(set(selected)) == len(selected)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -69,9 +69,9 @@ def test_of_rows_at_one_place_only_one_carries_a_function(seed: int, offered: st
     X, t = sinc(30, seed)
     X, spec = np.round(X), spec_for(GaussianNoise())
     problem = pose(X, t, spec)
-    taken = places_of(on_all_rows(problem) if offered == "by row" else problem, spec)
-    assert len(taken) > 1
-    assert len(set(taken)) == len(taken)
+    selected = places_of(on_all_rows(problem) if offered == "by row" else problem, spec)
+    assert len(selected) > 1
+    assert len(set(selected)) == len(selected)
 
 
 def test_each_place_is_offered_once() -> None:
@@ -113,8 +113,8 @@ def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_many_that_gain_only_together_are_found_where_many_are_in(monkeypatch: pytest.MonkeyPatch) -> None:
     X, t, _ = friedman(240, 2)
-    _, greatest = width_range(X)
-    spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(0.4 * greatest)), Bias()))
+    _, largest = width_range(X)
+    spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(0.4 * largest)), Bias()))
     *_, together = iterate(pose(X, t, spec), spec)
     monkeypatch.setattr(inner, "MIN_TOTAL_GAIN", np.inf)
     *_, alone = iterate(pose(X, t, spec), spec)

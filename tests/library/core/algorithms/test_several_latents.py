@@ -35,7 +35,7 @@ each = pytest.mark.parametrize("likelihood", SEVERAL.values(), ids=SEVERAL)
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
+    """EM creeps for thousands of steps; what holds for the first 15 holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 15)
 
 
@@ -87,7 +87,7 @@ def test_a_fit_resumed_at_any_resting_state_ends_as_the_unbroken_one(
     "algorithm", [Sequential(), Sequential("single"), ReEstimation()], ids=["inner", "single", "all"]
 )
 def test_latents_of_the_same_targets_choose_what_one_of_them_would(algorithm: Algorithm) -> None:
-    """Each gain is three times that of one, so the least gain that counts is too small to tell them apart."""
+    """Each gain is three times that of one, so the least gain that counts is too small to distinguish them."""
     X, t = sinc(40, 0, noise=0.2)
     spec = spec_for(GaussianNoise(), algorithm=algorithm)
     one = pose(X, t, spec)
@@ -114,7 +114,7 @@ def test_the_classes_may_come_in_any_order(likelihood: Likelihood, prior: Prior,
 
 
 @each
-def test_the_score_among_rivals_does_not_know_the_order_of_the_classes(likelihood: Likelihood) -> None:
+def test_the_score_among_alternatives_does_not_know_the_order_of_the_classes(likelihood: Likelihood) -> None:
     X, t = ring(30, 3)
     spec = spec_for(likelihood)
 
@@ -150,7 +150,7 @@ def test_classes_that_lie_apart_end_with_finite_weights_and_hardly_a_doubt(
 
 @each_way
 @each
-def test_a_class_of_one_row_is_no_obstacle(likelihood: Likelihood, prior: Prior, algorithm: Algorithm) -> None:
+def test_a_class_of_one_row_is_learned(likelihood: Likelihood, prior: Prior, algorithm: Algorithm) -> None:
     X, t = ring(20, 5, 2)
     X, t = np.vstack([X, [[0.0, 4.0]]]), np.append(t, 2.0)
     model = fit(X, t, spec_of(likelihood, prior, algorithm))
@@ -176,7 +176,7 @@ def test_rows_of_one_class_alone_are_refused(likelihood: Likelihood) -> None:
 
 
 @pytest.mark.parametrize("likelihood", [Categorical(4), OneAgainstRest(4)], ids=lambda member: member.type)
-def test_four_classes_are_told_apart_nearly_as_well_as_by_bayes_rule(likelihood: Likelihood) -> None:
+def test_four_classes_are_distinguished_nearly_as_well_as_by_bayes_rule(likelihood: Likelihood) -> None:
     sd = 0.5
     X, t = ring(200, 6, 4, sd=sd)
     new, came = ring(2_000, 7, 4, sd=sd)
@@ -226,5 +226,5 @@ def test_the_fixed_point_of_re_estimation_is_where_the_objective_rests(monkeypat
         alpha, rested = here.posterior.alpha, here.posterior
         slope = here.gradient[:-1] + a - b * alpha
         np.testing.assert_allclose(slope, 0.0, atol=1e-3)
-        wanted = (3.0 * rested.determined + 2.0 * a) / (np.square(rested.mean).sum(axis=1) + 2.0 * b)
-        np.testing.assert_allclose(alpha, wanted, rtol=2e-2)
+        expected = (3.0 * rested.determined + 2.0 * a) / (np.square(rested.mean).sum(axis=1) + 2.0 * b)
+        np.testing.assert_allclose(alpha, expected, rtol=2e-2)

@@ -20,7 +20,7 @@ def distances(U: Array, Z: Array) -> Array:
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 5])
-def test_each_row_is_the_farthest_from_those_before(inputs: int) -> None:
+def test_each_row_is_the_most_distant_from_those_before(inputs: int) -> None:
     U = np.random.default_rng(inputs).standard_normal((30, inputs))
     places = farthest_first(U, 8)
     assert len(places) == 8
@@ -58,7 +58,7 @@ def test_noise_is_free_where_it_is_learned(likelihood: Likelihood) -> None:
     assert bool(task.space.free(task.space.start(0))[0]) == (likelihood == GaussianNoise())
 
 
-def test_columns_without_a_kernel_are_told_from_those_with_one() -> None:
+def test_columns_without_a_kernel_are_distinguished_from_those_with_one() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
     task = Task.of(pose(X, t, process_spec(Bernoulli(), inputs=True)))
     assert task.first == 0
@@ -88,7 +88,7 @@ def test_one_width_of_classes_has_one_start_and_several_have_three() -> None:
     assert Task.of(pose(X, t, process_spec(GaussianNoise(), width=EvidenceWidth()))).space.starts == 3
 
 
-def test_the_log_prior_draws_widths_together_where_that_is_asked_for() -> None:
+def test_the_log_prior_draws_widths_together_where_that_is_requested() -> None:
     X, t = rows_for(Bernoulli(), 20, 0)
     tasks = [Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidencePerInputWidth(s)))) for s in (0.0, 2.0)]
     free, drawn = (task.space for task in tasks)

@@ -17,25 +17,25 @@ def missed(t: Array, chosen: tuple[int, ...]) -> float:
     return float(np.linalg.norm(t - columns @ np.linalg.lstsq(columns, t)[0])) if chosen else float(np.linalg.norm(t))
 
 
-def ways(t: Array, error: float, most: int = 60) -> list[tuple[tuple[int, ...], float]]:
-    told: list[tuple[tuple[int, ...], float]] = []
+def ways(t: Array, error: float, max_terms: int = 60) -> list[tuple[tuple[int, ...], float]]:
+    reported: list[tuple[tuple[int, ...], float]] = []
     walk = pursue(
         G,
         t,
         error=error,
-        max_functions=most,
-        visit=lambda chosen, error: told.append((chosen, error)),
+        max_functions=max_terms,
+        visit=lambda chosen, error: reported.append((chosen, error)),
         fit_log=FitLog(),
     )
     assert [*walk][-1] == 0
-    return told
+    return reported
 
 
-def test_what_is_told_to_be_missed_is_what_least_squares_miss() -> None:
+def test_what_is_reported_to_be_missed_is_what_least_squares_miss() -> None:
     t = rng.standard_normal(40)
-    told = ways(t / np.linalg.norm(t), 0.1)
-    assert len(told) > 60
-    for chosen, error in told:
+    reported = ways(t / np.linalg.norm(t), 0.1)
+    assert len(reported) > 60
+    for chosen, error in reported:
         assert len(set(chosen)) == len(chosen)
         assert error == pytest.approx(missed(t / np.linalg.norm(t), chosen), abs=1e-9)
 
@@ -63,25 +63,25 @@ def test_a_sum_of_few_is_found_whatever_entered_first() -> None:
     t = G[:, seven] @ np.linspace(0.7, 1.3, 7)
     shortest: list[tuple[int, ...]] = []
 
-    def met(chosen: tuple[int, ...], error: float) -> None:
+    def record(chosen: tuple[int, ...], error: float) -> None:
         if error < 1e-6:
             shortest.append(chosen)
 
-    list(pursue(offered, t, error=1e-6, max_functions=60, visit=met, fit_log=FitLog()))
+    list(pursue(offered, t, error=1e-6, max_functions=60, visit=record, fit_log=FitLog()))
     assert shortest[0][0] == 60
-    fewest = min(shortest, key=lambda chosen: len(chosen))
-    assert len(fewest) == 7
-    assert set(fewest) < {*seven, 60}
+    smallest = min(shortest, key=lambda chosen: len(chosen))
+    assert len(smallest) == 7
+    assert set(smallest) < {*seven, 60}
 
 
-@pytest.mark.parametrize("most", [1, 4])
-def test_so_many_at_most_are_chosen_with_care(most: int) -> None:
+@pytest.mark.parametrize("max_terms", [1, 4])
+def test_so_many_at_most_are_chosen_with_care(max_terms: int) -> None:
     """By a way back from more, which is no worse than the way forward."""
     t = G[:, :9] @ rng.standard_normal(9)
-    told = ways(t, 1e-3, most)
-    first = next(error for chosen, error in told if len(chosen) == most)
-    assert max(len(chosen) for chosen, _ in told) > most
-    assert min(error for chosen, error in told if len(chosen) == most) <= first
+    reported = ways(t, 1e-3, max_terms)
+    first = next(error for chosen, error in reported if len(chosen) == max_terms)
+    assert max(len(chosen) for chosen, _ in reported) > max_terms
+    assert min(error for chosen, error in reported if len(chosen) == max_terms) <= first
 
 
 def test_a_basis_that_is_made_anew_on_the_way_leads_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from relevance_bayes.core.errors import DataError
 
 
 def density(rows: int, seed: int = 0, width: float = 0.8) -> Expansion:
-    """What a kernel density estimate makes of two heaps of rows, in two dimensions."""
+    """The kernel density estimate of two clusters of rows, in two dimensions."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rows, 2)) + 3.0 * rng.integers(0, 2, (rows, 1))
     return Expansion(X, np.full(rows, 1.0 / (rows * np.pi * width**2)), np.full((rows, 2), width))
@@ -19,23 +19,23 @@ def curve(terms: int, constant: float = 2.0) -> Expansion:
     return Expansion(rng.uniform(-5, 5, (terms, 1)), rng.standard_normal(terms), np.full((terms, 1), 1.5), constant)
 
 
-def missed(whole: Expansion, found: Approximation) -> float:
+def missed(function: Expansion, found: Approximation) -> float:
     """|f - f_R| / |f| by quadrature, in one dimension."""
 
     def value(f: Expansion, x: float) -> float:
         return float(f(np.array([[x]]))[0])
 
-    square, _ = quad(lambda x: (value(whole, x) - whole.constant) ** 2, -20, 20, limit=400, epsabs=1e-13)
-    apart, _ = quad(lambda x: (value(whole, x) - value(found.expansion, x)) ** 2, -20, 20, limit=400, epsabs=1e-13)
+    square, _ = quad(lambda x: (value(function, x) - function.constant) ** 2, -20, 20, limit=400, epsabs=1e-13)
+    apart, _ = quad(lambda x: (value(function, x) - value(found.expansion, x)) ** 2, -20, 20, limit=400, epsabs=1e-13)
     return float(np.sqrt(apart / square))
 
 
 @pytest.mark.parametrize("error", [0.1, 0.01, 1e-3])
-def test_the_error_wanted_is_reached_and_told_as_quadrature_has_it(error: float) -> None:
-    whole = curve(200)
-    found = approximate(whole, error=error)
+def test_the_required_error_is_reached_and_reported_as_quadrature_has_it(error: float) -> None:
+    function = curve(200)
+    found = approximate(function, error=error)
     assert found.error <= error
-    assert missed(whole, found) == pytest.approx(found.error, rel=1e-3)
+    assert missed(function, found) == pytest.approx(found.error, rel=1e-3)
     assert len(found.rows) == found.expansion.size < 25
     assert found.expansion.constant == 2.0
 
@@ -60,8 +60,8 @@ def test_at_most_so_many_terms_are_kept() -> None:
 def test_two_terms_of_two_are_found_exactly() -> None:
     """One of them stands there in pieces."""
     centres = np.array([[0.0], [0.0], [5.0], [0.0]])
-    whole = Expansion(centres, np.array([1.0, 2.0, -1.5, 4.0]), np.ones((4, 1)))
-    found = approximate(whole, error=1e-4)
+    function = Expansion(centres, np.array([1.0, 2.0, -1.5, 4.0]), np.ones((4, 1)))
+    found = approximate(function, error=1e-4)
     assert found.expansion.size == 2
     order = np.argsort(found.expansion.centres[:, 0])
     np.testing.assert_allclose(found.expansion.coefficients[order], [7.0, -1.5], rtol=1e-5)
@@ -69,9 +69,9 @@ def test_two_terms_of_two_are_found_exactly() -> None:
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_the_size_of_the_function_changes_nothing(scale: float) -> None:
-    whole = curve(60)
-    found = approximate(whole, error=0.01)
-    scaled = approximate(Expansion(whole.centres, scale * whole.coefficients, whole.widths), error=0.01)
+    function = curve(60)
+    found = approximate(function, error=0.01)
+    scaled = approximate(Expansion(function.centres, scale * function.coefficients, function.widths), error=0.01)
     np.testing.assert_array_equal(scaled.rows, found.rows)
     np.testing.assert_allclose(scaled.expansion.coefficients / scale, found.expansion.coefficients, rtol=1e-6)
 
@@ -79,37 +79,37 @@ def test_the_size_of_the_function_changes_nothing(scale: float) -> None:
 def test_fifty_dimensions_are_no_more_than_two() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 50))
-    whole = Expansion(X, np.ones(80), np.full((80, 50), 30.0))
-    found = approximate(whole, error=0.02)
+    function = Expansion(X, np.ones(80), np.full((80, 50), 30.0))
+    found = approximate(function, error=0.02)
     assert found.expansion.size < 40
     new = rng.standard_normal((200, 50))
-    np.testing.assert_allclose(found.expansion(new), whole(new), rtol=0.1)
+    np.testing.assert_allclose(found.expansion(new), function(new), rtol=0.1)
 
 
 def test_a_density_keeps_its_mass_and_is_nowhere_below_zero() -> None:
-    whole = density(400)
-    assert whole.mass == pytest.approx(1.0)
-    rough = approximate(whole, error=0.05)
+    function = density(400)
+    assert function.mass == pytest.approx(1.0)
+    rough = approximate(function, error=0.05)
     assert rough.expansion.mass == pytest.approx(1.0, abs=0.1)
-    found = proper(whole, rough)
+    found = proper(function, rough)
     assert (found.expansion.coefficients > 0.0).all()
     assert found.expansion.mass == pytest.approx(1.0, rel=1e-12)
     assert found.error <= rough.error
     assert found.expansion.size < 2 * rough.expansion.size
-    np.testing.assert_array_equal(found.expansion.centres, whole.centres[found.rows])
+    np.testing.assert_array_equal(found.expansion.centres, function.centres[found.rows])
 
 
 def test_the_error_of_a_density_is_that_of_quadrature() -> None:
     rng = np.random.default_rng(5)
-    whole = Expansion(rng.standard_normal((150, 1)), np.full(150, 1.0 / 150.0), np.full((150, 1), 0.4))
-    found = proper(whole, approximate(whole, error=0.02))
-    assert missed(whole, found) == pytest.approx(found.error, rel=1e-3)
+    function = Expansion(rng.standard_normal((150, 1)), np.full(150, 1.0 / 150.0), np.full((150, 1), 0.4))
+    found = proper(function, approximate(function, error=0.02))
+    assert missed(function, found) == pytest.approx(found.error, rel=1e-3)
 
 
 def test_a_density_has_at_most_so_many_terms() -> None:
-    whole = density(400)
-    rough = approximate(whole, error=0.05)
-    few = proper(whole, rough, max_functions=rough.expansion.size)
+    function = density(400)
+    rough = approximate(function, error=0.05)
+    few = proper(function, rough, max_functions=rough.expansion.size)
     assert few.expansion.size <= rough.expansion.size
     assert rough.error <= few.error < 0.15
     assert few.expansion.mass == pytest.approx(1.0, rel=1e-12)
@@ -119,11 +119,11 @@ def test_what_is_below_zero_itself_has_the_nearest_density() -> None:
     """That of a bump less a narrow one in its middle has two bumps beside each other."""
     x = np.linspace(-2.0, 2.0, 41)[:, None]
     dip = np.where(np.abs(x[:, 0]) < 0.06, -8.0, 1.0)
-    whole = Expansion(x, dip, np.full((41, 1), 0.4))
-    assert negative_mass(whole) > 0.1
-    found = proper(whole, approximate(whole, error=0.01))
+    function = Expansion(x, dip, np.full((41, 1), 0.4))
+    assert negative_mass(function) > 0.1
+    found = proper(function, approximate(function, error=0.01))
     assert (found.expansion.coefficients > 0.0).all()
-    assert found.expansion.mass == pytest.approx(whole.mass, rel=1e-12)
+    assert found.expansion.mass == pytest.approx(function.mass, rel=1e-12)
     assert 0.01 < found.error < 1.0
 
 
@@ -135,11 +135,11 @@ def test_negative_mass_is_that_of_quadrature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "most", "detail"), [(0.0, None, "above 0"), (1.0, 3, "below 1"), (0.1, 0, "one term")]
+    ("error", "max_terms", "detail"), [(0.0, None, "above 0"), (1.0, 3, "below 1"), (0.1, 0, "one term")]
 )
-def test_what_cannot_be_reached_is_refused(error: float, most: int | None, detail: str) -> None:
+def test_what_cannot_be_reached_is_refused(error: float, max_terms: int | None, detail: str) -> None:
     with pytest.raises(DataError, match=detail):
-        approximate(curve(5), error=error, max_functions=most)
+        approximate(curve(5), error=error, max_functions=max_terms)
 
 
 def test_a_constant_has_nothing_to_approximate() -> None:
@@ -152,6 +152,6 @@ def test_a_constant_has_nothing_to_approximate() -> None:
 
 
 def test_only_a_density_is_made_proper() -> None:
-    for whole in (curve(10), Expansion(np.zeros((1, 1)), -np.ones(1), np.ones((1, 1)))):
+    for function in (curve(10), Expansion(np.zeros((1, 1)), -np.ones(1), np.ones((1, 1)))):
         with pytest.raises(DataError, match="a density"):
-            proper(whole, approximate(whole, error=0.1))
+            proper(function, approximate(function, error=0.1))

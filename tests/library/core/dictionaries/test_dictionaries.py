@@ -39,10 +39,10 @@ def test_chosen_functions_are_columns_of_all(dictionary: Dictionary, inputs: int
     assert np.isfinite(columns).all()
     chosen = np.random.default_rng(0).permutation(functions.size)[:7]
     np.testing.assert_array_equal(functions(X, chosen), columns[:, chosen])
-    taken = functions.take(chosen)
-    assert taken.size == len(chosen)
-    np.testing.assert_array_equal(taken(X, np.arange(taken.size)), columns[:, chosen])
-    assert [taken.shape(k) for k in range(3)] == [functions.shape(int(chosen[k])) for k in range(3)]
+    selected = functions.take(chosen)
+    assert selected.size == len(chosen)
+    np.testing.assert_array_equal(selected(X, np.arange(selected.size)), columns[:, chosen])
+    assert [selected.shape(k) for k in range(3)] == [functions.shape(int(chosen[k])) for k in range(3)]
 
 
 @pytest.mark.parametrize("dictionary", ALL, ids=repr)
@@ -65,7 +65,7 @@ def test_a_constant_input_has_no_functions(dictionary: Dictionary) -> None:
     assert dictionary.functions(np.full((9, 1), 2.5)).size == 0
 
 
-def test_steps_tell_all_values_apart() -> None:
+def test_steps_distinguish_all_values() -> None:
     X = np.array([[0.0], [1.0], [1.0], [3.0], [-2.0]])
     np.testing.assert_array_equal(every(Steps(), X), [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0]])
     assert [Steps().functions(X).shape(k).location for k in range(3)] == [(-1.0,), (0.5,), (2.0,)]
@@ -112,8 +112,8 @@ def test_a_cubic_spline_by_hand() -> None:
     functions = BSplines(3, 1).functions(np.array([[0.0], [4.0]]))
     of = functions.take(np.array([1]))
     centre = of.shape(0).location[0]
-    told = of(np.array([[centre], [centre + 4.0], [centre - 4.0], [centre + 8.0], [centre + 9.0]]), np.array([0]))
-    np.testing.assert_allclose(told[:, 0], [2 / 3, 1 / 6, 1 / 6, 0.0, 0.0], atol=1e-15)
+    columns_at = of(np.array([[centre], [centre + 4.0], [centre - 4.0], [centre + 8.0], [centre + 9.0]]), np.array([0]))
+    np.testing.assert_allclose(columns_at[:, 0], [2 / 3, 1 / 6, 1 / 6, 0.0, 0.0], atol=1e-15)
 
 
 def test_a_wavelet_is_a_wave_under_a_gaussian() -> None:

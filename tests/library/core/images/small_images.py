@@ -10,12 +10,12 @@ from relevance_bayes.core.types import Array, Indices
 SMALL = Level((4,), 12)
 """12 x 12 inner pixels, 37 wavelets on each: 5,328 candidates."""
 
-WHOLE = Window(0, 0, 12, 11)
+FULL = Window(0, 0, 12, 11)
 """An image that ends within the tile."""
 
 
-def standing(level: Level, image: Window) -> Indices:
-    """The numbers of the candidates of the first tile that stand in the image."""
+def inside(level: Level, image: Window) -> Indices:
+    """The numbers of the candidates of the first tile that are in the image."""
     return np.flatnonzero((level.functions.centres < [image.bottom, image.right]).all(axis=1))
 
 
@@ -33,8 +33,8 @@ def pixels(image: Window) -> Array:
 
 def sparse_image(height: int, width: int, wavelets: GaborFunctions, weights: Array) -> Array:
     """A sum of wavelets, 100 added."""
-    whole = Window(0, 0, height, width)
-    return 100.0 + Columns.of(wavelets, whole, whole).sum(weights).reshape(height, width)
+    full = Window(0, 0, height, width)
+    return 100.0 + Columns.of(wavelets, full, full).sum(weights).reshape(height, width)
 
 
 FIVE = GaborFunctions(

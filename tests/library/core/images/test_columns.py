@@ -3,7 +3,7 @@ import pytest
 
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.images.columns import Columns, Window
-from tests.library.core.images.small_images import WHOLE, dense, pixels
+from tests.library.core.images.small_images import FULL, dense, pixels
 
 SOME = GaborFunctions(
     np.array([[0.0, 0.0], [7.0, 3.0], [11.0, 10.0], [5.0, 5.0]]),
@@ -13,26 +13,26 @@ SOME = GaborFunctions(
 )
 
 
-def test_columns_are_the_wavelets_of_the_house_but_for_what_is_beyond_two_spans() -> None:
-    columns = dense(SOME, WHOLE, WHOLE)
-    whole = SOME(pixels(WHOLE), np.arange(SOME.size))
-    assert np.abs(columns - whole).max() < 4e-6
-    assert np.abs(columns - whole)[columns != 0.0].max() < 1e-14
+def test_columns_are_the_wavelets_of_the_library_but_for_what_is_outside_two_spans() -> None:
+    columns = dense(SOME, FULL, FULL)
+    full = SOME(pixels(FULL), np.arange(SOME.size))
+    assert np.abs(columns - full).max() < 4e-6
+    assert np.abs(columns - full)[columns != 0.0].max() < 1e-14
     assert (columns == 0.0).any()
 
 
 def test_a_window_sees_of_the_image_what_is_within_it() -> None:
     part = Window(3, -2, 6, 9)
-    whole, seen = dense(SOME, WHOLE, WHOLE), dense(SOME.take(np.array([1, 3])), part, WHOLE)
+    full, seen = dense(SOME, FULL, FULL), dense(SOME.take(np.array([1, 3])), part, FULL)
     shown = np.zeros((6, 9, 2))
-    shown[:, 2:] = whole[:, [1, 3]].reshape(12, 11, 2)[3:9, :7]
+    shown[:, 2:] = full[:, [1, 3]].reshape(12, 11, 2)[3:9, :7]
     np.testing.assert_array_equal(seen.reshape(6, 9, 2), shown)
 
 
 def test_sums_and_products_are_those_of_the_matrix() -> None:
     rng = np.random.default_rng(0)
-    columns, matrix = Columns.of(SOME, WHOLE, WHOLE), dense(SOME, WHOLE, WHOLE)
-    w, y = rng.normal(size=4), rng.normal(size=WHOLE.size)
+    columns, matrix = Columns.of(SOME, FULL, FULL), dense(SOME, FULL, FULL)
+    w, y = rng.normal(size=4), rng.normal(size=FULL.size)
     np.testing.assert_allclose(columns.sum(w), matrix @ w, atol=1e-13)
     np.testing.assert_allclose(columns.products(y), matrix.T @ y, atol=1e-12)
     np.testing.assert_allclose(columns.squares, np.square(matrix).sum(axis=0), rtol=1e-12)
@@ -40,11 +40,11 @@ def test_sums_and_products_are_those_of_the_matrix() -> None:
 
 @pytest.mark.parametrize("left_out", [0, 2, 3])
 def test_a_column_leaves_and_another_follows(left_out: int) -> None:
-    columns, matrix = Columns.of(SOME, WHOLE, WHOLE), dense(SOME, WHOLE, WHOLE)
+    columns, matrix = Columns.of(SOME, FULL, FULL), dense(SOME, FULL, FULL)
     fewer = columns.without(left_out)
     kept = np.delete(np.arange(4), left_out)
     np.testing.assert_array_equal(np.column_stack([fewer.column(k) for k in range(3)]), matrix[:, kept])
-    again = fewer.followed(Columns.of(SOME.take(np.array([left_out])), WHOLE, WHOLE))
+    again = fewer.followed(Columns.of(SOME.take(np.array([left_out])), FULL, FULL))
     np.testing.assert_array_equal(again.column(3), matrix[:, left_out])
 
 

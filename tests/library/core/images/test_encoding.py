@@ -1,4 +1,4 @@
-"""Codes of images whose answers are known, and what is told of them."""
+"""Codes of images with known results, and their progress."""
 
 import tracemalloc
 from itertools import pairwise
@@ -24,12 +24,12 @@ from relevance_bayes.core.types import Array
 from tests.library.core.images.small_images import (
     FIVE,
     FIVE_WEIGHTS,
+    FULL,
     SMALL,
-    WHOLE,
     dense,
+    inside,
     pixels,
     sparse_image,
-    standing,
 )
 
 
@@ -78,16 +78,16 @@ def test_of_noise_alone_next_to_nothing_is_kept(seed: int) -> None:
 
 def test_what_it_chooses_the_ordinary_engine_chooses_on_the_explicit_columns() -> None:
     rng, sd = np.random.default_rng(4), 3.0
-    every = standing(SMALL, WHOLE)
+    every = inside(SMALL, FULL)
     functions = SMALL.functions.take(every)
     true = rng.choice(len(every), 4, replace=False)
-    t = dense(functions.take(true), WHOLE, WHOLE) @ np.array([60.0, -50.0, 40.0, 45.0])
-    image = (t + sd * rng.normal(size=len(t))).reshape(WHOLE.height, WHOLE.width)
+    t = dense(functions.take(true), FULL, FULL) @ np.array([60.0, -50.0, 40.0, 45.0])
+    image = (t + sd * rng.normal(size=len(t))).reshape(FULL.height, FULL.width)
 
     code = encode(image, noise_sd=sd, levels=(SMALL,))
     spec = Spec(GaussianNoise(sd), (), Independent(price=True), Sequential("single"))
     centred = (image - image.mean()).ravel()
-    problem = Problem(ArrayRows(pixels(WHOLE), centred), Candidates((functions,)), spec.model_likelihood, spec.prior)
+    problem = Problem(ArrayRows(pixels(FULL), centred), Candidates((functions,)), spec.model_likelihood, spec.prior)
     *_, last = iterates(problem, spec)
     model = functions.take(np.array(last.state.active))
 
@@ -100,7 +100,7 @@ def test_what_it_chooses_the_ordinary_engine_chooses_on_the_explicit_columns() -
     assert root_mean_square(decode(code).ravel() - there) < 0.1 * sd
 
 
-def test_the_error_told_is_that_of_what_is_decoded() -> None:
+def test_the_error_reported_is_that_of_what_is_decoded() -> None:
     image = textured(40, 52)
     code = encode(image, functions=60)
     assert code.functions == 60
@@ -108,7 +108,7 @@ def test_the_error_told_is_that_of_what_is_decoded() -> None:
     assert code.path[-1] == (60, code.error)
 
 
-def test_an_error_that_is_asked_for_is_reached_by_no_more_than_it_takes() -> None:
+def test_an_error_that_is_requested_is_reached_by_no_more_than_it_takes() -> None:
     image = textured(40, 52)
     code = encode(image, error=8.0)
     assert code.error <= 8.0
@@ -141,11 +141,11 @@ def test_no_seam_shows_where_tiles_meet() -> None:
 
 def test_a_window_and_single_places_are_parts_of_the_whole() -> None:
     code = encode(textured(40, 52), functions=60)
-    whole = decode(code)
-    np.testing.assert_allclose(decode(code, Window(7, 30, 11, 22)), whole[7:18, 30:], atol=1e-10)
-    np.testing.assert_allclose(code.at(pixels(Window(0, 0, 40, 52))), whole.ravel(), atol=1e-9)
+    complete = decode(code)
+    np.testing.assert_allclose(decode(code, Window(7, 30, 11, 22)), complete[7:18, 30:], atol=1e-10)
+    np.testing.assert_allclose(code.at(pixels(Window(0, 0, 40, 52))), complete.ravel(), atol=1e-9)
     between = code.at(np.array([[10.5, 20.5]]))
-    assert whole[10:12, 20:22].min() - 5.0 < between[0] < whole[10:12, 20:22].max() + 5.0
+    assert complete[10:12, 20:22].min() - 5.0 < between[0] < complete[10:12, 20:22].max() + 5.0
     for window in (Window(0, 0, 41, 5), Window(-1, 0, 5, 5), Window(3, 3, 0, 5)):
         with pytest.raises(DataError, match="within 40 x 52"):
             decode(code, window)
@@ -157,21 +157,21 @@ def test_the_same_image_has_the_same_code_to_the_bit() -> None:
     assert first.path == second.path
 
 
-def test_steps_tell_how_far_it_is_and_the_last_has_the_code() -> None:
-    told = list(steps(textured(40, 52), functions=160))
-    assert [one.functions for one in told] == [51, 101, 151, 160]
-    assert [one.code is None for one in told] == [True, True, True, False]
-    assert all(later.error < earlier.error for earlier, later in pairwise(told))
+def test_steps_report_how_far_it_is_and_the_last_has_the_code() -> None:
+    reported = list(steps(textured(40, 52), functions=160))
+    assert [one.functions for one in reported] == [51, 101, 151, 160]
+    assert [one.code is None for one in reported] == [True, True, True, False]
+    assert all(later.error < earlier.error for earlier, later in pairwise(reported))
 
 
 def test_the_joint_means_are_those_of_all_functions_of_all_tiles_and_the_constant() -> None:
     image = textured(40, 52)
     code = encode(image, functions=60, noise_sd=1.0)
-    whole = Window(0, 0, 40, 52)
-    P = np.column_stack([dense(code.wavelets, whole, whole), np.ones(whole.size)])
+    complete = Window(0, 0, 40, 52)
+    P = np.column_stack([dense(code.wavelets, complete, complete), np.ones(complete.size)])
     nearest, *_ = np.linalg.lstsq(P, image.ravel(), rcond=None)
-    least = root_mean_square(P @ nearest - image.ravel())
-    assert least <= code.error < 1.001 * least
+    minimum = root_mean_square(P @ nearest - image.ravel())
+    assert minimum <= code.error < 1.001 * minimum
 
 
 def test_the_joint_means_solve_the_normal_equations_under_the_prior() -> None:
@@ -180,8 +180,8 @@ def test_the_joint_means_solve_the_normal_equations_under_the_prior() -> None:
     for _ in range(12):
         assert mosaic.move()
     mosaic.join()
-    whole = Window(0, 0, 24, 24)
-    P = np.column_stack([dense(mosaic.wavelets, whole, whole), np.ones(whole.size)])
+    complete = Window(0, 0, 24, 24)
+    P = np.column_stack([dense(mosaic.wavelets, complete, complete), np.ones(complete.size)])
     precision = P.T @ P + np.diag(np.append(mosaic.alpha / beta, 0.0))
     means = np.linalg.solve(precision, P.T @ image.ravel())
     np.testing.assert_allclose(np.append(mosaic.weights, mosaic.constant), means, rtol=1e-6, atol=1e-6)
@@ -244,7 +244,7 @@ def test_numbers_that_cannot_be_are_refused() -> None:
             encode(image, noise_sd=wrong)
 
 
-def test_decibels_are_told_of_the_peak() -> None:
+def test_decibels_are_reported_of_the_peak() -> None:
     assert psnr(25.5) == pytest.approx(20.0)
     assert psnr(0.01, peak=1.0) == pytest.approx(40.0)
     assert psnr(0.0) == np.inf

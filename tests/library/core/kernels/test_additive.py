@@ -59,8 +59,8 @@ def test_its_gradients_are_those_of_differences(kernel: Covariance) -> None:
 @each_kernel
 def test_pulling_once_from_both_sides_is_pulling_symmetrically(kernel: Covariance) -> None:
     dU, dZ, sums = additive(kernel).pull_all(U, U, S)
-    whole, same = additive(kernel).pull_all_symmetric(U, S)
-    np.testing.assert_allclose(dU + dZ, whole, rtol=1e-10, atol=1e-10)
+    full, same = additive(kernel).pull_all_symmetric(U, S)
+    np.testing.assert_allclose(dU + dZ, full, rtol=1e-10, atol=1e-10)
     np.testing.assert_array_equal(sums, same)
 
 

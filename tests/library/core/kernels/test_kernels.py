@@ -1,4 +1,4 @@
-"""What every kernel promises; a new one is drawn in by the union, and has only to add its definition."""
+"""Properties of every kernel; the union includes a new one, which has only to add its definition."""
 
 from collections.abc import Callable
 from math import dist, exp, log, pi, prod, sin, sqrt, tanh
@@ -59,8 +59,8 @@ def dot(u: Point, z: Point) -> float:
 
 
 def spline(u: float, z: float) -> float:
-    least = min(u, z)
-    return 1.0 + u * z + u * z * least - (u + z) / 2.0 * least**2 + least**3 / 3.0
+    minimum = min(u, z)
+    return 1.0 + u * z + u * z * minimum - (u + z) / 2.0 * minimum**2 + minimum**3 / 3.0
 
 
 def definition(kernel: Kernel) -> Callable[[Point, Point], float]:
@@ -229,7 +229,7 @@ def test_those_that_are_covariances_of_stationary_processes_are_marked_so(kernel
 
 
 @each_covariance
-def test_near_by_many_inputs_are_as_far_as_the_flag_of_distances_says(kernel: Covariance) -> None:
+def test_near_by_many_inputs_are_as_far_as_the_flag_of_distances_states(kernel: Covariance) -> None:
     for inputs in (2, 5, 20):
         origin, along = np.zeros((1, inputs)), np.zeros((1, inputs))
         along[0, 0] = 1e-3 * (inputs if kernel.sums_distances else np.sqrt(inputs))

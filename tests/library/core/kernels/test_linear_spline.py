@@ -18,8 +18,8 @@ def test_it_is_the_inner_product_of_two_splines(u: float, z: float) -> None:
 
 @given(st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
 def test_it_is_the_papers_formula_on_both_sides_of_zero(u: float, z: float) -> None:
-    least = min(u, z)
-    formula = 1.0 + u * z + u * z * least - (u + z) / 2.0 * least**2 + least**3 / 3.0
+    minimum = min(u, z)
+    formula = 1.0 + u * z + u * z * minimum - (u + z) / 2.0 * minimum**2 + minimum**3 / 3.0
     value = LinearSpline()(np.array([[u]]), np.array([[z]]))
     assert float(value[0, 0]) == pytest.approx(formula, rel=1e-9, abs=1e-9)
 

@@ -21,8 +21,8 @@ def test_the_two_classes_share_all_probability() -> None:
 
 
 def test_it_has_no_noise() -> None:
-    start, greatest = Bernoulli().start(np.array([0.0, 1.0]))
-    assert start == greatest
+    start, largest = Bernoulli().start(np.array([0.0, 1.0]))
+    assert start == largest
     Bernoulli().noise(start)
 
 

@@ -1,4 +1,4 @@
-"""How probable a new observation is to stay below a number, for all predictions of numbers at once."""
+"""The probability that a new observation is below a number, for all predictions of numbers at once."""
 
 import numpy as np
 import pytest

@@ -19,9 +19,9 @@ def test_a_known_noise_is_where_beta_begins_and_ends() -> None:
 
 
 def test_a_learned_noise_begins_with_the_size_of_the_targets_and_has_a_floor() -> None:
-    start, greatest = GaussianNoise().start(np.array([3.0, -3.0]))
+    start, largest = GaussianNoise().start(np.array([3.0, -3.0]))
     assert start == pytest.approx(1.0 / 9.0)
-    assert GaussianNoise().noise(greatest) == pytest.approx(MIN_NOISE * 3.0)
+    assert GaussianNoise().noise(largest) == pytest.approx(MIN_NOISE * 3.0)
 
 
 def test_targets_that_are_all_one_number_are_refused_where_noise_is_learned() -> None:

@@ -65,7 +65,7 @@ def fine(mean: Array, sd: float) -> Array:
 
 @pytest.mark.parametrize("classes", [3, 4, 20])
 @pytest.mark.parametrize("sd", [0.0, 0.5, 1.29, 1.31, 2.0, 5.0, 40.0])
-def test_it_is_what_a_fine_quadrature_says_and_small_probabilities_keep_their_size(classes: int, sd: float) -> None:
+def test_it_is_what_a_fine_quadrature_computes_and_small_probabilities_keep_their_size(classes: int, sd: float) -> None:
     rng = np.random.default_rng(7)
     for spread in (0.2, 1.0, 3.0):
         mean = spread * np.hypot(sd, 1.3) * rng.standard_normal(classes)
@@ -96,9 +96,9 @@ def test_of_two_classes_it_is_the_sigmoid_of_their_difference_either_way(sd: flo
 def test_rows_do_not_depend_on_others_and_any_number_of_them_may_come() -> None:
     rng = np.random.default_rng(3)
     mean, variance = rng.normal(size=(700, 20)), rng.uniform(0.0, 5.0, 700)
-    whole = integrated_softmax(mean, variance)
-    np.testing.assert_array_equal(integrated_softmax(mean[[650]], variance[[650]]), whole[[650]])
-    np.testing.assert_allclose(whole.sum(axis=1), 1.0, rtol=1e-12)
+    complete = integrated_softmax(mean, variance)
+    np.testing.assert_array_equal(integrated_softmax(mean[[650]], variance[[650]]), complete[[650]])
+    np.testing.assert_allclose(complete.sum(axis=1), 1.0, rtol=1e-12)
     assert integrated_softmax(mean[:0], variance[:0]).shape == (0, 20)
 
 

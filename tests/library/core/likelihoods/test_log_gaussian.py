@@ -57,10 +57,10 @@ def test_it_learns_what_gaussian_noise_learns_of_the_logarithm(prior: str) -> No
     np.testing.assert_allclose(predict(one, X).quantile(0.5), np.exp(predict(other, X).quantile(0.5)), rtol=1e-6)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("least", [0.0, -1.0])
-def test_targets_that_are_not_positive_are_refused(least: float) -> None:
+@pytest.mark.parametrize("minimum", [0.0, -1.0])
+def test_targets_that_are_not_positive_are_refused(minimum: float) -> None:
     with pytest.raises(DataError, match="above 0"):
-        LogGaussian().check(np.array([1.0, least]))
+        LogGaussian().check(np.array([1.0, minimum]))
 
 
 def test_targets_that_are_all_one_number_are_refused() -> None:

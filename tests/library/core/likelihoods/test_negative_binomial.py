@@ -107,7 +107,7 @@ def test_closed_forms_are_what_the_base_comes_to_by_quadrature(dispersion: float
 
 
 @pytest.mark.parametrize("dispersion", [0.3, 3.0, 40.0])
-def test_the_dispersion_is_that_of_the_greatest_sum(dispersion: float) -> None:
+def test_the_dispersion_is_that_of_the_largest_sum(dispersion: float) -> None:
     _, t = counts_of(dispersion, 200)
     f, v = np.full(200, np.log(t.mean())), np.full(200, 0.02)
     found, by_search = NegativeBinomial().tuned(t, f, v, 1.0), LikelihoodBase.tuned(NegativeBinomial(), t, f, v, 1.0)
@@ -118,7 +118,7 @@ def test_the_dispersion_is_that_of_the_greatest_sum(dispersion: float) -> None:
         assert float(other.expected(t, f, v, 1.0).value.sum()) < best
 
 
-def test_equal_counts_have_the_greatest_dispersion_and_zeros_with_one_great_count_the_least() -> None:
+def test_equal_counts_have_the_largest_dispersion_and_zeros_with_one_large_count_the_least() -> None:
     f, v = np.zeros(50), np.full(50, 0.01)
     assert NegativeBinomial().tuned(np.ones(50), f, v, 1.0).dispersion == 1e4
     rare = np.zeros(50)

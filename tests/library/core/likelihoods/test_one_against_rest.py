@@ -46,9 +46,9 @@ VECTORS = Vectors(PLACES, X[PLACES])
 
 
 def test_the_noise_sd_of_classes_has_a_lower_bound() -> None:
-    first, greatest = THEIRS.start(THEIRS.working(np.array([0.0, 1.0, 2.0, 1.0]))[0])
-    assert 0.08 == pytest.approx(greatest**-0.5)
-    assert first < greatest
+    first, largest = THEIRS.start(THEIRS.working(np.array([0.0, 1.0, 2.0, 1.0]))[0])
+    assert 0.08 == pytest.approx(largest**-0.5)
+    assert first < largest
 
 
 def test_all_classes_together_are_the_sum_of_each_against_the_rest() -> None:
@@ -89,8 +89,8 @@ def test_two_classes_are_as_probable_as_the_greater_of_two_gaussians() -> None:
     difference = np.linspace(-3.0, 3.0, 25)
     latent = Latent(np.column_stack([np.zeros(25), difference]), np.full(25, 0.3), np.full(25, 0.2))
     found = OneAgainstRest(2).predictive(latent, 0.5**0.5)
-    wanted = norm.cdf(difference / np.sqrt(2.0 * (0.3 + 0.2 + 0.5)))
-    np.testing.assert_allclose(found.probability, wanted, atol=0.023)  # as far as the logistic is from the normal
+    expected = norm.cdf(difference / np.sqrt(2.0 * (0.3 + 0.2 + 0.5)))
+    np.testing.assert_allclose(found.probability, expected, atol=0.023)  # as far as the logistic is from the normal
     np.testing.assert_allclose(found.probabilities.sum(axis=1), 1.0, rtol=1e-12)
 
 
@@ -101,7 +101,7 @@ def test_far_from_all_vectors_every_class_is_possible() -> None:
     assert found.probabilities.max() < 0.5
 
 
-def test_many_classes_are_told_apart_and_their_probabilities_are_honest() -> None:
+def test_many_classes_are_distinguished_and_their_probabilities_are_honest() -> None:
     X, t = rings(800, 16, 1)
     rows = selection.Rows(X, t)
     *_, found = selection.train(rows, process_spec(OneAgainstRest(16)))
@@ -122,7 +122,7 @@ def test_many_classes_are_told_apart_and_their_probabilities_are_honest() -> Non
 
 
 def lattice(classes: int, each: int, sd: float) -> tuple[selection.Rows, Array]:
-    """Rows of classes about points of a square lattice, which can be told apart, and all places half-way between two
+    """Rows of classes about points of a square lattice, which can be distinguished, and all places half-way between two
     neighbours."""
     rng = np.random.default_rng(0)
     side = int(np.ceil(classes**0.5))
@@ -167,7 +167,7 @@ def test_folds_find_a_temperature_that_predicts_their_rows_better() -> None:
         -np.log(one[chosen]).mean() for one in (probabilities, tempered(NUMPY, probabilities, temperature))
     )
     assert after <= before
-    # What left-out rows say in closed form is about what whole folds say.
+    # Left-out rows in closed form are about as in folds.
     *_, closed = selection.train(rows, process_spec(OneAgainstRest(12)))
     assert isinstance(closed, selection.Trained)
     learned = closed.model.likelihood
@@ -180,7 +180,7 @@ def test_a_thousand_classes_are_learned() -> None:
     t = (np.arange(3_000) % 1_000).astype(np.float64)
     centres = rng.uniform(-20.0, 20.0, (1_000, 2))
     X = centres[t.astype(np.intp)] + 0.05 * rng.standard_normal((3_000, 2))
-    model = fit(X, t, process_spec(OneAgainstRest(1_000), most=40))
+    model = fit(X, t, process_spec(OneAgainstRest(1_000), max_functions=40))
     found = predict(model, X[:100])
     assert isinstance(found, ClassPrediction)
     assert found.probabilities.shape == (100, 1_000)

@@ -1,4 +1,4 @@
-"""What every likelihood promises, for all members at once."""
+"""Properties of every likelihood, for all members at once."""
 
 from typing import get_args
 

@@ -103,7 +103,7 @@ def test_given_degrees_of_freedom_stay() -> None:
     assert StudentT(7.0).tuned(t, np.zeros(4_000), v, 1.0) == StudentT(7.0)
 
 
-def test_rows_far_off_are_told_by_their_typicality() -> None:
+def test_rows_far_off_are_distinguished_by_their_typicality() -> None:
     prediction = predicted(4.0, 0.1, 3)
     usual, odd, outlier = StudentT(4.0).typicality(prediction, np.array([2.5, 6.0, 50.0]))
     assert usual > 1.0

@@ -67,7 +67,7 @@ def test_the_temperature_that_made_probabilities_too_certain_is_found_from_many_
         assert fitted_temperature(tempered(NUMPY, p, 1.0 / truth), t) == pytest.approx(truth, rel=0.06)
 
 
-def test_without_rows_and_where_rows_say_little_the_temperature_is_near_one() -> None:
+def test_without_rows_and_with_uninformative_rows_the_temperature_is_near_one() -> None:
     assert fitted_temperature(np.empty((0, 3)), np.empty(0)) == pytest.approx(1.0, rel=1e-6)
     assert fitted_temperature(np.array([[0.5, 0.5]]), np.array([1.0])) == pytest.approx(1.0, rel=1e-6)
     # One row that was sure and wrong is not enough to make everything uncertain.

@@ -16,7 +16,7 @@ from relevance_bayes.core.types import Array
 
 
 def posed(X: Array, t: Array, likelihood: TargetLikelihood | None = None, *, linear: bool = False) -> Problem:
-    """With a width and a warp for each input, a bias, and the inputs as columns where asked."""
+    """With a width and a warp for each input, a bias, and the inputs as columns where requested."""
     kernel = KernelBasis(Gaussian(), EvidencePerInputWidth(), warp="evidence")
     basis = (kernel, Bias(), Inputs()) if linear else (kernel, Bias())
     return pose(X, t, Spec(likelihood or GaussianNoise(), basis, GaussianProcess(), Greedy()))

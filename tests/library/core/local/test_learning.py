@@ -69,7 +69,7 @@ def test_threads_change_no_bit() -> None:
     np.testing.assert_array_equal(one.packed(), several.packed())
 
 
-def test_the_order_in_which_rows_stand_does_not_count() -> None:
+def test_the_order_of_rows_does_not_count() -> None:
     X, t = wavy(300)
     other = np.random.default_rng(1).permutation(300)
     one, two = (LocalTask(posed(*rows), GAUSSIAN, stages=SHORT) for rows in ((X, t), (X[other], t[other])))

@@ -49,8 +49,8 @@ def test_with_all_earlier_rows_as_neighbours_it_is_the_process_itself(kernel: Ra
     rows, h = drawn(each=each), guessed(warp=warp)
     value, gradient = of_few(rows, kernel, h, len(rows.t) - 1).gradient(h)
     assert isinstance(kernel, Covariance)
-    whole, slope, _ = exact(rows, kernel, h)
-    assert value == pytest.approx(whole, rel=1e-9)
+    complete, slope, _ = exact(rows, kernel, h)
+    assert value == pytest.approx(complete, rel=1e-9)
     np.testing.assert_allclose(gradient, slope, rtol=1e-7, atol=1e-8)
 
 
@@ -84,8 +84,8 @@ def test_each_target_is_conditioned_on_its_neighbours_alone() -> None:
 
 def test_more_neighbours_come_nearer_to_the_process() -> None:
     rows, h = drawn(200), guessed()
-    whole, _, _ = exact(rows, Gaussian(), h)
-    off = [abs(of_few(rows, Gaussian(), h, m).gradient(h)[0] - whole) for m in (2, 8, 32, 128)]
+    complete, _, _ = exact(rows, Gaussian(), h)
+    off = [abs(of_few(rows, Gaussian(), h, m).gradient(h)[0] - complete) for m in (2, 8, 32, 128)]
     assert off == sorted(off, reverse=True)
     assert off[-1] < 1.0 < 10.0 < off[0]
 
@@ -108,9 +108,9 @@ def test_rows_in_no_neighbourhood_do_not_count() -> None:
     some = Neighbourhoods(targets, NeighbourSearch(rows.X).elsewhere(rows.X[targets], 4))
     likelihood = NeighbourLikelihood.of(rows, Gaussian(), some)
     assert len(likelihood.rows.t) <= 10
-    whole = NeighbourLikelihood(rows, Gaussian(), some)
-    assert likelihood.gradient(h)[0] == pytest.approx(whole.gradient(h)[0], rel=1e-12)
-    np.testing.assert_allclose(likelihood.gradient(h)[1], whole.gradient(h)[1], rtol=1e-10)
+    complete = NeighbourLikelihood(rows, Gaussian(), some)
+    assert likelihood.gradient(h)[0] == pytest.approx(complete.gradient(h)[0], rel=1e-12)
+    np.testing.assert_allclose(likelihood.gradient(h)[1], complete.gradient(h)[1], rtol=1e-10)
 
 
 def test_a_target_without_neighbours_has_the_prior() -> None:

@@ -61,7 +61,7 @@ def test_scales_that_are_too_narrow_are_refused_beside_a_linear_model() -> None:
     assert found.linear == pytest.approx(-0.5 * np.log(2.0 * np.pi * np.e * 0.09), abs=0.2)
 
 
-def test_a_process_that_says_what_a_linear_model_says_is_refused() -> None:
+def test_a_process_equal_to_a_linear_model_is_refused() -> None:
     X, _ = wavy(400)
     task = LocalTask(posed(X, X[:, 0] + 0.3 * np.random.default_rng(1).standard_normal(400)), neighbours=200)
     given = scored(task, noise=0.3, width=20.0)

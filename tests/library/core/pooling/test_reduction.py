@@ -1,4 +1,4 @@
-"""What a pool keeps: few functions where they lose little, within the cost that a prediction may have."""
+"""The reduction of a pool: few functions where they lose little, within the cost that a prediction may have."""
 
 from functools import cache
 
@@ -79,7 +79,7 @@ def test_a_pool_whose_members_miss_something_is_expected_to_reach_what_draws_of_
 
 
 def test_a_single_member_loses_a_half_of_the_logarithm_of_its_variance() -> None:
-    """Where its errors are as large as it says."""
+    """Where its errors are as large as reported."""
     rng = np.random.default_rng(2)
     t, one = rng.standard_normal(200_000), np.ones(1)
     sure = Densities(np.zeros((len(t), 1)), np.ones((len(t), 1)))
@@ -104,7 +104,7 @@ def test_the_estimate_is_not_below_what_new_rows_lose() -> None:
     X, t, _ = friedman(2_000, 1)
     member = ordered()[0]
     task, h = member.whole.task, member.whole.hyperparameters
-    whole_nll = -float(member.whole.predict(X).log_density(t).mean())
+    full_nll = -float(member.whole.predict(X).log_density(t).mean())
     places = member.chosen.places
     for size in (10, 20, 40):
         some = task.rows(member.whole.state)
@@ -119,7 +119,7 @@ def test_the_estimate_is_not_below_what_new_rows_lose() -> None:
         mean = gain @ some.t + member.whole.problem.centre
         variance = h.signal_variance + (F**2 / h.alpha).sum(axis=1) - np.einsum("nk,nk->n", gain, known) + 1.0 / h.beta
         nll = float(0.5 * (np.log(2.0 * np.pi * variance) + (t - mean) ** 2 / variance).mean())
-        assert nll - whole_nll <= 0.5 * np.log(widening(member)[size])
+        assert nll - full_nll <= 0.5 * np.log(widening(member)[size])
 
 
 def test_what_is_allowed_to_be_lost_decides_how_many_functions_there_are() -> None:

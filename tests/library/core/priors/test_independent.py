@@ -25,16 +25,16 @@ def test_the_log_hyperprior_is_that_of_gamma_densities_over_logarithms() -> None
         normaliser = shape * log(rate) - lgamma(shape)
         return float(gamma.logpdf(value, shape, scale=1.0 / rate)) + log(value) - normaliser
 
-    whole = sum(density(float(one), a, b) for one in alpha) + density(beta, c, d)
-    assert Independent(False, a, b, c, d).log_hyperprior(alpha, beta) == pytest.approx(whole)
+    full = sum(density(float(one), a, b) for one in alpha) + density(beta, c, d)
+    assert Independent(False, a, b, c, d).log_hyperprior(alpha, beta) == pytest.approx(full)
 
 
 def test_the_log_density_is_that_of_the_logarithms_of_gamma_variables() -> None:
     a, b, c, d = 0.7, 2.0, 1.5, 0.3
     alpha, beta = np.array([0.2, 1.0, 5.0]), 4.0
-    whole = float((gamma.logpdf(alpha, a, scale=1.0 / b) + np.log(alpha)).sum())
-    whole += float(gamma.logpdf(beta, c, scale=1.0 / d)) + log(beta)
-    assert Independent(False, a, b, c, d).log_density(alpha, beta) == pytest.approx(whole)
+    full = float((gamma.logpdf(alpha, a, scale=1.0 / b) + np.log(alpha)).sum())
+    full += float(gamma.logpdf(beta, c, scale=1.0 / d)) + log(beta)
+    assert Independent(False, a, b, c, d).log_density(alpha, beta) == pytest.approx(full)
 
 
 def test_an_improper_hyperprior_has_no_normaliser() -> None:
@@ -72,7 +72,7 @@ def test_half_is_paid_forward_and_all_backward_where_none_enters() -> None:
 
 
 @pytest.mark.parametrize("prior", [Independent(), GaussianProcess()])
-def test_only_who_asks_for_it_pays(prior: Independent | GaussianProcess) -> None:
+def test_only_who_requests_it_pays(prior: Independent | GaussianProcess) -> None:
     drawn = problem_for(GaussianNoise())
     assert first_phase(replace(drawn, prior=prior)) is None
     assert first_phase(replace(drawn, prior=Independent(price=True))) == FORWARD

@@ -61,12 +61,12 @@ def test_the_model_is_learned_from_all_rows_and_as_good_as_one_from_the_beginnin
     rows = drawn()
     new, f, _ = friedman(1_000, 1)
     found = model_of(ended(train(rows, MOVED, folds=5, bounds=SMALL)))
-    whole = model_of(ended(train(rows, MOVED)))
+    full = model_of(ended(train(rows, MOVED)))
     before, tenth = on_nine_tenths(rows, MOVED)
-    errors = [scores(predict(model, new), f)["rmse"] for model in (found, whole, before)]
+    errors = [scores(predict(model, new), f)["rmse"] for model in (found, full, before)]
     assert errors[0] < 1.1 * errors[1]
     assert errors[0] < errors[2]
-    assert found.evidence.value > whole.evidence.value - 0.05 * len(rows.t)
+    assert found.evidence.value > full.evidence.value - 0.05 * len(rows.t)
     seen = scores(predict(found, tenth.X), tenth.t)["rmse"]
     assert seen < scores(predict(before, tenth.X), tenth.t)["rmse"]
 

@@ -88,11 +88,11 @@ def test_the_score_is_that_of_rows_that_nothing_was_learned_from() -> None:
             each[here] = -np.log(cooled[np.arange(len(here)), t[here].astype(int)])
         losses[spec] = each
     best = min(losses, key=lambda spec: float(losses[spec].mean()))
-    told = trained().validation
-    assert told["log_loss"] == pytest.approx(float(losses[best].mean()), rel=1e-9)
-    assert told["log_loss_se"] == pytest.approx(float(losses[best].std(ddof=1) / np.sqrt(60)), rel=1e-9)
-    assert told["rows"] == 60.0
-    assert trained().score.value == pytest.approx(-told["log_loss"])
+    reported = trained().validation
+    assert reported["log_loss"] == pytest.approx(float(losses[best].mean()), rel=1e-9)
+    assert reported["log_loss_se"] == pytest.approx(float(losses[best].std(ddof=1) / np.sqrt(60)), rel=1e-9)
+    assert reported["rows"] == 60.0
+    assert trained().score.value == pytest.approx(-reported["log_loss"])
     assert trained().spec.basis == best.basis
     compared = {one.spec: one.score for one in trained().compared}
     assert set(compared) == {ONE, EACH, STEPS} - {best}
@@ -107,21 +107,21 @@ def temperature_in(model: LearnedModel) -> float:
 
 
 def test_what_is_taken_is_fitted_to_all_rows_at_the_temperature_of_the_folds() -> None:
-    taken = next(spec for spec in (ONE, EACH, STEPS) if spec.basis == trained().spec.basis)
-    temperature = fitted_temperature(*by_hand(taken))
+    selected = next(spec for spec in (ONE, EACH, STEPS) if spec.basis == trained().spec.basis)
+    temperature = fitted_temperature(*by_hand(selected))
     assert temperature_in(trained().learned) == pytest.approx(temperature, rel=1e-9)
-    whole = predict(fit(rows().X, rows().t, taken), rows().X)
-    assert isinstance(whole, ClassPrediction)
+    full = predict(fit(rows().X, rows().t, selected), rows().X)
+    assert isinstance(full, ClassPrediction)
     np.testing.assert_allclose(
-        probabilities(trained(), rows().X), tempered(NUMPY, whole.probabilities, temperature), rtol=1e-9, atol=1e-12
+        probabilities(trained(), rows().X), tempered(NUMPY, full.probabilities, temperature), rtol=1e-9, atol=1e-12
     )
 
 
 def test_the_score_agrees_with_new_rows() -> None:
     X, t = ripley(2_000, 1)
     prediction, _ = ready_of(trained().learned).predict(X)
-    told = trained().validation
-    assert abs(told["log_loss"] - scores(prediction, t)["log_loss"]) < 3.0 * told["log_loss_se"]
+    reported = trained().validation
+    assert abs(reported["log_loss"] - scores(prediction, t)["log_loss"]) < 3.0 * reported["log_loss_se"]
 
 
 @pytest.mark.parametrize("places", [2, pytest.param(8, marks=pytest.mark.thorough)])
@@ -141,7 +141,7 @@ def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> No
         assert again.compared == trained().compared
 
 
-def test_it_tells_how_far_it_is() -> None:
+def test_it_reports_how_far_it_is() -> None:
     steps = [step for step in train(rows(), ONE, alternatives=(STEPS,)) if isinstance(step, Step)]
     folds = [(step.completed, step.total) for step in steps if step.phase == "folds"]
     assert folds == sorted(folds)
@@ -165,7 +165,9 @@ def test_three_classes_are_chosen_among_with_a_model_for_each() -> None:
 
 
 @pytest.mark.parametrize("likelihood", [Categorical(3), OneAgainstRest(3)], ids=lambda one: one.type)
-def test_of_classes_told_together_the_temperature_is_that_of_folds(likelihood: Categorical | OneAgainstRest) -> None:
+def test_of_classes_reported_together_the_temperature_is_that_of_folds(
+    likelihood: Categorical | OneAgainstRest,
+) -> None:
     X, t = ring(45, 0)
     specs = [replace(spec, likelihood=likelihood) for spec in (ONE, STEPS)]
     found = ended(train(Rows(X, t), specs[0], alternatives=(specs[1],)))
@@ -183,7 +185,7 @@ def fifths(n: int) -> list[Split]:
 
 
 class Constant:
-    """Stands for fits: each alternative says that class 1 has one probability everywhere, or fails."""
+    """Replaces fits: each alternative predicts one probability of class 1 everywhere, or fails."""
 
     def __init__(self, shares: dict[Spec, float | None]) -> None:
         self.shares = shares
@@ -322,7 +324,7 @@ def logistic(X: Array, t: Array, Z: Array, u: Array) -> float:
     return float(np.mean(np.logaddexp(0.0, Z @ w) - u * (Z @ w)))
 
 
-def test_few_rows_of_many_correlated_inputs_are_told_as_well_as_by_logistic_regression() -> None:
+def test_few_rows_of_many_correlated_inputs_are_classified_as_well_as_by_logistic_regression() -> None:
     (X, t), (Z, u) = factors(130, 0), factors(3_000, 1)
     X, Z = X / X.std(axis=0), Z / X.std(axis=0)
     found = ended(train(Rows(X, t), ONE))

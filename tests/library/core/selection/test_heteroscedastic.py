@@ -111,11 +111,11 @@ def prior_precision(model: Model, alpha: dict[type, float]) -> Array:
         else:
             blocks.append(alpha[type(functions)] * np.eye(functions.size))
     size = sum(len(block) for block in blocks)
-    whole, first = np.zeros((size, size)), 0
+    full, first = np.zeros((size, size)), 0
     for block in blocks:
-        whole[first : first + len(block), first : first + len(block)] = block
+        full[first : first + len(block), first : first + len(block)] = block
         first += len(block)
-    return whole
+    return full
 
 
 def divergence(model: Model, offset: float) -> float:
@@ -218,11 +218,11 @@ def test_noise_in_proportion_is_covered_outside_the_data(share: float, seed: int
     model = both(to_x(x), to_t(y)).model
     lower, upper = predict(model, to_x(np.array([4_444.0]))).interval(0.95)
     assert lower[0] < to_t(np.array(2_302.0)) < upper[0]
-    beyond = rng.uniform(2_500.0, 3_750.0, 1_000)
-    then = to_t((80.0 + 0.5 * beyond) * (1.0 + share * rng.standard_normal(1_000)))
-    lower, upper = predict(model, to_x(beyond)).interval(0.95)
+    outside = rng.uniform(2_500.0, 3_750.0, 1_000)
+    then = to_t((80.0 + 0.5 * outside) * (1.0 + share * rng.standard_normal(1_000)))
+    lower, upper = predict(model, to_x(outside)).interval(0.95)
     assert ((lower <= then) & (then <= upper)).mean() > 0.93
-    alike = predict(fit(to_x(x), to_t(y), spec(GaussianNoise())), to_x(beyond))
+    alike = predict(fit(to_x(x), to_t(y), spec(GaussianNoise())), to_x(outside))
     lower, upper = alike.interval(0.95)
     assert ((lower <= then) & (then <= upper)).mean() < 0.85
 
@@ -246,26 +246,26 @@ def test_a_joint_covariance_has_the_variances_on_its_diagonal() -> None:
     assert np.linalg.eigvalsh(covariance).min() > 0.0
 
 
-def test_a_training_goes_on_from_its_trail() -> None:
+def test_a_training_goes_on_from_its_checkpoint() -> None:
     X, t, _ = silence_and_noise(60, 6)
 
-    def trained(fit_log: FitLog, most: int | None = None) -> Model | None:
+    def trained(fit_log: FitLog, max_functions: int | None = None) -> Model | None:
         for number, one in enumerate(train(Rows(X, t), spec(), fit_log=fit_log)):
             if isinstance(one, Trained):
                 return one.model
-            if number == most:
+            if number == max_functions:
                 return None
         return None
 
-    whole = trained(FitLog())
-    assert whole is not None
-    for most in (2, 9, 14):
+    full = trained(FitLog())
+    assert full is not None
+    for max_functions in (2, 9, 14):
         broken_off = FitLog()
-        assert trained(broken_off, most) is None
+        assert trained(broken_off, max_functions) is None
         again = trained(FitLog(broken_off.entries))
         assert again is not None
-        np.testing.assert_array_equal(again.mean, whole.mean)
-        assert again.evidence.value == whole.evidence.value
+        np.testing.assert_array_equal(again.mean, full.mean)
+        assert again.evidence.value == full.evidence.value
 
 
 def test_folds_measure_both_functions() -> None:

@@ -44,7 +44,7 @@ each_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 
 def irrelevant_beside(X: Array, number: int = 1) -> Array:
-    """Inputs that say nothing of the targets, as wide as the others."""
+    """Inputs without information on the targets, as wide as the others."""
     return np.hstack([X, np.random.default_rng(7).standard_normal((len(X), number)) * X.std(axis=0).max()])
 
 
@@ -124,12 +124,12 @@ def test_what_is_found_ends_in_fixed_widths_one_for_each_input(name: str) -> Non
     assert np.isfinite(found.model.mean).all()
 
 
-@pytest.mark.parametrize(("name", "least"), [("noise learned", 3), ("heavy tails", 6)])
-def test_the_search_is_told_fit_by_fit(name: str, least: int) -> None:
+@pytest.mark.parametrize(("name", "min_fits"), [("noise learned", 3), ("heavy tails", 6)])
+def test_the_search_is_reported_fit_by_fit(name: str, min_fits: int) -> None:
     steps, _ = steps_and_end(name)
     searching = [step for step in steps if step.phase == "width search"]
     assert [step.completed for step in searching] == list(range(len(searching)))
-    assert len(searching) > least
+    assert len(searching) > min_fits
     assert steps[0].phase == "width search"
 
 
@@ -166,7 +166,7 @@ def test_the_units_of_inputs_and_targets_change_nothing(unit: float) -> None:
 
 
 @each_spec
-def test_columns_that_are_constant_or_stand_twice_are_learned_with(spec: Spec) -> None:
+def test_columns_that_are_constant_or_repeated_are_learned_with(spec: Spec) -> None:
     X, t = rows_for(spec.model_likelihood, 30, 2)
     X = np.column_stack([X, np.ones(len(X)), X[:, 0]])
     X[1], t[1] = X[0], t[0]
@@ -203,8 +203,8 @@ def test_where_it_has_a_closed_form_the_widths_are_those_of_the_process() -> Non
     assert len(found.model.mean) <= 20
 
 
-def test_rows_of_known_noise_are_heard_by_how_sure_they_are() -> None:
-    """Half of them say nothing, and are known to."""
+def test_rows_of_known_noise_are_weighed_by_how_sure_they_are() -> None:
+    """Half of them are uninformative, and known to be."""
     rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, (80, 2))
     noise_sd = np.where(np.arange(80) % 2 == 0, 0.05, 5.0)

@@ -1,4 +1,4 @@
-"""How each row is predicted by all others: against the covariance of all rows, where noise is next to none."""
+"""The prediction of each row by all others: against the covariance of all rows, where noise is next to none."""
 
 from collections import deque
 from dataclasses import replace
@@ -35,7 +35,7 @@ def model(signs: Rows) -> Model:
     return learned(problem, last)
 
 
-def test_rows_that_decide_their_own_fit_are_told_as_the_covariance_of_all_rows_has_them(
+def test_rows_that_decide_their_own_fit_are_predicted_as_the_covariance_of_all_rows_has_them(
     model: Model, signs: Rows
 ) -> None:
     assert model.noise_sd is not None
@@ -46,13 +46,13 @@ def test_rows_that_decide_their_own_fit_are_told_as_the_covariance_of_all_rows_h
     shares = noise * inverse.diagonal()
     assert shares.min() < 1e-4  # the posterior covariance has lost these: some of them are below 0 there
     means = signs.t - (inverse @ signs.t) / inverse.diagonal()
-    told = leave_one_out(model, signs, 1.0)
+    left_out = leave_one_out(model, signs, 1.0)
     density = -0.5 * np.log(2.0 * np.pi / inverse.diagonal()) - 0.5 * (signs.t - means) ** 2 * inverse.diagonal()
-    assert told["rmse"] == pytest.approx(float(np.sqrt(np.mean((signs.t - means) ** 2))), rel=0.02)
-    assert told["nll"] == pytest.approx(-float(density.mean()), abs=0.05)
+    assert left_out["rmse"] == pytest.approx(float(np.sqrt(np.mean((signs.t - means) ** 2))), rel=0.02)
+    assert left_out["nll"] == pytest.approx(-float(density.mean()), abs=0.05)
 
 
-def test_what_the_functions_say_before_any_row_is_that_of_their_weights(model: Model, signs: Rows) -> None:
+def test_the_functions_prior_is_that_of_their_weights(model: Model, signs: Rows) -> None:
     columns, alpha = whitened(model, signs.X)
     assert prior_variance(model, signs.X) == pytest.approx(((columns / alpha) @ columns.T).diagonal(), rel=1e-12)
     assert model.signal_variance is not None

@@ -40,7 +40,7 @@ def rough(rows: int = 700, *, seed: int = 3) -> Rows:
     return Rows(X, np.sin(6.0 * X[:, 0]) * np.cos(6.0 * X[:, 1]) + X[:, 0] + 0.1 * rng.standard_normal(rows) + 3.0)
 
 
-def linear(rows: int = 400) -> Rows:
+def linear(rows: int = 200) -> Rows:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((rows, 2))
     return Rows(X, X @ np.array([1.0, -2.0]) + 0.3 * rng.standard_normal(rows))
@@ -60,41 +60,41 @@ def errors(found: Trained, rows: Rows) -> Array:
 
 
 @pytest.fixture(scope="module")
-def taken() -> Trained:
+def selected() -> Trained:
     return trained(rough(), LocalChoice(kernels=ONE_KERNEL, warped=False))
 
 
-def test_a_process_is_taken_where_few_functions_can_not_follow(taken: Trained) -> None:
-    assert isinstance(taken.learned, LocalModel)
-    assert taken.local is not None
-    assert taken.local.taken is not None
-    assert taken.local.sparse is not None
-    best = max(one.score for one in taken.local.candidates if one.score is not None)
-    assert best > taken.local.sparse + 0.5
-    assert taken.score.value == pytest.approx(best, rel=1e-9)
-    assert [one.on for one in taken.local.candidates] == ["targets", "residuals"]
-    assert [one.reason is None for one in taken.local.candidates].count(True) == 1
+def test_a_process_is_taken_where_few_functions_can_not_follow(selected: Trained) -> None:
+    assert isinstance(selected.learned, LocalModel)
+    assert selected.local is not None
+    assert selected.local.taken is not None
+    assert selected.local.sparse is not None
+    best = max(one.score for one in selected.local.candidates if one.score is not None)
+    assert best > selected.local.sparse + 0.5
+    assert selected.score.value == pytest.approx(best, rel=1e-9)
+    assert [one.on for one in selected.local.candidates] == ["targets", "residuals"]
+    assert [one.reason is None for one in selected.local.candidates].count(True) == 1
 
 
-def test_it_is_of_all_rows_and_predicts_new_ones(taken: Trained) -> None:
-    assert representative(taken.learned).rows == 700
+def test_it_is_of_all_rows_and_predicts_new_ones(selected: Trained) -> None:
+    assert representative(selected.learned).rows == 700
     fresh = rough(300, seed=8)
-    off = errors(taken, fresh)
+    off = errors(selected, fresh)
     assert float(np.sqrt(np.mean(off**2))) < 0.2
-    prediction, support = ready_of(taken.learned).predict(fresh.X)
+    prediction, support = ready_of(selected.learned).predict(fresh.X)
     assert support is not None
     inside = (prediction.quantile(0.025) <= fresh.t) & (fresh.t <= prediction.quantile(0.975))  # type: ignore[union-attr]
     assert 0.9 <= float(inside.mean()) <= 0.99
 
 
-def test_its_score_is_of_the_rows_kept_apart(taken: Trained) -> None:
-    assert taken.validation["rows"] == taken.score.rows == 140
-    assert taken.validation["nll"] == pytest.approx(-(taken.score.value or 0.0))
-    assert taken.validation["rmse"] < 0.2
-    assert 0.88 <= taken.validation["coverage_95"] <= 1.0
+def test_its_score_is_of_the_rows_kept_apart(selected: Trained) -> None:
+    assert selected.validation["rows"] == selected.score.rows == 140
+    assert selected.validation["nll"] == pytest.approx(-(selected.score.value or 0.0))
+    assert selected.validation["rmse"] < 0.2
+    assert 0.88 <= selected.validation["coverage_95"] <= 1.0
 
 
-def test_folds_that_are_asked_for_measure_whole_trainings_of_the_process() -> None:
+def test_folds_that_are_requested_measure_whole_trainings_of_the_process() -> None:
     choice = LocalChoice(20, "targets", True, ONE_KERNEL, False)
     *_, last = train(rough(360), SPEC, local=choice, folds=3)
     assert isinstance(last, Trained)
@@ -105,7 +105,7 @@ def test_folds_that_are_asked_for_measure_whole_trainings_of_the_process() -> No
 
 
 def test_residuals_keep_the_sparse_model_as_trend() -> None:
-    found = trained(rough(), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
+    found = trained(rough(400), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
     assert found.learned.trend is not None
     assert members_of(found.learned) == (found.learned.trend,)
@@ -118,7 +118,7 @@ def test_residuals_keep_the_sparse_model_as_trend() -> None:
 
 def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relevance_bayes.core.selection.local.fitted_to", None)
-    found = trained(rough(), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
+    found = trained(rough(400), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
     assert found.learned.process.neighbours == 40
     assert n_functions(found.learned) == 0
@@ -138,7 +138,7 @@ def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
     assert all(one.reason is not None for one in found.local.candidates)
 
 
-def test_a_required_process_says_what_speaks_against_it_and_nothing_takes_its_place(
+def test_a_required_process_states_what_speaks_against_it_and_nothing_takes_its_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     choice = LocalChoice(40, "residuals", required=True, kernels=ONE_KERNEL)
@@ -176,27 +176,27 @@ def test_a_model_of_the_logarithm_is_compared_too() -> None:
     assert beside.learned.likelihood == LogGaussian()  # type: ignore[union-attr]
 
 
-def test_fewer_neighbours_are_taken_where_they_cost_little(taken: Trained) -> None:
-    assert isinstance(taken.learned, LocalModel)
-    assert taken.learned.process.neighbours in {64, 128}
+def test_fewer_neighbours_are_taken_where_they_cost_little(selected: Trained) -> None:
+    assert isinstance(selected.learned, LocalModel)
+    assert selected.learned.process.neighbours in {64, 128}
     assert trained(rough(), LocalChoice(256, "targets", True, ONE_KERNEL, False)).score.value == pytest.approx(
-        taken.score.value, abs=0.021
+        selected.score.value, abs=0.021
     )
 
 
 @pytest.mark.parametrize("kept", [3, *(pytest.param(kept, marks=pytest.mark.thorough) for kept in (1, 5))])
 def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
     choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
-    whole = trained(rough(), choice)
+    full = trained(rough(400), choice)
     fit_log = FitLog()
     few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
     done = 0
-    for step in train(rough(), few, local=choice, fit_log=fit_log):
+    for step in train(rough(400), few, local=choice, fit_log=fit_log):
         done += isinstance(step, Step) and step.phase == "neighbours"
         if done == kept + 2:
             break
-    again = trained(rough(), choice, FitLog(fit_log.entries))
-    np.testing.assert_array_equal(errors(again, rough(50, seed=9)), errors(whole, rough(50, seed=9)))
+    again = trained(rough(400), choice, FitLog(fit_log.entries))
+    np.testing.assert_array_equal(errors(again, rough(50, seed=9)), errors(full, rough(50, seed=9)))
 
 
 def test_a_state_of_learning_is_the_same_from_its_numbers() -> None:

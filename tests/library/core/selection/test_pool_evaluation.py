@@ -1,4 +1,4 @@
-"""What the folds decide between a pool and what it is compared with."""
+"""The choice by folds between a pool and its alternatives."""
 
 import numpy as np
 import pytest
@@ -17,16 +17,16 @@ def judged(errors: Array, gain: float) -> PoolEvaluation:
     return PoolEvaluation(splits, np.arange(N), t, t[:, None] + ones, ones, np.array([[nll, errors, np.ones(N)]]))
 
 
-@pytest.mark.parametrize(("gain", "taken"), [(0.2, 0), (0.0, None)])
-def test_a_rival_of_clearly_better_density_is_taken(gain: float, taken: int | None) -> None:
-    assert judged(np.ones(N), gain).best_alternative == taken
+@pytest.mark.parametrize(("gain", "selected"), [(0.2, 0), (0.0, None)])
+def test_an_alternative_of_clearly_better_density_is_taken(gain: float, selected: int | None) -> None:
+    assert judged(np.ones(N), gain).best_alternative == selected
 
 
-def test_a_rival_whose_mean_explodes_at_one_row_is_left_whatever_its_density() -> None:
+def test_an_alternative_whose_mean_explodes_at_one_row_is_left_whatever_its_density() -> None:
     errors = np.ones(N)
     errors[7] = 9.0
     assert judged(errors, 0.2).best_alternative is None
 
 
-def test_a_rival_that_is_hardly_less_precise_is_taken() -> None:
+def test_an_alternative_that_is_hardly_less_precise_is_taken() -> None:
     assert judged(np.full(N, 1.08), 0.2).best_alternative == 0

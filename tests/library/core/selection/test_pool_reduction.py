@@ -1,4 +1,4 @@
-"""A pool through few functions: what is told of it is true where next to no noise makes every function count."""
+"""A pool through few functions: its figures are right where next to no noise makes every function count."""
 
 from collections.abc import Generator
 from dataclasses import replace

@@ -106,11 +106,11 @@ def test_the_score_is_that_of_rows_that_nothing_was_learned_from() -> None:
 def test_the_score_agrees_with_new_rows() -> None:
     X, t, _ = friedman(2_000, 1)
     nll = -predicted(trained(), X).log_density(t)
-    told = trained().validation
-    assert abs(told["nll"] - float(nll.mean())) < 3.0 * told["nll_se"]
+    reported = trained().validation
+    assert abs(reported["nll"] - float(nll.mean())) < 3.0 * reported["nll_se"]
 
 
-def test_members_have_the_weights_and_functions_that_are_told() -> None:
+def test_members_have_the_weights_and_functions_that_are_reported() -> None:
     found = trained()
     assert sum(member.weight for member in found.members) == pytest.approx(1.0)
     assert [member.functions for member in found.members] == [len(one.mean) for one in members_of(found.learned)]
@@ -141,20 +141,20 @@ def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> No
         assert again.members == trained().members
 
 
-def test_a_rival_that_the_folds_clearly_prefer_takes_the_place_of_the_pool() -> None:
+def test_an_alternative_that_the_folds_clearly_prefer_takes_the_place_of_the_pool() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.0, 2.0, (120, 1))
     targets = np.exp(2.0 * X[:, 0] + 0.3 * rng.standard_normal(120))
-    rival = replace(SMOOTH, likelihood=LogGaussian())
-    found = ended(train(Rows(X, targets), SMOOTH, pool=(ROUGH,), compared_models=(rival,)))
-    assert found.spec == rival
+    alternative = replace(SMOOTH, likelihood=LogGaussian())
+    found = ended(train(Rows(X, targets), SMOOTH, pool=(ROUGH,), compared_models=(alternative,)))
+    assert found.spec == alternative
     assert found.members == ()
     assert [one.spec for one in found.compared] == [SMOOTH, ROUGH]
     worse = [one.score for one in found.compared if one.score is not None]
     assert -found.validation["nll"] > max(worse)
 
 
-def test_a_rival_that_is_not_clearly_better_is_told_and_left() -> None:
+def test_an_alternative_that_is_not_clearly_better_is_reported_and_left() -> None:
     found = ended(train(rows(), SMOOTH, pool=(ROUGH,), compared_models=(INDEPENDENT,)))
     assert found.spec.prior.type == "gaussian_process"
     assert found.compared[-1].spec == INDEPENDENT
@@ -210,7 +210,7 @@ def test_groups_are_not_divided_by_folds() -> None:
     assert found.validation["rows"] == 60.0
 
 
-def test_the_number_of_folds_is_that_asked_for() -> None:
+def test_the_number_of_folds_is_that_requested() -> None:
     steps = [step for step in train(rows(), SMOOTH, pool=(ONE_WIDTH,), folds=3) if isinstance(step, Step)]
     assert {step.total for step in steps if step.phase == "folds"} == {3}
     assert steps[-1].phase == "done"
@@ -220,7 +220,7 @@ VARYING = replace(SMOOTH, likelihood=GaussianNoise("heteroscedastic"))
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
-def test_noise_that_depends_on_the_inputs_is_taken_where_residuals_ask_for_it(seed: int) -> None:
+def test_noise_that_depends_on_the_inputs_is_selected_where_residuals_require_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2.0, 2.0, 120)
     t = np.sin(2.0 * x) + np.exp(0.8 * x - 1.0) * rng.standard_normal(120)

@@ -60,7 +60,7 @@ def test_of_very_many_rows_part_of_the_tenth_is_measured(monkeypatch: pytest.Mon
     assert fold < tenth
 
 
-def test_folds_that_are_asked_for_are_of_all_rows() -> None:
+def test_folds_that_are_requested_are_of_all_rows() -> None:
     assert sum(len(fold) for _, fold in measured(120, bounds=None)) == 120
 
 
@@ -89,12 +89,12 @@ def test_a_thorough_training_folds_more_rows_and_may_take_more_in_everything() -
 # --- What it may cost -----------------------------------------------------------------------------------------------
 
 
-def test_folds_end_where_the_work_is_spent_and_the_score_says_so() -> None:
+def test_folds_end_where_the_work_is_spent_and_the_score_reports_it() -> None:
     rows, spec = Rows(*sinc(40, 0)), spec_for(GaussianNoise())
-    whole_score = ended(train(rows, spec, folds=4, bounds=NORMAL)).score
-    assert (whole_score.folds, whole_score.rows, whole_score.reason) == (4, 40, None)
-    assert whole_score.value is not None
-    assert whole_score.standard_error is not None
+    full_score = ended(train(rows, spec, folds=4, bounds=NORMAL)).score
+    assert (full_score.folds, full_score.rows, full_score.reason) == (4, 40, None)
+    assert full_score.value is not None
+    assert full_score.standard_error is not None
     found = []
     for share in np.geomspace(1e-8, 1.0, 60):
         found.append(ended(train(rows, spec, folds=4, bounds=replace(NORMAL, budget=NORMAL.budget * share))).score)
@@ -110,7 +110,7 @@ def test_folds_end_where_the_work_is_spent_and_the_score_says_so() -> None:
     for score in partly:
         assert score.rows == 10 * score.folds
         assert score.reason == f"{score.folds} of 4 folds: more are beyond what the effort allows."
-    assert ended(train(rows, spec, folds=4)).score == whole_score
+    assert ended(train(rows, spec, folds=4)).score == full_score
 
 
 def test_a_width_that_is_searched_for_is_work_too() -> None:
@@ -134,7 +134,7 @@ def test_nothing_measured_is_no_score_but_a_reason() -> None:
 # --- Many rows ------------------------------------------------------------------------------------------------------
 
 
-def test_a_process_given_more_rows_than_are_exact_is_near_to_what_all_of_them_say(
+def test_a_process_given_more_rows_than_are_exact_is_near_to_that_of_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     X, t, _ = friedman(200, 0)
@@ -145,7 +145,9 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_what_all_of_them_sa
     assert len(member.task.rows_for_scales(member.state).t) == 100
     exact = scores(member.predict(new), f)
     alone = [*whole(pose(X[:100], t[:100], PROCESS), PROCESS, FitLog())][-1]
-    assert exact["nll"] < scores(alone.predict(new), f)["nll"]  # all 200 rows are given, though 100 told the scales
+    assert (
+        exact["nll"] < scores(alone.predict(new), f)["nll"]
+    )  # all 200 rows are given, though 100 determined the scales
     monkeypatch.setattr(learning, "MAX_ROWS_FOR_EXACT", 100)
     through_functions = scores(member.predict(new), f)
     assert through_functions["nll"] == pytest.approx(exact["nll"], abs=0.02)

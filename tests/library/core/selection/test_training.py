@@ -23,13 +23,13 @@ from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
 
 PROCESS = process_spec(GaussianNoise(), warp="evidence", inputs=True, min_gain=2.0)
-RIVAL = Spec(
+ALTERNATIVE = Spec(
     GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias(), Inputs()), Independent(price=True), Sequential()
 )
 
 
-def trained(rows: Rows, spec: Spec, *rivals: Spec) -> Trained:
-    *_, last = train(rows, spec, compared_models=rivals)
+def trained(rows: Rows, spec: Spec, *alternatives: Spec) -> Trained:
+    *_, last = train(rows, spec, compared_models=alternatives)
     assert isinstance(last, Trained)
     return last
 
@@ -42,20 +42,20 @@ def columns(relevant: int, of: int, rows: int = 100) -> Rows:
     return Rows(X, (t - t.mean()) / t.std())
 
 
-def test_a_curve_is_better_told_by_a_process() -> None:
-    found = trained(Rows(*sinc(100, 0)), PROCESS, RIVAL)
+def test_a_curve_is_better_represented_by_a_process() -> None:
+    found = trained(Rows(*sinc(100, 0)), PROCESS, ALTERNATIVE)
     assert found.spec == PROCESS
     best, beaten = found.ranked_models
     assert best.score > beaten.score + 5.0
-    assert (best.spec, beaten.spec) == (PROCESS, RIVAL)
+    assert (best.spec, beaten.spec) == (PROCESS, ALTERNATIVE)
 
 
-def test_few_of_many_columns_are_better_told_by_independent_weights() -> None:
-    found = trained(columns(3, 40), PROCESS, RIVAL)
-    assert found.spec == RIVAL
+def test_few_of_many_columns_are_better_represented_by_independent_weights() -> None:
+    found = trained(columns(3, 40), PROCESS, ALTERNATIVE)
+    assert found.spec == ALTERNATIVE
     assert found.model.signal_variance is None
     assert len(found.model.mean) <= 8
-    assert [contender.spec for contender in found.ranked_models] == [RIVAL, PROCESS]
+    assert [ranked.spec for ranked in found.ranked_models] == [ALTERNATIVE, PROCESS]
 
 
 def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
@@ -63,7 +63,7 @@ def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
     empty = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.5)), Bias()), Independent(price=True))
     heir = replace(empty, basis=(KernelBasis(width=InheritedWidth()), Bias(), Inputs()))
     assert len(trained(rows, empty).model.mean) == 0
-    assert {contender.spec for contender in trained(rows, empty, heir).ranked_models} == {empty, heir}
+    assert {ranked.spec for ranked in trained(rows, empty, heir).ranked_models} == {empty, heir}
 
 
 def test_each_step_of_a_fit_has_its_evidence_in_the_units_of_the_target() -> None:
@@ -79,12 +79,12 @@ def test_each_step_of_a_fit_has_its_evidence_in_the_units_of_the_target() -> Non
 
 def test_a_score_has_no_units() -> None:
     rows = Rows(*sinc(60, 1))
-    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).ranked_models for scale in (1.0, 1e6))
+    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, ALTERNATIVE).ranked_models for scale in (1.0, 1e6))
     for one, other in zip(here, there, strict=True):
         assert other.score == pytest.approx(one.score - 60 * log(1e6), abs=1e-3)
 
 
-def test_without_rivals_nothing_is_compared() -> None:
+def test_without_alternatives_nothing_is_compared() -> None:
     assert trained(Rows(*sinc(40, 0)), PROCESS).ranked_models == ()
 
 
@@ -99,10 +99,10 @@ def test_targets_whose_scatter_grows_with_them_are_modelled_by_their_logarithm()
     assert found.spec.likelihood == LogGaussian()
 
 
-def test_noise_in_another_likelihoods_units_is_not_told_on_the_way() -> None:
+def test_noise_in_another_likelihoods_units_is_not_reported_meanwhile() -> None:
     *steps, _ = train(positive(), PROCESS, compared_models=(replace(PROCESS, likelihood=LogGaussian()),))
-    told = {step.phase for step in steps if isinstance(step, Step) and step.noise_sd is not None}
-    assert told == {"fit"}
+    phases = {step.phase for step in steps if isinstance(step, Step) and step.noise_sd is not None}
+    assert phases == {"fit"}
 
 
 def test_another_likelihood_has_to_be_clearly_better() -> None:
@@ -123,22 +123,22 @@ def near_one() -> Rows:
     return Rows(X, t + 1.0)
 
 
-def test_a_rival_that_falls_behind_where_its_scales_are_found_is_given_up() -> None:
+def test_an_alternative_that_falls_behind_where_its_scales_are_found_is_given_up() -> None:
     best, beaten = trained(near_one(), PROCESS, LOGARITHM).ranked_models
     assert (best.spec, beaten.spec, beaten.functions) == (PROCESS, LOGARITHM, None)
-    whole, _ = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian())).ranked_models
-    assert whole.spec == LOGARITHM
+    full, _ = trained(near_one(), LOGARITHM, replace(ALTERNATIVE, likelihood=LogGaussian())).ranked_models
+    assert full.spec == LOGARITHM
     margin = MIN_MARGIN * len(near_one().t)
-    assert best.score - beaten.score == pytest.approx(best.score - whole.score, abs=0.25 * margin)
+    assert best.score - beaten.score == pytest.approx(best.score - full.score, abs=0.25 * margin)
 
 
-def test_a_rival_that_is_given_up_chooses_no_function() -> None:
+def test_an_alternative_that_is_given_up_chooses_no_function() -> None:
     steps = [step for step in train(near_one(), PROCESS, compared_models=(LOGARITHM,)) if isinstance(step, Step)]
     assert "alternative fit" in {step.phase for step in steps}
     assert max(step.functions or 0 for step in steps if step.phase == "alternative fit") <= 2  # the constant, the input
 
 
-def test_a_rival_that_cannot_learn_these_targets_is_refused() -> None:
+def test_an_alternative_that_cannot_learn_these_targets_is_refused() -> None:
     with pytest.raises(DataError, match="above 0"):
         trained(Rows(*sinc(40, 0)), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
     with pytest.raises(ConstantTargetError):
@@ -175,20 +175,20 @@ def test_of_several_latents_leave_one_out_is_every_row_predicted_by_all_others()
     model = found.model
     assert model.noise_sd is not None
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
-    beta, T, beyond = model.noise_sd**-2, np.eye(3)[t.astype(int)], latent(model, X).residual
+    beta, T, residual_variance = model.noise_sd**-2, np.eye(3)[t.astype(int)], latent(model, X).residual
     losses = []
     for n in range(24):
         others = np.delete(np.arange(24), n)
         precision = np.diag(model.alpha) + beta * P[others].T @ P[others]
         mean = P[n] @ np.linalg.solve(precision, beta * P[others].T @ T[others])
-        variance = P[n] @ np.linalg.solve(precision, P[n]) + beyond[n]
+        variance = P[n] @ np.linalg.solve(precision, P[n]) + residual_variance[n]
         one = Latent(mean[None], np.array([variance]), np.zeros(1))
         losses.append(-model.likelihood.predictive(one, model.noise_sd).log_density(t[n : n + 1])[0])
     assert found.leave_one_out["log_loss"] == pytest.approx(float(np.mean(losses)), rel=1e-9)
     assert set(found.leave_one_out) == {"error", "log_loss"}
 
 
-def test_under_a_process_leave_one_out_is_near_what_folds_say() -> None:
+def test_under_a_process_leave_one_out_is_near_what_folds_measure() -> None:
     X, t = sinc(150, 5)
     found = trained(Rows(X, t), PROCESS)
     folds = np.arange(150) % 10
@@ -226,8 +226,8 @@ class NotComputable(Greedy):
 def test_an_alternative_that_is_not_computable_is_left_out_and_named() -> None:
     rows = Rows(*sinc(40, 0))
     failing = replace(PROCESS, algorithm=NotComputable())
-    found = trained(rows, PROCESS, failing, RIVAL)
-    assert [one.spec for one in found.ranked_models] == [PROCESS, RIVAL]
+    found = trained(rows, PROCESS, failing, ALTERNATIVE)
+    assert [one.spec for one in found.ranked_models] == [PROCESS, ALTERNATIVE]
     assert found.compared == (
         Compared(failing, None, "expected a positive definite matrix of order 59", computable=False),
     )
@@ -235,7 +235,7 @@ def test_an_alternative_that_is_not_computable_is_left_out_and_named() -> None:
 
 def test_where_the_first_is_not_computable_the_next_finds_a_width_of_its_own() -> None:
     failing = replace(PROCESS, algorithm=NotComputable())
-    found = trained(Rows(*sinc(40, 0)), failing, RIVAL)
+    found = trained(Rows(*sinc(40, 0)), failing, ALTERNATIVE)
     (kernel, *_) = found.spec.basis
     assert isinstance(kernel, KernelBasis)
     assert isinstance(kernel.width, FixedWidth)

@@ -26,7 +26,7 @@ from tests.library.core.generators import returned
 PLAIN = spec_for(GaussianNoise())
 SEARCHED = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()))
 PROCESS = process_spec(GaussianNoise(), inputs=True, min_gain=2.0)
-RIVAL = Spec(
+ALTERNATIVE = Spec(
     GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias(), Inputs()), Independent(price=True), Sequential()
 )
 
@@ -45,14 +45,18 @@ def splits_of(rows: Rows, folds: int, seed: int = 0) -> list[Split]:
 
 
 @pytest.mark.parametrize(
-    ("spec", "rivals"), [(PLAIN, ()), (SEARCHED, ()), (PROCESS, (RIVAL,))], ids=["plain", "width searched", "rivals"]
+    ("spec", "alternatives"),
+    [(PLAIN, ()), (SEARCHED, ()), (PROCESS, (ALTERNATIVE,))],
+    ids=["plain", "width searched", "rivals"],
 )
-def test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand(spec: Spec, rivals: tuple[Spec, ...]) -> None:
+def test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand(
+    spec: Spec, alternatives: tuple[Spec, ...]
+) -> None:
     rows, folds = Rows(*sinc(45, 0)), 3
-    found = last(train(rows, spec, compared_models=rivals, folds=folds)).validation
+    found = last(train(rows, spec, compared_models=alternatives, folds=folds)).validation
     mean, density, inside = np.empty(45), np.empty(45), np.zeros(45, np.bool_)
     for others, fold in splits_of(rows, folds):
-        model = last(train(rows.take(others), spec, compared_models=rivals)).model
+        model = last(train(rows.take(others), spec, compared_models=alternatives)).model
         predicted = predict(model, rows.X[fold])
         assert isinstance(predicted, NumberPrediction)
         t = rows.t[fold]
@@ -161,7 +165,7 @@ def test_a_fold_whose_other_rows_are_of_one_class_is_passed_over() -> None:
     assert found["rows"] == 15.0
 
 
-def test_where_no_fold_can_be_learned_from_no_figure_is_told() -> None:
+def test_where_no_fold_can_be_learned_from_no_figure_is_reported() -> None:
     X, t = ripley(30, 0)
     found = last(train(Rows(X, t), spec_for(Bernoulli()), folding=Folding("groups", t), folds=2))
     assert found.validation == {"rows": 0.0}
@@ -200,8 +204,8 @@ def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
 def test_the_model_is_the_same_with_and_without() -> None:
     rows = Rows(*sinc(40, 0))
     without, with_folds = (
-        last(train(rows, PROCESS, compared_models=(RIVAL,))),
-        last(train(rows, PROCESS, compared_models=(RIVAL,), folds=3)),
+        last(train(rows, PROCESS, compared_models=(ALTERNATIVE,))),
+        last(train(rows, PROCESS, compared_models=(ALTERNATIVE,), folds=3)),
     )
     np.testing.assert_array_equal(with_folds.model.mean, without.model.mean)
     assert with_folds.ranked_models == without.ranked_models
@@ -210,11 +214,11 @@ def test_the_model_is_the_same_with_and_without() -> None:
 
 
 def test_phases_come_in_order_and_fits_are_counted_to_their_total() -> None:
-    *steps, end = train(Rows(*sinc(40, 0)), PROCESS, compared_models=(RIVAL,), folds=4)
+    *steps, end = train(Rows(*sinc(40, 0)), PROCESS, compared_models=(ALTERNATIVE,), folds=4)
     assert isinstance(end, Trained)
-    told = [step for step in steps if isinstance(step, Step)]
-    assert list(dict.fromkeys(step.phase for step in told)) == ["fit", "alternative fit", "validation", "done"]
-    fits = [step for step in told if step.phase == "validation"]
+    reported = [step for step in steps if isinstance(step, Step)]
+    assert list(dict.fromkeys(step.phase for step in reported)) == ["fit", "alternative fit", "validation", "done"]
+    fits = [step for step in reported if step.phase == "validation"]
     counted = dict.fromkeys((step.completed, step.total, step.unit) for step in fits)
     assert list(counted) == [(k, 4, "fits") for k in range(5)]
 

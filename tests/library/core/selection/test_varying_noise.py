@@ -59,7 +59,7 @@ def test_the_correlation_of_ranks_is_spearmans() -> None:
     assert correlation(np.ones(30), other) is None
 
 
-def test_few_rows_or_constant_ones_say_nothing() -> None:
+def test_few_rows_or_constant_ones_are_uninformative() -> None:
     few = MIN_ROWS - 1
     assert not noise_varies(np.arange(float(few))[:, None], np.arange(float(few)), np.arange(float(few)) ** 3)
     assert not noise_varies(np.ones((50, 2)), np.ones(50), np.arange(50.0))

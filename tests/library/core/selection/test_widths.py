@@ -1,4 +1,4 @@
-"""Choosing among whole fits, and the progress that is told meanwhile."""
+"""Choosing among whole fits, and the progress that is reported meanwhile."""
 
 from collections.abc import Callable, Generator
 from itertools import pairwise
@@ -36,7 +36,7 @@ def spec_of(likelihood: Likelihood, width: Width) -> Spec:
     return Spec(likelihood, (KernelBasis(width=width), Bias()))
 
 
-def told(
+def train_with_progress(
     X: Array, t: Array, spec: Spec, *, folding: Folding | None = None, held_out: Rows | None = None
 ) -> tuple[list[Step], Trained]:
     """All steps, and the one end."""
@@ -58,7 +58,7 @@ def width_of(trained: Trained) -> float:
 @each_width
 @each_likelihood
 def test_progress_has_a_first_and_a_last_step_and_never_goes_back(likelihood: Likelihood, width: Width) -> None:
-    steps, trained = told(*rows_for(likelihood, 30, 0), spec_of(likelihood, width))
+    steps, trained = train_with_progress(*rows_for(likelihood, 30, 0), spec_of(likelihood, width))
     assert steps[0].completed == 0
     assert steps[-1].phase == "done"
     assert steps[-1].completed == steps[-1].total
@@ -76,8 +76,8 @@ def test_progress_has_a_first_and_a_last_step_and_never_goes_back(likelihood: Li
 
 
 @each_likelihood
-def test_what_is_not_known_yet_of_a_process_is_not_told(likelihood: Likelihood) -> None:
-    steps, _ = told(*rows_for(likelihood, 30, 0), process_spec(likelihood))
+def test_what_is_not_known_yet_of_a_process_is_not_reported(likelihood: Likelihood) -> None:
+    steps, _ = train_with_progress(*rows_for(likelihood, 30, 0), process_spec(likelihood))
     known = [step.log_marginal_likelihood for step in steps if step.log_marginal_likelihood is not None]
     assert len(known) >= len(steps) - 2
     assert np.isfinite(known).all()
@@ -85,7 +85,7 @@ def test_what_is_not_known_yet_of_a_process_is_not_told(likelihood: Likelihood) 
 
 def test_a_fixed_width_needs_no_search() -> None:
     X, t = sinc(30, 0)
-    steps, trained = told(X, t, spec_of(GaussianNoise(), FixedWidth(2.0)))
+    steps, trained = train_with_progress(X, t, spec_of(GaussianNoise(), FixedWidth(2.0)))
     assert {step.phase for step in steps} == {"fit", "done"}
     assert width_of(trained) == 2.0
     alone = fit(X, t, trained.spec)
@@ -96,9 +96,9 @@ def test_a_fixed_width_needs_no_search() -> None:
 @pytest.mark.parametrize("width", [CrossValidationWidth(3), EvidenceWidth()], ids=["cross validation", "evidence"])
 def test_the_width_found_lies_in_the_range_and_is_the_one_run(likelihood: Likelihood, width: Width) -> None:
     X, t = rows_for(likelihood, 40, 1)
-    steps, trained = told(X, t, spec_of(likelihood, width))
-    least, greatest = width_range(X)
-    assert least * (1.0 - 1e-12) <= width_of(trained) <= greatest * (1.0 + 1e-12)
+    steps, trained = train_with_progress(X, t, spec_of(likelihood, width))
+    minimum, largest = width_range(X)
+    assert minimum * (1.0 - 1e-12) <= width_of(trained) <= largest * (1.0 + 1e-12)
     assert steps[0].phase == "width search"
     np.testing.assert_allclose(trained.model.mean, fit(X, t, trained.spec).mean, rtol=1e-9)
     fits = 3 if isinstance(width, CrossValidationWidth) else 1
@@ -107,11 +107,11 @@ def test_the_width_found_lies_in_the_range_and_is_the_one_run(likelihood: Likeli
     assert searched[-1].completed % fits == 0
 
 
-def test_evidence_chooses_the_width_of_greatest_evidence() -> None:
+def test_evidence_chooses_the_width_of_largest_evidence() -> None:
     X, t = sinc(30, 2)
-    _, trained = told(X, t, spec_of(GaussianNoise(), EvidenceWidth()))
-    least, greatest = width_range(X)
-    tried = np.geomspace(least, greatest, 5)
+    _, trained = train_with_progress(X, t, spec_of(GaussianNoise(), EvidenceWidth()))
+    minimum, largest = width_range(X)
+    tried = np.geomspace(minimum, largest, 5)
     others = [fit(X, t, spec_of(GaussianNoise(), FixedWidth(float(width)))).evidence.value for width in tried]
     assert trained.model.evidence.value >= max(others) - 1e-6
 
@@ -119,13 +119,13 @@ def test_evidence_chooses_the_width_of_greatest_evidence() -> None:
 def test_cross_validation_finds_a_width_that_predicts() -> None:
     X, t = sinc(100, 0)
     new, truth = sinc(200, 1, noise=0.0)
-    _, trained = told(X, t, spec_of(GaussianNoise(), CrossValidationWidth()), held_out=Rows(new, truth))
+    _, trained = train_with_progress(X, t, spec_of(GaussianNoise(), CrossValidationWidth()), held_out=Rows(new, truth))
     assert trained.scores["rmse"] < 0.06
     assert trained.scores == scores(predict(trained.model, new), truth)
 
 
 def test_without_rows_held_out_there_are_no_scores() -> None:
-    assert told(*sinc(20, 0), spec_of(GaussianNoise(), FixedWidth(2.0)))[1].scores == {}
+    assert train_with_progress(*sinc(20, 0), spec_of(GaussianNoise(), FixedWidth(2.0)))[1].scores == {}
 
 
 @pytest.mark.parametrize("by", ["groups", "order"])
@@ -133,13 +133,13 @@ def test_groups_and_order_fold_the_search(by: str) -> None:
     X, t = sinc(40, 0)
     keys = np.arange(40.0) // 4 if by == "groups" else np.random.default_rng(0).permutation(40).astype(np.float64)
     folding = Folding("groups", keys) if by == "groups" else Folding("order", keys)
-    _, trained = told(X, t, spec_of(GaussianNoise(), CrossValidationWidth(4)), folding=folding)
+    _, trained = train_with_progress(X, t, spec_of(GaussianNoise(), CrossValidationWidth(4)), folding=folding)
     assert width_of(trained) > 0.0
 
 
 def test_two_trainings_are_one() -> None:
     X, t = ripley(40, 0)
-    one, other = (told(X, t, spec_of(Bernoulli(), CrossValidationWidth(3)))[1] for _ in range(2))
+    one, other = (train_with_progress(X, t, spec_of(Bernoulli(), CrossValidationWidth(3)))[1] for _ in range(2))
     assert width_of(one) == width_of(other)
     np.testing.assert_array_equal(one.model.mean, other.model.mean)
 
@@ -149,7 +149,7 @@ def test_pure_noise_keeps_few_functions() -> None:
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, t = np.sort(rng.uniform(-10.0, 10.0, 100))[:, None], rng.standard_normal(100)
-        _, trained = told(X, t, spec_of(GaussianNoise(), CrossValidationWidth()))
+        _, trained = train_with_progress(X, t, spec_of(GaussianNoise(), CrossValidationWidth()))
         kept.append(len(trained.model.mean))
         noises.append(trained.model.noise_sd or 0.0)
     assert float(np.median(kept)) <= 3.0
@@ -160,20 +160,20 @@ def test_classes_that_can_be_separated_are_learned() -> None:
     rng = np.random.default_rng(0)
     t = np.arange(40.0) % 2
     X = rng.standard_normal((40, 2)) + 10.0 * t[:, None]
-    _, trained = told(X, t, spec_of(Bernoulli(), CrossValidationWidth()), held_out=Rows(X, t))
+    _, trained = train_with_progress(X, t, spec_of(Bernoulli(), CrossValidationWidth()), held_out=Rows(X, t))
     assert trained.scores["error"] == 0.0
     assert np.isfinite(trained.model.mean).all()
 
 
 def test_re_estimation_is_trained_alike() -> None:
     spec = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()), algorithm=ReEstimation())
-    steps, _ = told(*sinc(16, 0), spec)
+    steps, _ = train_with_progress(*sinc(16, 0), spec)
     assert steps[-1].phase == "done"
 
 
 def test_inputs_that_are_all_one_point_need_no_search() -> None:
     t = np.random.default_rng(0).standard_normal(12)
-    _, trained = told(np.ones((12, 2)), t, spec_of(GaussianNoise(), CrossValidationWidth(3)))
+    _, trained = train_with_progress(np.ones((12, 2)), t, spec_of(GaussianNoise(), CrossValidationWidth(3)))
     assert width_of(trained) == 1.0
 
 
@@ -192,17 +192,19 @@ def test_rows_that_can_not_be_learned_from_are_refused(
     t: Array, likelihood: Likelihood, error: type[DataError], width: Width
 ) -> None:
     with pytest.raises(error):
-        told(np.arange(6.0)[:, None], t, spec_of(likelihood, width))
+        train_with_progress(np.arange(6.0)[:, None], t, spec_of(likelihood, width))
 
 
 def test_an_illegal_combination_is_refused() -> None:
     with pytest.raises(IllegalCombinationError):
-        told(*sinc(10, 0), Spec(GaussianNoise(), (KernelBasis(), KernelBasis())))
+        train_with_progress(*sinc(10, 0), Spec(GaussianNoise(), (KernelBasis(), KernelBasis())))
 
 
 @pytest.mark.parametrize("rows", [2, 3, 5])
 def test_few_rows_can_be_trained_on_with_the_width_given(rows: int) -> None:
-    told(np.arange(float(rows))[:, None], np.arange(float(rows)), spec_of(GaussianNoise(), FixedWidth(1.0)))
+    train_with_progress(
+        np.arange(float(rows))[:, None], np.arange(float(rows)), spec_of(GaussianNoise(), FixedWidth(1.0))
+    )
 
 
 def by_scores(
@@ -257,8 +259,8 @@ def test_the_search_goes_on_where_nothing_was_better_than_no_kernel_at_all() -> 
     noise -= noise.mean()
 
     def losses(width: float) -> Array:
-        told = 1.0 if width > 1.0 else abs(log(width / 0.3))
-        return np.full(400, told + 0.01 * (abs(width - 5.0) > 1.5)) + (noise if width == 1e9 else 0.0)
+        loss = 1.0 if width > 1.0 else abs(log(width / 0.3))
+        return np.full(400, loss + 0.01 * (abs(width - 5.0) > 1.5)) + (noise if width == 1e9 else 0.0)
 
     last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses)))
     assert 0.2 < last < 0.5
@@ -279,12 +281,12 @@ def test_a_wave_of_many_periods_without_noise_is_not_taken_for_noise() -> None:
     x, between = np.sin(np.arange(250.0)), np.linspace(-0.9, 0.9, 50)
     t, truth = (np.sin(40.0 * some) for some in (x, between))
     spec = spec_of(GaussianNoise(), CrossValidationWidth(3))
-    _, trained = told(x[:, None], t, spec, held_out=Rows(between[:, None], truth))
+    _, trained = train_with_progress(x[:, None], t, spec, held_out=Rows(between[:, None], truth))
     assert trained.scores["rmse"] < 1e-3
 
 
-@pytest.mark.parametrize(("behind", "wanted"), [(0.9 * MIN_DENSITY, 0.1), (1.1 * MIN_DENSITY, 10.0)])
-def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, wanted: float) -> None:
+@pytest.mark.parametrize(("behind", "selected"), [(0.9 * MIN_DENSITY, 0.1), (1.1 * MIN_DENSITY, 10.0)])
+def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, selected: float) -> None:
     def losses(width: float) -> Array:
         return np.full(20, 1.0 + (log(width) if width < 5.0 else 1.0))
 
@@ -292,7 +294,7 @@ def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, wanted
         return np.full(20, 0.0 if width > 5.0 else -behind)
 
     last = returned(_search((0.1, 10.0), 1, 0, by_scores(losses, densities)))
-    assert last == pytest.approx(wanted)
+    assert last == pytest.approx(selected)
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise("rows"), LogGaussian()], ids=str)

@@ -33,7 +33,7 @@ from relevance_bayes.types.reports import TrainingWarning
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9
-ASKING = SupervisedRequest(DATASET_ID, "y")
+REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 
 def sinc(rows: int = 100, draw: int = 0) -> Block:
@@ -48,15 +48,15 @@ def twice(block: Block, times: int = 2) -> Block:
     return rows_of(block, list(range(rows)) * times)
 
 
-def made(block: Block, directory: Path, requested: SupervisedRequest = ASKING) -> Materialised:
+def made(block: Block, directory: Path, requested: SupervisedRequest = REQUEST) -> Materialised:
     return materialise(planned(block, requested), lambda: iter([(0, block)]), directory, max_cells=MANY)
 
 
-def planned(block: Block, requested: SupervisedRequest = ASKING) -> SupervisedPlan:
+def planned(block: Block, requested: SupervisedRequest = REQUEST) -> SupervisedPlan:
     return plan(requested, dataset_of(block))
 
 
-def learned(block: Block, directory: Path, requested: SupervisedRequest = ASKING) -> NewSupervisedVersion:
+def learned(block: Block, directory: Path, requested: SupervisedRequest = REQUEST) -> NewSupervisedVersion:
     """The version of a training on all rows of a block."""
     required, dataset = planned(block, requested), dataset_of(block)
     training = SupervisedTraining.prepare(required, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
@@ -78,10 +78,10 @@ def curve(version: NewSupervisedVersion, x: Array) -> RealPrediction:
     return RealPrediction(moved, target.scale**2 * found.variance, found.residual, found.weights)
 
 
-INDEPENDENT = replace(ASKING, prior=Independent())
+INDEPENDENT = replace(REQUEST, prior=Independent())
 
 
-@pytest.mark.parametrize("requested", [ASKING, INDEPENDENT], ids=["process", "independent"])
+@pytest.mark.parametrize("requested", [REQUEST, INDEPENDENT], ids=["process", "independent"])
 def test_a_table_given_twice_teaches_what_it_teaches_once(requested: SupervisedRequest, tmp_path: Path) -> None:
     once, both = learned(sinc(), tmp_path, requested), learned(twice(sinc()), tmp_path, requested)
     x = np.linspace(-11.0, 11.0, 60)
@@ -121,7 +121,7 @@ def test_rows_that_are_equal_by_chance_all_count(block: Block, tmp_path: Path) -
 
 def test_copies_in_another_group_are_kept_and_the_file_has_all_else(tmp_path: Path) -> None:
     block: Block = {**twice(sinc(40)), "g": texts(*["a", "b"] * 20, *["b", "a"] * 20)}
-    by_group = made(block, tmp_path, replace(ASKING, split=GroupSplit("g")))
+    by_group = made(block, tmp_path, replace(REQUEST, split=GroupSplit("g")))
     assert (by_group.training, by_group.copies) == (80, 0)
     found = made(twice(sinc(40), 3), tmp_path)
     rows = np.array(found.rows())
@@ -130,7 +130,7 @@ def test_copies_in_another_group_are_kept_and_the_file_has_all_else(tmp_path: Pa
 
 
 def test_copies_are_not_divided_by_the_holdout(tmp_path: Path) -> None:
-    found = made(twice(sinc(50)), tmp_path, replace(ASKING, holdout=0.2))
+    found = made(twice(sinc(50)), tmp_path, replace(REQUEST, holdout=0.2))
     rows = np.array(found.rows())
     assert (found.training, found.held_out) == (40, 20)
     assert not set(rows[:40, 0]) & set(rows[40:, 0])
@@ -173,13 +173,13 @@ def test_ordinary_columns_are_scaled_as_ever_and_no_row_is_left_out(tmp_path: Pa
 @pytest.mark.parametrize("place", range(5))
 def test_an_outlying_row_is_no_more_measured_than_learned_from(place: int, tmp_path: Path) -> None:
     """Which is the same whether it was to be held out or not, and of five rows with half held out some are."""
-    found = made(with_far(1e200, place), tmp_path, replace(ASKING, holdout=0.5))
+    found = made(with_far(1e200, place), tmp_path, replace(REQUEST, holdout=0.5))
     assert (found.training + found.held_out, found.dropped) == (99, 1)
     assert np.abs(found.rows()).max() < 1e3
 
 
 def test_inputs_that_are_used_as_they_are_have_no_outlying_values(tmp_path: Path) -> None:
-    found = made(with_far(1e7), tmp_path, replace(ASKING, standardise=False))
+    found = made(with_far(1e7), tmp_path, replace(REQUEST, standardise=False))
     assert (found.training, found.outlying) == (100, ())
 
 
@@ -197,7 +197,7 @@ def _first() -> Rows:
     return Rows(np.arange(6.0)[:, None], np.arange(6.0))
 
 
-def test_lost_alternatives_and_jitter_are_told(tmp_path: Path) -> None:
+def test_lost_alternatives_and_jitter_are_reported(tmp_path: Path) -> None:
     here = made(sinc(20), tmp_path)
     none, usual, more = (warnings(one, here) for one in of_pool(None, JITTER, 1e-3))
     given = "An alternative could not be computed and was left out: gaussian gaussian process with gaussian noise"
@@ -211,7 +211,7 @@ def test_lost_alternatives_and_jitter_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("far", [1e7, 1e70])
 def test_a_prediction_at_an_outlying_input_is_finite_and_outside_of_the_support(far: float, tmp_path: Path) -> None:
-    version = learned(with_far(1e200), tmp_path, replace(ASKING, effort="quick", prior=GaussianProcess()))
+    version = learned(with_far(1e200), tmp_path, replace(REQUEST, effort="quick", prior=GaussianProcess()))
     predictor = version.predictor
     assert isinstance(predictor, SupervisedPredictor)
     response = SupervisedModel.of(predictor, version.report).predict(

@@ -1,4 +1,4 @@
-"""How much a training may compute, from the request to what a child process is given."""
+"""The effort of a training, from the request to the arguments of a child process."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from tests.small_tables import DATASET_ID, dataset_of
 
 MANY = 10**9
-ASKING = SupervisedRequest(DATASET_ID, "y")
+REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 
 def wave(rows: int = 40) -> Block:
@@ -41,17 +41,17 @@ def fit_of(requested: SupervisedRequest, directory: Path) -> SupervisedFit:
 def test_an_effort_decides_folds_bounds_and_members(
     effort: Effort, folds: int, bounds: Bounds, members: int, tmp_path: Path
 ) -> None:
-    fit = fit_of(replace(ASKING, effort=effort), tmp_path)
+    fit = fit_of(replace(REQUEST, effort=effort), tmp_path)
     assert (fit.folds, fit.bounds, len(fit.pool)) == (folds, bounds, members)
 
 
-def test_folds_that_are_asked_for_are_made_whatever_they_cost(tmp_path: Path) -> None:
-    fit = fit_of(replace(ASKING, effort="thorough", validation=Validation(3)), tmp_path)
+def test_folds_that_are_requested_are_made_whatever_they_cost(tmp_path: Path) -> None:
+    fit = fit_of(replace(REQUEST, effort="thorough", validation=Validation(3)), tmp_path)
     assert (fit.folds, fit.bounds) == (3, None)
 
 
 def test_a_thorough_training_is_scored_by_ten_folds(tmp_path: Path) -> None:
-    training = prepared(replace(ASKING, effort="thorough"), tmp_path)
+    training = prepared(replace(REQUEST, effort="thorough"), tmp_path)
     fit = training.fit
     rows = fit.rows(np.array(training.made.rows()))
     steps = train(rows, fit.spec, pool=fit.pool, folding=Folding(), folds=fit.folds, bounds=fit.bounds)

@@ -30,7 +30,7 @@ from tests.properties import examples
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9
-ASKING = SupervisedRequest(DATASET_ID, "y")
+REQUEST = SupervisedRequest(DATASET_ID, "y")
 
 
 def table(rows: int = 40) -> dict[str, NumberColumn]:
@@ -43,7 +43,7 @@ def reader(block: Block, *ends: int) -> Callable[[], Iterator[tuple[int, Block]]
     return lambda: iter(cut_up(block, *ends))
 
 
-def plan_for(block: Block, request: SupervisedRequest = ASKING) -> SupervisedPlan:
+def plan_for(block: Block, request: SupervisedRequest = REQUEST) -> SupervisedPlan:
     return plan(request, dataset_of(block))
 
 
@@ -61,7 +61,7 @@ def row_numbers(rows: Array) -> list[int]:
 @pytest.mark.parametrize("holdout", [0.0, 0.3])
 def test_the_sample_has_the_training_rows_as_they_are_in_the_dataset(holdout: float, tmp_path: Path) -> None:
     block: Block = table() | {"colour": texts(*["red", None, "blue", "red"] * 10), "other": numbers(*range(40))}
-    request = replace(ASKING, inputs=("x", "colour"), missing="indicator", holdout=holdout)
+    request = replace(REQUEST, inputs=("x", "colour"), missing="indicator", holdout=holdout)
     planned = plan_for(block, request)
     found = materialise(planned, reader(block, 7, 20), tmp_path, max_cells=MANY)
     rows, _ = rows_in(found)
@@ -89,7 +89,7 @@ def test_all_rows_are_written_encoded_with_their_numbers(tmp_path: Path) -> None
 
 def test_only_the_rows_to_train_on_decide_how_numbers_are_scaled(tmp_path: Path) -> None:
     block = table(200)
-    found = materialise(plan_for(block, replace(ASKING, holdout=0.25)), reader(block, 60), tmp_path, max_cells=MANY)
+    found = materialise(plan_for(block, replace(REQUEST, holdout=0.25)), reader(block, 60), tmp_path, max_cells=MANY)
     training, held_out = rows_in(found)
     assert (found.training, found.held_out) == (150, 50)
     np.testing.assert_allclose(training[:, :3].mean(axis=0), 0, atol=1e-13)
@@ -108,9 +108,9 @@ def test_where_blocks_end_does_not_change_the_file(
     tmp_path: Path, ends: list[int], split: Split, holdout: float
 ) -> None:
     block: Block = {**table(60), "g": texts(*("abcde"[row % 5] for row in range(60)))}
-    required = plan_for(block, replace(ASKING, split=split, holdout=holdout))
-    whole = materialise(required, reader(block), tmp_path, max_cells=MANY)
-    expected = rows_in(whole)
+    required = plan_for(block, replace(REQUEST, split=split, holdout=holdout))
+    complete = materialise(required, reader(block), tmp_path, max_cells=MANY)
+    expected = rows_in(complete)
     pieces = materialise(required, reader(block, *ends), tmp_path, max_cells=MANY)
     for part, other in zip(rows_in(pieces), expected, strict=True):
         assert row_numbers(part) == row_numbers(other)
@@ -121,7 +121,7 @@ def test_where_blocks_end_does_not_change_the_file(
 @given(st.permutations(range(30)), st.sampled_from([RandomSplit(), GroupSplit("g"), OrderSplit("z")]))
 def test_the_order_of_the_rows_does_not_change_what_is_held_out(tmp_path: Path, order: list[int], split: Split) -> None:
     block: Block = {**table(30), "g": texts(*("abcde"[row % 5] for row in range(30)))}
-    required = plan_for(block, replace(ASKING, split=split, holdout=0.3))
+    required = plan_for(block, replace(REQUEST, split=split, holdout=0.3))
     before = row_numbers(rows_in(materialise(required, reader(block), tmp_path, max_cells=MANY))[1])
     shuffled = rows_of(block, order)
     after = row_numbers(rows_in(materialise(required, reader(shuffled, 11), tmp_path, max_cells=MANY))[1])
@@ -130,24 +130,24 @@ def test_the_order_of_the_rows_does_not_change_what_is_held_out(tmp_path: Path, 
 
 def test_a_large_block_is_taken_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block: Block = {**table(60), "w": numbers(*(None if row % 7 == 0 else row % 3 for row in range(60)))}
-    required = plan_for(block, replace(ASKING, missing="drop_rows", holdout=0.2))
-    whole = materialise(required, reader(block), tmp_path, max_cells=MANY)
-    expected = rows_in(whole)
+    required = plan_for(block, replace(REQUEST, missing="drop_rows", holdout=0.2))
+    complete = materialise(required, reader(block), tmp_path, max_cells=MANY)
+    expected = rows_in(complete)
     monkeypatch.setattr(complete_rows, "MAX_CELLS_AT_ONCE", 30)
     pieces = materialise(required, reader(block), tmp_path, max_cells=MANY)
-    assert (pieces.dropped, pieces.training) == (whole.dropped, whole.training) == (9, 41)
+    assert (pieces.dropped, pieces.training) == (complete.dropped, complete.training) == (9, 41)
     for part, other in zip(rows_in(pieces), expected, strict=True):
         np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
 
 
-def test_rows_with_gaps_are_dropped_when_asked(tmp_path: Path) -> None:
+def test_rows_with_gaps_are_dropped_when_requested(tmp_path: Path) -> None:
     block: Block = {
         "x": numbers(1, None, 3, 4, 5, 6),
         "c": texts("a", "b", None, "a", "b", "b"),
         "y": numbers(1, 2, 3, None, 5, 7),
     }
     found = materialise(
-        plan_for(block, replace(ASKING, missing="drop_rows")), reader(block, 2), tmp_path, max_cells=MANY
+        plan_for(block, replace(REQUEST, missing="drop_rows")), reader(block, 2), tmp_path, max_cells=MANY
     )
     assert (found.training, found.dropped) == (3, 3)
     assert row_numbers(rows_in(found)[0]) == [0, 4, 5]
@@ -156,7 +156,7 @@ def test_rows_with_gaps_are_dropped_when_asked(tmp_path: Path) -> None:
 def test_with_indicator_only_rows_without_target_are_dropped(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, None, 3, 4, 5), "y": numbers(1, 2, 3, None, 5)}
     found = materialise(
-        plan_for(block, replace(ASKING, missing="indicator")), reader(block, 2), tmp_path, max_cells=MANY
+        plan_for(block, replace(REQUEST, missing="indicator")), reader(block, 2), tmp_path, max_cells=MANY
     )
     rows, _ = rows_in(found)
     assert (found.training, found.dropped, column_names(found.encoding)) == (4, 1, ("x", "x missing"))
@@ -169,7 +169,7 @@ def test_groups_stay_together_and_carry_one_key(tmp_path: Path) -> None:
     groups = ["abcdefgh"[row % 8] for row in range(80)]
     block: Block = {**table(80), "g": texts(*groups)}
     found = materialise(
-        plan_for(block, replace(ASKING, split=GroupSplit("g"), holdout=0.25)),
+        plan_for(block, replace(REQUEST, split=GroupSplit("g"), holdout=0.25)),
         reader(block, 33),
         tmp_path,
         max_cells=MANY,
@@ -185,7 +185,7 @@ def test_groups_stay_together_and_carry_one_key(tmp_path: Path) -> None:
 def test_the_past_is_trained_on_and_the_future_held_out(tmp_path: Path) -> None:
     block = table(50)
     found = materialise(
-        plan_for(block, replace(ASKING, split=OrderSplit("z"), holdout=0.2)),
+        plan_for(block, replace(REQUEST, split=OrderSplit("z"), holdout=0.2)),
         reader(block, 33),
         tmp_path,
         max_cells=MANY,
@@ -206,54 +206,54 @@ def test_rows_held_out_with_a_category_unknown_in_training_are_dropped(tmp_path:
     colours = ["red", "blue"] * 10 + ["mauve"]
     block: Block = {**table(21), "colour": texts(*colours)}
     found = materialise(
-        plan_for(block, replace(ASKING, split=OrderSplit(), holdout=0.2)), reader(block, 5), tmp_path, max_cells=MANY
+        plan_for(block, replace(REQUEST, split=OrderSplit(), holdout=0.2)), reader(block, 5), tmp_path, max_cells=MANY
     )
     assert (found.training, found.held_out, found.dropped) == (17, 3, 1)
     assert row_numbers(rows_in(found)[1]) == [17, 18, 19]
 
 
 @pytest.mark.parametrize(
-    ("block", "asking", "kind"),
+    ("block", "requesting", "kind"),
     [
         (
             {"x": numbers(1, None, 3), "w": numbers(None, 2, 5), "y": numbers(1, 2, 4)},
-            replace(ASKING, missing="drop_rows"),
+            replace(REQUEST, missing="drop_rows"),
             "too-few-rows",
         ),
         (
             {"x": numbers(1, 2, 3, None), "y": numbers(5.5, 5.5, 5.5, 6)},
-            replace(ASKING, missing="drop_rows"),
+            replace(REQUEST, missing="drop_rows"),
             "constant-target",
         ),
-        ({"x": numbers(1, 2, 3, None), "y": texts(*"aaab")}, replace(ASKING, missing="drop_rows"), "one-class"),
+        ({"x": numbers(1, 2, 3, None), "y": texts(*"aaab")}, replace(REQUEST, missing="drop_rows"), "one-class"),
         (
             {"x": numbers(1, 2, 3, 4), "y": numbers(5.5, 5.5, 5.5, 6)},
-            replace(ASKING, split=OrderSplit(), holdout=0.25),
+            replace(REQUEST, split=OrderSplit(), holdout=0.25),
             "constant-target",
         ),
         (
             {"x": numbers(1, 2, 3, 4), "g": texts("a", "a", "a", "b"), "y": numbers(1, 2, 4, None)},
-            replace(ASKING, missing="drop_rows", split=GroupSplit("g"), holdout=0.3),
+            replace(REQUEST, missing="drop_rows", split=GroupSplit("g"), holdout=0.3),
             "nothing-to-hold-out",
         ),
         (
             {"x": numbers(1, 2, 3, 4), "c": texts("a", "b", "a", "z"), "y": numbers(1, 2, 4, 6)},
-            replace(ASKING, split=OrderSplit(), holdout=0.25),
+            replace(REQUEST, split=OrderSplit(), holdout=0.25),
             "nothing-to-hold-out",
         ),
     ],
 )
 def test_what_cannot_be_learned_from_fails_with_what_to_do(
-    tmp_path: Path, block: Block, asking: SupervisedRequest, kind: str
+    tmp_path: Path, block: Block, requesting: SupervisedRequest, kind: str
 ) -> None:
     with pytest.raises(TrainingFailedError) as caught:
-        materialise(plan_for(block, asking), reader(block, 1), tmp_path, max_cells=MANY)
+        materialise(plan_for(block, requesting), reader(block, 1), tmp_path, max_cells=MANY)
     assert caught.value.kind == kind
 
 
-def test_a_column_without_a_value_left_is_told_by_its_gaps_alone(tmp_path: Path) -> None:
+def test_a_column_without_a_value_left_is_reported_by_its_gaps_alone(tmp_path: Path) -> None:
     block: Block = {"c": texts(None, None, None, "a", "b"), "y": numbers(1, 2, 3, None, None)}
-    required = plan_for(block, replace(ASKING, missing="indicator"))
+    required = plan_for(block, replace(REQUEST, missing="indicator"))
     found = materialise(required, reader(block, 1), tmp_path, max_cells=MANY)
     assert column_names(found.encoding) == ("c missing",)
 
@@ -278,7 +278,7 @@ def test_numbers_at_the_ends_of_the_range_become_finite_rows(tmp_path: Path) -> 
     np.testing.assert_allclose(rows[:, :3].std(axis=0), 1, rtol=1e-6)
 
 
-def test_a_dataset_without_a_row_left_says_so(tmp_path: Path) -> None:
+def test_a_dataset_without_a_row_left_is_refused(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, 2), "y": numbers(1, 2)}
     required = plan_for({"x": numbers(1, 2, 3), "y": numbers(1, 2, 4)})
     with pytest.raises(TrainingFailedError, match="no rows are left"):
@@ -286,13 +286,13 @@ def test_a_dataset_without_a_row_left_says_so(tmp_path: Path) -> None:
     assert block_rows(block) == 2
 
 
-def test_each_rows_noise_stands_beside_its_target_in_the_same_units(tmp_path: Path) -> None:
+def test_each_rows_noise_is_beside_its_target_in_the_same_units(tmp_path: Path) -> None:
     sd = np.random.default_rng(1).uniform(0.1, 2.0, 40)
     sd[[4, 30]] = np.nan
     block: Block = {**table(), "sd": NumberColumn(sd)}
     likelihood = GaussianNoise("rows")
-    asking = replace(ASKING, likelihood=likelihood, noise_column="sd", missing="drop_rows", holdout=0.25)
-    found = materialise(plan_for(block, asking), reader(block, 11, 30), tmp_path, max_cells=MANY)
+    requesting = replace(REQUEST, likelihood=likelihood, noise_column="sd", missing="drop_rows", holdout=0.25)
+    found = materialise(plan_for(block, requesting), reader(block, 11, 30), tmp_path, max_cells=MANY)
     assert (found.inputs, found.training + found.held_out, found.dropped) == (2, 38, 2)
     for part in rows_in(found):
         np.testing.assert_allclose(part[:, 3] * found.encoding.target.scale, sd[row_numbers(part)])
@@ -302,9 +302,9 @@ def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) ->
     sd = np.full(40, 0.1)
     sd[7] = 1e-300
     block: Block = {**table(), "sd": NumberColumn(sd)}
-    asking = replace(ASKING, likelihood=GaussianNoise("rows"), noise_column="sd")
+    requesting = replace(REQUEST, likelihood=GaussianNoise("rows"), noise_column="sd")
     with pytest.raises(TrainingFailedError, match="too far from the sd of the targets"):
-        materialise(plan_for(block, asking), reader(block), tmp_path, max_cells=MANY)
+        materialise(plan_for(block, requesting), reader(block), tmp_path, max_cells=MANY)
 
 
 def written(path: Path, t: list[float], classes: tuple[Label, ...], *, held_out: int) -> Materialised:

@@ -56,7 +56,7 @@ def test_a_shared_width_has_no_name_and_others_are_named() -> None:
     assert widths_of(trained(kernels(0.5, 3.0, 1.0), kernels(4.0)), ENCODING) == (*each, InputWidth(None, 4.0))
 
 
-def test_a_model_without_kernels_names_the_width_that_was_asked_for() -> None:
+def test_a_model_without_kernels_names_the_width_that_was_requested() -> None:
     assert widths_of(trained(ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
     each = replace(SPEC, basis=(KernelBasis(width=FixedWidth((0.5, 3.0, 1.0))), Bias()))
     named = (InputWidth("size", 0.5), InputWidth("colour=red", 3.0), InputWidth("colour=blue", 1.0))
@@ -77,16 +77,16 @@ def test_warps_are_named_where_there_are_some() -> None:
 
 
 def test_terms_of_single_inputs_are_named_in_the_order_of_the_inputs() -> None:
-    whole = kernels(0.5, 3.0, 1.0)
-    assert model_terms(trained(whole, ConstantFunction()).model, ENCODING) == ()
-    apart = replace(whole, kernel=Additive(Gaussian(), (2, 0), (0.2, 0.3)))
+    full = kernels(0.5, 3.0, 1.0)
+    assert model_terms(trained(full, ConstantFunction()).model, ENCODING) == ()
+    apart = replace(full, kernel=Additive(Gaussian(), (2, 0), (0.2, 0.3)))
     assert model_terms(trained(apart, ConstantFunction()).model, ENCODING) == (
         InputTerm("size", 0.3),
         InputTerm("colour=blue", 0.2),
     )
 
 
-def test_degrees_of_freedom_are_told_where_noise_has_some() -> None:
+def test_degrees_of_freedom_are_reported_where_noise_has_some() -> None:
     assert _degrees_of_freedom(StudentT(2.5)) == 2.5
     assert _degrees_of_freedom(GaussianNoise()) is None
 
@@ -99,9 +99,9 @@ def test_the_width_of_an_only_input_has_its_name() -> None:
 def test_a_group_is_recorded_by_the_inputs_that_were_named_and_not_by_their_columns() -> None:
     """A group of the second input, of which the columns are the second and the third."""
     planned = replace(SPEC, basis=(Group((1,), KernelBasis(width=FixedWidth(0.7))), Bias()))
-    taken = in_columns(planned, ENCODING)
-    assert taken.basis[0] == Group((1, 2), KernelBasis(width=FixedWidth(0.7)))
-    assert _recorded(taken, planned) == planned
+    planned_columns = in_columns(planned, ENCODING)
+    assert planned_columns.basis[0] == Group((1, 2), KernelBasis(width=FixedWidth(0.7)))
+    assert _recorded(planned_columns, planned) == planned
 
 
 TABLE: Block = {"size": numbers(3, 4), "colour": texts("red", "blue"), "y": numbers(1, 100)}
@@ -110,7 +110,7 @@ OPEN = EncodedTarget("y", "number", 0.0, 10.0, ())
 
 
 def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewSupervisedVersion:
-    """What is recorded of a fit on the two rows of TABLE."""
+    """The record of a fit on the two rows of TABLE."""
     path = directory / "rows"
     np.hstack((X, np.array([[0.1, 0.0, 0.0, 0.0], [10.0, 0.0, 0.0, 1.0]]))).tofile(path)
     dataset = dataset_of(TABLE)
@@ -123,12 +123,12 @@ def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
     """The first of these was taken; scores are -1, -2, ... in encoded units. It was measured by leave-one-out."""
     specs = [Spec(likelihood, SPEC.basis, GaussianProcess(min_gain=2.0)) for likelihood in likelihoods]
     specs.append(Spec(GaussianNoise(), SPEC.basis, Independent(price=True)))
-    contenders = tuple(RankedModel(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
+    ranked = tuple(RankedModel(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
     model = model_of(Rows(X, np.arange(2.0)), specs[0])
-    return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, contenders)
+    return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, ranked)
 
 
-def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Path) -> None:
+def test_what_was_compared_is_reported_in_nats_of_the_users_own_target(tmp_path: Path) -> None:
     report = recorded(compared(GaussianNoise(), LogGaussian()), OPEN, tmp_path).report
     process, of_users = GaussianProcess(min_gain=2.0), -2 * log(10.0)
     assert report.integrated_evidence == -1.0 + of_users
@@ -138,7 +138,7 @@ def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Pat
     )
 
 
-def test_what_folds_measured_is_told_in_nats_a_row_of_the_users_own_target(tmp_path: Path) -> None:
+def test_what_folds_measured_is_reported_in_nats_a_row_of_the_users_own_target(tmp_path: Path) -> None:
     specs = [Spec(GaussianNoise(), SPEC.basis, GaussianProcess(min_gain=gain)) for gain in (1.0, 2.0)]
     model = model_of(Rows(X, np.arange(2.0)), specs[0])
     found = Trained(
@@ -166,7 +166,7 @@ def test_nothing_was_compared_where_nothing_was_left_open(tmp_path: Path) -> Non
     assert (report.alternatives, report.integrated_evidence) == ((), None)
 
 
-def test_how_each_row_is_predicted_by_the_others_is_told_in_the_users_units(tmp_path: Path) -> None:
+def test_how_each_row_is_predicted_by_the_others_is_reported_in_the_users_units(tmp_path: Path) -> None:
     report = recorded(compared(GaussianNoise()), OPEN, tmp_path).report
     assert report.metrics == {
         "leave_one_out": {"rmse": 5.0, "nll": pytest.approx(0.25 + log(10.0)), "coverage_95": 1.0}

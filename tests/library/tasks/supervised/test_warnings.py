@@ -73,7 +73,7 @@ def test_rows_held_out_are_no_outliers(tmp_path: Path) -> None:
     assert [outlier.row for outlier in outliers(constant(StudentT(DOF)), made)] == [999]
 
 
-def test_the_hundred_least_typical_are_told(tmp_path: Path) -> None:
+def test_the_hundred_least_typical_are_reported(tmp_path: Path) -> None:
     t = MEAN + 10.0 + np.arange(200.0)
     found = outliers(constant(StudentT(DOF)), written(tmp_path, t))
     assert [outlier.row for outlier in found] == [1000 - place for place in range(199, 99, -1)]

@@ -20,14 +20,14 @@ def sparse(rows: Rows, explained: float) -> Components:
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class FullComponents:
     """Axes sum_n A_nq phi_n of greatest variance of all images about 0."""
 
     rows: Rows
     A: Array
 
     @classmethod
-    def of(cls, rows: Rows, number: int) -> "Whole":
+    def of(cls, rows: Rows, number: int) -> "FullComponents":
         """The first `number`."""
         values, vectors = np.linalg.eigh(rows.kernel(rows.learned, rows.learned))
         return cls(rows, vectors[:, ::-1][:, :number] / np.sqrt(values[::-1][:number]))

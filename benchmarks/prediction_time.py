@@ -9,11 +9,11 @@ from relevance_bayes.core.types import Array
 TIMED = 5
 
 
-def milliseconds(answer: Callable[[Array], object], X: Array) -> float:
+def milliseconds(predict: Callable[[Array], object], X: Array) -> float:
     """CPU time of answering the rows X (N, d), the median of a few times."""
-    taken = []
+    seconds = []
     for _ in range(TIMED):
         start = process_time()
-        answer(X)
-        taken.append(process_time() - start)
-    return 1e3 * median(taken)
+        predict(X)
+        seconds.append(process_time() - start)
+    return 1e3 * median(seconds)

@@ -12,7 +12,7 @@ from relevance_bayes.client.responses import Json, SupervisedJob
 from tests.faults.chaos.containers import Containers
 from tests.faults.chaos.jobs import faults
 
-ROOM = "/room"
+DISK = "/room"
 """A file system in memory within the database's container, of some megabytes (compose.yml)."""
 
 ROWS = 1_000
@@ -25,20 +25,20 @@ MOVES = 20
 """Attempts to move the tables: each waits for all who use one of them, and may be the one of two that gives up."""
 
 NARROW: list[Json] = [{"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 0.05}}]
-"""Hundreds of functions for waves as narrow: a version for which no page that is there already has room."""
+"""Hundreds of functions for waves as narrow: a version for which no page that is there already has space."""
 
 
-def without_room(containers: Containers) -> Iterator[str]:
-    """What is wrong."""
+def full_disk(containers: Containers) -> Iterator[str]:
+    """The errors found."""
     (database,) = containers.each("database")
-    with _tables_in_the_room(containers, database):
+    with _tables_on_the_disk(containers, database):
         began = time.monotonic()
         like = _ended(containers, _submitted(containers, "roomy"))
         usual = time.monotonic() - began
         job = _submitted(containers, "cramped")
         while _look(containers, job).state == "queued":
             time.sleep(LOOK_SECONDS)
-        containers.run(database, "sh", "-c", f"dd if=/dev/zero of={ROOM}/ballast bs=8k 2>/dev/null; df {ROOM}")
+        containers.run(database, "sh", "-c", f"dd if=/dev/zero of={DISK}/ballast bs=8k 2>/dev/null; df {DISK}")
         time.sleep(TIMES_LONGER * usual + MORE_SECONDS)
         cramped = _look(containers, job)
         if cramped.has_ended:
@@ -46,7 +46,7 @@ def without_room(containers: Containers) -> Iterator[str]:
         refused = "No space left on device" in containers.given(database)
         if not refused:
             yield "the database never said that it had no room"
-        containers.run(database, "rm", f"{ROOM}/ballast")
+        containers.run(database, "rm", f"{DISK}/ballast")
         ended = _ended(containers, job)
         print(
             f"a disk without room: the job was {cramped.state} for {TIMES_LONGER * usual + MORE_SECONDS:.0f} s,"
@@ -57,10 +57,10 @@ def without_room(containers: Containers) -> Iterator[str]:
 
 
 @contextmanager
-def _tables_in_the_room(containers: Containers, database: str) -> Iterator[None]:
-    """What the service writes stands there; the database's own journal has a disk of its own."""
-    containers.run(database, "mkdir", "-m", "700", f"{ROOM}/tables")
-    _query(containers, database, f"CREATE TABLESPACE room LOCATION '{ROOM}/tables'")
+def _tables_on_the_disk(containers: Containers, database: str) -> Iterator[None]:
+    """The service's tables are there; the database's own journal has a disk of its own."""
+    containers.run(database, "mkdir", "-m", "700", f"{DISK}/tables")
+    _query(containers, database, f"CREATE TABLESPACE room LOCATION '{DISK}/tables'")
     _move(containers, database, "pg_default", "room")
     yield
     _move(containers, database, "room", "pg_default")
@@ -83,7 +83,7 @@ def _query(containers: Containers, database: str, query: str) -> None:
 
 
 def _submitted(containers: Containers, model: str) -> SupervisedJob:
-    return containers.ask(partial(_submit, model=model))
+    return containers.retry(partial(_submit, model=model))
 
 
 def _submit(calls: Relevance, model: str) -> SupervisedJob:
@@ -96,7 +96,7 @@ def _submit(calls: Relevance, model: str) -> SupervisedJob:
 
 
 def _look(containers: Containers, job: SupervisedJob) -> SupervisedJob:
-    return containers.ask(lambda calls: calls.trainings.get(job.id))
+    return containers.retry(lambda calls: calls.trainings.get(job.id))
 
 
 def _ended(containers: Containers, job: SupervisedJob) -> SupervisedJob:
