@@ -1,6 +1,7 @@
 """The pool of connections, and its refusal to give any during an outage."""
 
 import time
+from collections.abc import Callable
 
 from sqlalchemy import Engine, QueuePool, event
 from sqlalchemy.engine import Dialect
@@ -25,6 +26,9 @@ class RetryingPool(QueuePool):
     connect. Make it with a timeout of RETRY_SECONDS.
     """
 
+    refuse: Callable[[], None] | None = None
+    """Called before each retry: raises where waiting has no sense."""
+
     def _do_get(self) -> ConnectionPoolEntry:
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
@@ -33,6 +37,8 @@ class RetryingPool(QueuePool):
             except PoolTimeoutError:
                 if time.monotonic() > deadline:
                     raise
+                if self.refuse is not None:
+                    self.refuse()
 
 
 def refuse_during_outage(engine: Engine, reachability: Reachability) -> None:
@@ -51,5 +57,7 @@ def refuse_during_outage(engine: Engine, reachability: Reachability) -> None:
     def check_out(_connection: DBAPIConnection, _entry: ConnectionPoolEntry, _proxy: object) -> None:
         refuse()
 
+    if isinstance(engine.pool, RetryingPool):
+        engine.pool.refuse = refuse
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "checkout", check_out)

@@ -1,14 +1,12 @@
 """The effect of inputs on predictions: averages over rows that all have the same values of these inputs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
 import numpy as np
 
-from app.errors import ConflictError
-from app.prediction.baseline_rows import column_of
 from app.prediction.predict import PredictRequest, predict
 from app.prediction.schemas.profile import MAX_POINTS, ProfileOptionsIn
 from app.prediction.served import ServedVersion
@@ -27,18 +25,17 @@ from relevance_bayes.tables.columns import (
 )
 from relevance_bayes.tables.encoding.raw import raw_cells
 from relevance_bayes.tasks.prediction import AveragedFunction, Means, Probabilities
-from relevance_bayes.types.baselines import Histogram, NumberHistogram
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.predictions import ClassProbability
 from relevance_bayes.types.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
 from relevance_bayes.types.values import Cell, InputColumn
 
-MAX_PREDICTIONS = 20_000
+MAX_PREDICTIONS = 25_000
 """The most predictions that are averaged for one profile: points times rows."""
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 
-DEFAULT_POINTS = {1: 41, 2: 15}
+DEFAULT_POINTS = {1: 41, 2: 11}
 """Points of an input, by the number of inputs."""
 
 
@@ -48,19 +45,12 @@ class Axis:
 
     input: InputColumn
     values: Column
-    histogram: Histogram | None
 
     def cells(self) -> list[Cell]:
         """Return the values as in JSON."""
         name = self.input.name
         block = {name: self.values}
         return [raw_cells(block, row, [name])[name] for row in range(block_rows(block))]
-
-
-def histograms_of(served: ServedVersion) -> Mapping[str, Histogram]:
-    """Return the histograms of a version's inputs, by name; none for versions of earlier releases."""
-    baseline = served.version.report.baseline
-    return {} if baseline is None else {one.name: one for one in baseline.inputs}
 
 
 def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
@@ -76,19 +66,7 @@ def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
         raise _refused("individual", "Individual rows are returned for one input, and for numbers or two classes.")
 
 
-def baseline_block(served: ServedVersion) -> Block:
-    """Return rows that follow from the version; raises ConflictError where it does not keep what they need."""
-    known = histograms_of(served)
-    inputs = served.version.report.plan.inputs
-    if any(column.name not in known for column in inputs):
-        detail = "The version keeps no histogram of each of its inputs: send the rows to average over."
-        raise ConflictError(detail, [Fault(detail, pointer="/rows")])
-    return {
-        column.name: column_of(known[column.name], column.categories, seed=place) for place, column in enumerate(inputs)
-    }
-
-
-def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block, *, is_baseline: bool) -> Profile:
+def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block) -> Profile:
     """Return the profile over the rows of a block; raises InvalidRequestError, InvalidDataError."""
     axes = [_axis(served, name, options, block) for name in options.inputs]
     rows, sizes = block_rows(block), [block_rows({"": axis.values}) for axis in axes]
@@ -96,7 +74,9 @@ def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block, *, i
     if groups * rows > MAX_PREDICTIONS:
         detail = f"Expected at most {MAX_PREDICTIONS:,} points times rows, got {groups:,} times {rows:,}."
         raise _refused("points", detail)
-    crossed = _crossed(block, axes, [*product(*map(range, sizes))])
+    points = [*product(*map(range, sizes))]
+    predict(served, PredictRequest(_crossed(block, axes, points[:1]), refuses=True))  # faults by the rows as sent
+    crossed = _crossed(block, axes, points)
     found = predict(served, PredictRequest(crossed, refuses=True)).compared
     function = served.model.average_function(crossed, groups)
     cells = [axis.cells() for axis in axes]
@@ -104,11 +84,10 @@ def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block, *, i
         model=served.version.model,
         version=served.version.number,
         inputs=tuple(
-            ProfiledInput(name=axis.input.name, kind=axis.input.kind, values=tuple(values), histogram=axis.histogram)
+            ProfiledInput(name=axis.input.name, kind=axis.input.kind, values=tuple(values))
             for axis, values in zip(axes, cells, strict=True)
         ),
         rows=rows,
-        rows_from="baseline" if is_baseline else "request",
         band=None if function is None else _band_of(function),
         interval=options.interval,
         points=tuple(_points([*product(*cells)], found, function, options)),
@@ -168,28 +147,25 @@ def _crossed(block: Block, axes: Sequence[Axis], points: Sequence[tuple[int, ...
 
 def _axis(served: ServedVersion, name: str, options: ProfileOptionsIn, block: Block) -> Axis:
     column = next(one for one in served.version.report.plan.inputs if one.name == name)
-    histogram, points = histograms_of(served).get(name), options.points or DEFAULT_POINTS[len(options.inputs)]
+    points = options.points or DEFAULT_POINTS[len(options.inputs)]
     match block[name]:
         case CategoryColumn():
             labels = column.categories[:MAX_POINTS]
-            return Axis(column, CategoryColumn(np.arange(len(labels), dtype=np.int32), labels), histogram)
+            return Axis(column, CategoryColumn(np.arange(len(labels), dtype=np.int32), labels))
         case BooleanColumn():
-            return Axis(column, BooleanColumn(np.array([0, 1], np.int8)), histogram)
+            return Axis(column, BooleanColumn(np.array([0, 1], np.int8)))
         case NumberColumn(values=values):
-            return Axis(column, NumberColumn(_grid(name, histogram, values, points)), histogram)
+            return Axis(column, NumberColumn(_grid(name, values, points)))
         case TimestampColumn(values=values):
-            return Axis(column, TimestampColumn(_grid(name, histogram, values, points)), histogram)
+            return Axis(column, TimestampColumn(_grid(name, values, points)))
 
 
-def _grid(name: str, histogram: Histogram | None, values: Array, points: int) -> Array:
-    """Return values at equal distances over the range of the training rows, or else of the rows of the request."""
-    if isinstance(histogram, NumberHistogram) and histogram.min is not None and histogram.max is not None:
-        first, last = histogram.min, histogram.max
-    else:
-        present = values[~np.isnan(values)]
-        if not len(present):
-            raise _refused("inputs", f"Expected rows with a value of {name!r}, got none.")
-        first, last = float(present.min()), float(present.max())
+def _grid(name: str, values: Array, points: int) -> Array:
+    """Return values at equal distances over the range of the rows."""
+    present = values[~np.isnan(values)]
+    if not len(present):
+        raise _refused("inputs", f"Expected rows with a value of {name!r}, got none.")
+    first, last = float(present.min()), float(present.max())
     return np.linspace(first, last, points) if first < last else np.array([first])
 
 

@@ -4,7 +4,6 @@ from fastapi import APIRouter, Request, Response
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import refuse
-from app.formats.json_body import decode
 from app.formats.json_scan import check_containers
 from app.formats.json_table import read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked
@@ -16,7 +15,7 @@ from app.http.rate_limits import charge_rows, check_rows
 from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.prediction.json_codec import max_containers
-from app.prediction.profile import baseline_block, profile, require_profile
+from app.prediction.profile import profile, require_profile
 from app.prediction.schemas.profile import MAX_ROWS, PROFILE_OPTIONS, ProfileOptionsIn
 from app.prediction.served import ServedVersion
 from app.prediction.served_versions import ServedVersions
@@ -27,7 +26,6 @@ from relevance_bayes.types.references import Reference
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
 
 _OPTIONS = frozenset(ProfileOptionsIn.model_fields)
-_TABLE = frozenset({"columns", "names", "rows"})
 
 
 @router.post(
@@ -35,7 +33,7 @@ _TABLE = frozenset({"columns", "names", "rows"})
     summary="Get the effect of inputs on predictions",
     response_model=Profile,
     openapi_extra=json_body("ProfileIn"),
-    responses=problems(400, 404, 406, 409, 413, 415, 422),
+    responses=problems(400, 404, 406, 413, 415, 422),
 )
 async def profile_of_inputs(
     reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, request: Request
@@ -43,33 +41,28 @@ async def profile_of_inputs(
     """Average the predictions over rows that all have the same value of an input, for each of its values: partial
     dependence, with the uncertainty of the average.
 
-    The rows are those of the table, which has the form of that of a prediction, at most 500; without one, 150 rows with
-    the quantiles of each input among the training rows, independent of each other. Of two inputs the average is for
-    each pair of values. Points times rows are at most 20,000, and count as so many predicted rows.
+    The rows are those of the table, at most 500, in the forms of predictions: send a sample of the rows that the model
+    is for. Of two inputs the average is for each pair of values. Points times rows are at most 25,000, and count as so
+    many predicted rows.
     """
     content = await run_for_client(request.receive, _json, services[ServedVersions], owner, reference, body)
     return Response(content, media_type="application/json")
 
 
 def _json(versions: ServedVersions, owner: str, reference: Reference, body: bytes) -> bytes:
-    """Return the response; raises NotFoundError, ConflictError, RateLimitError, errors of the body."""
+    """Return the response; raises NotFoundError, RateLimitError, errors of the body."""
     check_rows()
     served = versions.version(owner, *reference)
     options, block = _read(served, body)
-    found = profile(served, options, baseline_block(served) if block is None else block, is_baseline=block is None)
+    found = profile(served, options, block)
     charge_rows(len(found.points) * found.rows)
     return to_json(found)
 
 
-def _read(served: ServedVersion, body: bytes) -> tuple[ProfileOptionsIn, Block | None]:
-    """Return the options, and the table where there is one."""
+def _read(served: ServedVersion, body: bytes) -> tuple[ProfileOptionsIn, Block]:
+    """Return the options and the table."""
     limit = max_containers(MAX_ROWS)
     check_containers(body, limit)
-    value = decode(body)
-    if not (isinstance(value, dict) and value.keys() & _TABLE):
-        options = checked(PROFILE_OPTIONS, value)
-        require_profile(served, options)
-        return options, None
     raw = read_json(body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTIONS, max_containers=limit)
     options = checked(PROFILE_OPTIONS, raw.others)
     require_profile(served, options)

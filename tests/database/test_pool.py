@@ -67,9 +67,9 @@ def test_threads_that_wait_are_refused_once_the_database_is_away(engine: Engine,
     with engine.connect():
         found = [waiting(threads, engine) for _ in range(2)]
         reachability.lost()
-    for one in found:
-        with pytest.raises(OperationalError, match="can't be reached"):
-            one.result(5)
+        for one in found:  # while the connection is still in use
+            with pytest.raises(OperationalError, match="can't be reached"):
+                one.result(5)
     reachability.reached()
     assert connect(engine) == 1
 

@@ -10,12 +10,10 @@ from starlette.testclient import TestClient
 from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.tasks.learned import NewSupervisedVersion
 from relevance_bayes.types.profiles import Profile
 from relevance_bayes.types.records import Converter
 from tests.applications import LIMITS, SmallParts
 from tests.narrowing import of_kind
-from tests.prediction.drifting import baseline_in, with_baseline
 from tests.problems import assert_problem
 from tests.small_models import small_version, version_of_three_classes
 
@@ -23,17 +21,12 @@ Json = dict[str, object]
 ROWS: list[Json] = [{"x": 0.5, "colour": "blue"}, {"x": 1.5, "colour": "red"}, {"x": 1.0, "colour": "red"}]
 
 
-def kept(made: NewSupervisedVersion) -> NewSupervisedVersion:
-    """The version with histograms."""
-    return replace(made, report=replace(made.report, baseline=baseline_in(with_baseline(made))))
-
-
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
     for made in (
-        kept(small_version(name="numbers", prior=GaussianProcess())),
-        kept(small_version("classification", name="two")),
-        kept(version_of_three_classes(name="three")),
+        small_version(name="numbers", prior=GaussianProcess()),
+        small_version("classification", name="two"),
+        version_of_three_classes(name="three"),
     ):
         parts.stored.put_version(OWNER, made, number=1)
     parts.aliases.move(OWNER, "numbers", "champion", to=1)
@@ -59,11 +52,10 @@ def predicted(client: TestClient, model: str, rows: Sequence[Mapping[str, object
 
 def test_each_point_is_the_average_of_predictions_with_the_same_value(client: TestClient) -> None:
     found = profiled(client, "numbers", inputs=["x"], points=5, individual=2, rows=ROWS)
-    assert (found.model, found.version, found.rows, found.rows_from, found.band) == ("numbers", 1, 3, "request", "mean")
+    assert (found.model, found.version, found.rows, found.band) == ("numbers", 1, 3, "mean")
     assert len(found.points) == 5
     (shown,) = found.inputs
-    assert shown.histogram is not None
-    assert shown.histogram == baseline_in(with_baseline(small_version(prior=GaussianProcess()))).inputs[0]
+    assert shown.values == pytest.approx(np.linspace(0.5, 1.5, 5))
     for point in found.points:
         rows = [{**row, "x": point.values[0]} for row in ROWS]
         means = [of_kind(float, one["mean"]) for one in predicted(client, "numbers", rows)]
@@ -83,13 +75,6 @@ def test_the_band_of_one_row_is_the_variance_of_its_mean(client: TestClient) -> 
         variance = of_kind(dict, one["variance"])
         assert point.band is not None
         assert point.band.sd**2 == pytest.approx(variance["weights"] + variance["residual"], rel=1e-6)
-
-
-def test_without_rows_they_follow_from_the_histograms_the_same_each_time(client: TestClient) -> None:
-    found = profiled(client, "numbers", inputs=["colour"])
-    assert (found.rows, found.rows_from) == (150, "baseline")
-    assert [point.values for point in found.points] == [("blue",), ("red",)]
-    assert profiled(client, "numbers", inputs=["colour"]) == found
 
 
 def test_of_two_inputs_there_is_a_point_for_each_pair(client: TestClient) -> None:
@@ -117,53 +102,58 @@ def test_of_two_classes_it_has_probabilities_and_the_band_of_the_latent(client: 
 
 
 def test_of_three_classes_it_has_probabilities_alone(client: TestClient) -> None:
-    found = profiled(client, "three", inputs=["x"], points=3)
+    found = profiled(client, "three", inputs=["x"], points=3, rows=ROWS)
     assert found.band is None
     assert {point.band for point in found.points} == {None}
     for point in found.points:
         assert sum(one.probability for one in point.probabilities) == pytest.approx(1.0)
-    refused = client.post("/v1/models/three/versions/1/profile", json={"inputs": ["x"], "individual": 1})
+    refused = client.post("/v1/models/three/versions/1/profile", json={"inputs": ["x"], "individual": 1, "rows": ROWS})
     detail = "Individual rows are returned for one input, and for numbers or two classes."
     assert_problem(refused, "invalid-request", detail, [{"pointer": "/individual", "detail": detail}])
 
 
 def test_an_alias_names_the_version(client: TestClient) -> None:
-    response = client.post("/v1/models/numbers/versions/champion/profile", json={"inputs": ["x"]})
+    response = client.post("/v1/models/numbers/versions/champion/profile", json={"inputs": ["x"], "rows": ROWS})
     assert (response.status_code, response.json()["version"]) == (200, 1)
-    assert client.post("/v1/models/numbers/versions/9/profile", json={"inputs": ["x"]}).status_code == 404
+    assert client.post("/v1/models/numbers/versions/9/profile", json={"inputs": ["x"], "rows": ROWS}).status_code == 404
 
 
-def test_a_version_without_histograms_needs_rows(client: TestClient) -> None:
-    path = "/v1/models/small/versions/1/profile"
-    detail = "The version keeps no histogram of each of its inputs: send the rows to average over."
-    refused = client.post(path, json={"inputs": ["x"]})
-    assert_problem(refused, "conflict", detail, [{"pointer": "/rows", "detail": detail}])
-    found = client.post(path, json={"inputs": ["x"], "points": 3, "rows": ROWS}).json()
-    assert found["inputs"][0]["values"] == [0.5, 1.0, 1.5]
-    assert found["inputs"][0]["histogram"] is None
+def test_values_are_over_the_range_of_the_rows(client: TestClient) -> None:
+    assert profiled(client, "numbers", inputs=["x"], points=3, rows=ROWS).inputs[0].values == (0.5, 1.0, 1.5)
+    assert profiled(client, "numbers", inputs=["x"], rows=ROWS[:1]).inputs[0].values == (0.5,)
+
+
+def test_a_fault_has_the_number_of_the_row_as_it_was_sent(client: TestClient) -> None:
+    rows = [ROWS[0], {"x": 1.0, "colour": "green"}]
+    refused = client.post("/v1/models/numbers/versions/1/profile", json={"inputs": ["x"], "points": 2, "rows": rows})
+    assert refused.status_code == 422
+    assert [one["row"] for one in refused.json()["errors"]] == [1]
 
 
 @pytest.mark.parametrize(
     ("members", "status"),
     [
         ({}, 422),
-        ({"inputs": []}, 422),
-        ({"inputs": ["z"]}, 422),
-        ({"inputs": ["x", "x"]}, 422),
-        ({"inputs": ["x", "colour", "x"]}, 422),
-        ({"inputs": ["x"], "points": 1}, 422),
-        ({"inputs": ["x"], "points": 102}, 422),
-        ({"inputs": ["x"], "individual": 101}, 422),
-        ({"inputs": ["x", "colour"], "individual": 1}, 422),
-        ({"inputs": ["x"], "interval": 1}, 422),
-        ({"inputs": ["x"], "unknown": 1}, 422),
+        ({"inputs": [], "rows": ROWS}, 422),
+        ({"inputs": ["z"], "rows": ROWS}, 422),
+        ({"inputs": ["x", "x"], "rows": ROWS}, 422),
+        ({"inputs": ["x", "colour", "x"], "rows": ROWS}, 422),
+        ({"inputs": ["x"], "points": 1, "rows": ROWS}, 422),
+        ({"inputs": ["x"], "points": 102, "rows": ROWS}, 422),
+        ({"inputs": ["x"], "individual": 101, "rows": ROWS}, 422),
+        ({"inputs": ["x", "colour"], "individual": 1, "rows": ROWS}, 422),
+        ({"inputs": ["x"], "interval": 1, "rows": ROWS}, 422),
+        ({"inputs": ["x"], "unknown": 1, "rows": ROWS}, 422),
         ({"inputs": ["x"], "rows": []}, 422),
         ({"inputs": ["x"], "rows": [{"x": 1.0}]}, 422),
-        ({"inputs": ["x"], "rows": [{"x": None, "colour": "red"}], "points": 3}, 200),
+        ({"inputs": ["x"], "rows": [{"x": None, "colour": "red"}, *ROWS], "points": 3}, 200),
+        ({"inputs": ["x"], "rows": [{"x": None, "colour": "red"}], "points": 3}, 422),
         ({"inputs": ["x"], "rows": [{"x": 1.0, "colour": "green"}]}, 422),
         ({"inputs": ["x"], "points": 41, "rows": ROWS * 167}, 413),
         ({"inputs": ["x"], "points": 101, "rows": ROWS * 166}, 422),
-        ({"inputs": ["x"], "points": 40, "rows": ROWS * 166}, 200),
+        ({"inputs": ["x"], "rows": ROWS * 166}, 200),
+        ({"inputs": ["x", "colour"], "rows": ROWS * 166}, 200),
+        ({"inputs": ["x"]}, 422),
     ],
 )
 def test_requests_have_bounds(client: TestClient, members: Json, status: int) -> None:

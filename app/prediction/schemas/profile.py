@@ -12,10 +12,12 @@ MAX_INDIVIDUAL = 100
 
 
 class ProfileOptionsIn(BaseModel):
-    """A profile over rows that follow from the version."""
+    """The options of a profile."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, json_schema_extra={"example": {"inputs": ["temperature"], "individual": 5}}
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"example": {"inputs": ["temperature"], "rows": [{"temperature": 12.5}]}},
     )
 
     inputs: list[str] = Field(min_length=1, max_length=2, description="One input of the version, or two.")
@@ -23,8 +25,8 @@ class ProfileOptionsIn(BaseModel):
         None,
         ge=2,
         le=MAX_POINTS,
-        description="The number of values of each input that is a number or a time, from its least to its greatest: "
-        "by default 41 for one input, and 15 for two. Of categories all are shown, at most 101.",
+        description="The number of values of each input that is a number or a time, from its least to its greatest "
+        "among the rows: by default 41 for one input, and 11 for two. Of categories all are shown, at most 101.",
     )
     interval: float = Field(0.95, gt=0, lt=1, description="The probability between `lower` and `upper`.")
     individual: int = Field(
@@ -55,9 +57,7 @@ class ProfileArraysIn(ProfileOptionsIn):
     rows: list[list[Cell]]
 
 
-ProfileIn: TypeAlias = Annotated[
-    ProfileOptionsIn | ProfileColumnsIn | ProfileRecordsIn | ProfileArraysIn, Field(title="ProfileIn")
-]
+ProfileIn: TypeAlias = Annotated[ProfileColumnsIn | ProfileRecordsIn | ProfileArraysIn, Field(title="ProfileIn")]
 PROFILE_IN: TypeAdapter[ProfileIn] = TypeAdapter(ProfileIn)
 """For OpenAPI."""
 PROFILE_OPTIONS: TypeAdapter[ProfileOptionsIn] = TypeAdapter(ProfileOptionsIn)

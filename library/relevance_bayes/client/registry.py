@@ -78,12 +78,15 @@ class Registry:
         inputs: Sequence[str],
         *,
         version: int | str | None = None,
+        table: Mapping[str, Json],
         options: Mapping[str, Json] | None = None,
     ) -> Profile:
         """Return the effect of one input, or of two together, on a version's predictions; given as in
-        `annotate_version`. `options` are further members of the request: `points`, `interval`, `individual`, a table.
+        `annotate_version`. They are averaged over the `table`, such as `{"rows": [...]}` or `{"columns": {...}}`.
+        `options` are further members of the request: `points`, `interval`, `individual`.
         """
-        return self.http.post(Profile, f"{_one(name, version)}/profile", {"inputs": [*inputs], **(options or {})})
+        body = {"inputs": [*inputs], **table, **(options or {})}
+        return self.http.post(Profile, f"{_one(name, version)}/profile", body)
 
 
 def tag_query(tags: Mapping[str, str] | None) -> Query:

@@ -40,7 +40,7 @@ MAX_ROWS_FOR_INDEPENDENT = 5_000
 all rows."""
 
 THOROUGH_ITERATIONS = 120
-"""The iterations of L-BFGS with which a thorough training optimises a process on all rows."""
+"""The maximum iterations of a joint optimisation of a thorough training."""
 
 MAX_ROWS_FOR_LOGARITHM = 20_000
 """The maximum number of rows for which a process of the logarithm is compared."""

@@ -1,5 +1,6 @@
 """Memory-mapped files of numbers, as arrays and as rows that are read a block at a time."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -52,12 +53,13 @@ class MappedRows:
     def take_inputs(self, chosen: Indices) -> Array:
         """Return the inputs (n, d) of some rows: in memory, or of many mapped from a temporary file beside this one.
 
-        That has no name, and goes with the array.
+        That has no name, and goes with the array. Raises OSError where the disk is full.
         """
         inputs = self.every().X
         if len(chosen) * self.inputs <= MAX_COPIED:
             return np.asarray(inputs[chosen])
         with TemporaryFile(dir=self.path.parent) as file:
+            os.posix_fallocate(file.fileno(), 0, 8 * len(chosen) * self.inputs)  # a full disk is an error, not SIGBUS
             taken = np.memmap(file, "<f8", "w+", shape=(len(chosen), self.inputs))
         for first in range(0, len(chosen), BLOCK_ROWS):
             taken[first : first + BLOCK_ROWS] = inputs[chosen[first : first + BLOCK_ROWS]]

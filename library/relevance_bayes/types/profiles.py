@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from relevance_bayes.types.baselines import Histogram
 from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.predictions import ClassProbability
 from relevance_bayes.types.values import Cell, ColumnKind
@@ -19,8 +18,6 @@ class ProfiledInput:
     kind: ColumnKind
     values: tuple[Cell, ...]
     """The values that it has at the points."""
-    histogram: Histogram | None
-    """Its distribution among the training rows, with quantiles as `edges`; null where the version does not have it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +62,6 @@ class Profile:
     inputs: tuple[ProfiledInput, ...]
     rows: int
     """The number of rows over which predictions are averaged."""
-    rows_from: Literal["request", "baseline"]
-    """`baseline`: the rows have values between the quantiles that the version keeps of each input, independent of
-    each other."""
     band: Literal["mean", "pooled_mean", "latent"] | None
     """The quantity that has a band. `mean`: the mean, in closed form from the posterior of one model; `pooled_mean`:
     the mean of a pool, from the joint covariance of its members; `latent`: the latent function of two classes, the log

@@ -120,7 +120,7 @@ def test_a_profile_has_points_with_bands(connected: Connected) -> None:
     response = {"model": "small", "version": 2, "inputs": [shown], **rest, "points": [point]}
     pair = connected({"POST /v1/models/small/versions/2/profile": lambda _: httpx.Response(200, json=response)})
     table: dict[str, Json] = {"columns": {"x": [1, 2]}, "individual": 2}
-    found = pair.client.registry.profile("small@2", ["x"], options=table)
+    found = pair.client.registry.profile("small@2", ["x"], table=table)
     assert json.loads(pair.service.requested[0].content) == {"inputs": ["x"], **table}
     assert (found.band, found.points[0].values, found.points[0].individual) == ("mean", (20.0,), (1.0, 2.0))
     assert found.points[0].band is not None

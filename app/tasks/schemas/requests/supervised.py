@@ -111,7 +111,7 @@ class SupervisedJobIn(JobIn):
         "tenths. Where kernel and prior are left open several processes are trained: of numbers they are weighted by "
         "their predictions of held-out rows, of classes the one that predicts these best is selected. `thorough`: ten "
         "folds, of 20,000 rows where there are more, up to 100,000; one more process; ten times the work before folds "
-        "or processes are left out; and up to 120 iterations in which a process is optimised on all rows. `quick`: one "
+        "or processes are left out; and up to 120 iterations in each joint optimisation. `quick`: one "
         "model, or the best of few by evidence, without `score` unless a `validation` is requested.",
     )
     prefer: Prefer = Field(

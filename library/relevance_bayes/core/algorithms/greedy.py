@@ -32,7 +32,7 @@ class Greedy:
     learned, then the bound on the rows of the phase. It never falls within a phase.
 
     `max_iterations` of L-BFGS optimise hyperparameters and inducing points together, each time functions were added;
-    None: as many as some 45 s of a core permit, from 15 to 120.
+    None: as many as some 45 s of a core permit, from 15 to 120. A fit can't be resumed within them.
     """
 
     __pydantic_config__ = {"extra": "forbid"}

@@ -169,7 +169,9 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
         low[1], high[1] = start[1] - MAX_CHANGE, start[1] + MAX_CHANGE
     low, high = np.append(low, start[n:] - MAX_MOVE), np.append(high, start[n:] + MAX_MOVE)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    iterations = SHORT if only_vectors else _iterations(task, state, process, len(rows.t))
+    iterations = (
+        min(SHORT, task.max_iterations or SHORT) if only_vectors else _iterations(task, state, process, len(rows.t))
+    )
     objective = of_bound(task, state, rows, h)
     ties = np.append(task.space.ties(h), np.arange(n, len(start)))
     theta, value = maximise(
@@ -204,7 +206,7 @@ def _units_of_moves(h: Hyperparameters, moved: Array | None) -> Array:
 
 
 def _iterations(task: Task, state: State, process: Process, rows: int) -> int:
-    """The requested or affordable iterations; fewer in later rounds, which start from the result of the one before."""
+    """The requested iterations, else those affordable; fewer in later rounds, which start from the one before."""
     if task.max_iterations is not None:
         return task.max_iterations
     R = max(len(state.active), 1)
