@@ -19,15 +19,15 @@ from app.jobs.tables import JobChangeRow, JobRow
 class JobChangeRepository:
     """Changes of jobs. A job has the number of its last change, so that a reader finds all that changed after one.
 
-    A number is taken under the lock of the owner's counter, as the last step of a transaction: who sees a number sees
-    every change with a smaller one.
+    A number is taken under the lock of the owner's counter, as the last step of a transaction, after its audit: who
+    sees a number sees every change with a smaller one.
     """
 
     tx: Transaction
 
     def record(self, owner: str, job_id: UUID) -> None:
         """Number a change of a job at the end of this transaction, and notify listeners."""
-        self.tx.before_commit(f"{owner} {job_id}", partial(self._number, owner, job_id))
+        self.tx.before_commit((owner, str(job_id)), partial(self._number, owner, job_id))
 
     def last(self, owner: str) -> int:
         """Return the number of the last change; 0: none yet."""

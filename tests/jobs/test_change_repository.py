@@ -1,16 +1,19 @@
 """Changes of jobs have numbers in the order of their commits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event
 from uuid import UUID
 
 import pytest
+from sqlalchemy import Engine
 
-from app.database.transaction import OpenTransaction, Transaction
+from app.database.transaction import OpenTransaction, Transaction, open_transactions
 from app.jobs.change_repository import JobChangeRepository
 from app.jobs.records import ALL, JobChanges, JobFilter, changes_id
 from app.jobs.repository import JobRepository
 from tests import samples
+from tests.doubles.queue import ListedQueue
 
 
 def changes(transaction: OpenTransaction, after: int = 0, *, limit: int = 100, which: JobFilter = ALL) -> JobChanges:
@@ -140,3 +143,17 @@ def test_what_is_rolled_back_takes_no_number(transaction: OpenTransaction) -> No
     with pytest.raises(TimeoutError):
         fail_after_a_change()
     assert changes(transaction).last == 2
+
+
+def test_a_transaction_stores_its_audit_before_it_locks_counters_in_the_order_of_owners(engine: Engine) -> None:
+    steps: list[object] = []
+
+    def stored(_: Transaction) -> None:
+        steps.append("audit")
+
+    transaction = open_transactions(engine, ListedQueue, store_changes=stored)
+    with transaction() as tx:
+        tx.record("job.cancelled", "one", "/v1/training-jobs/1")
+        for key in (("one two", "1"), ("one!", "1"), ("one", "2"), ("one", "1")):
+            tx.before_commit(key, partial(steps.append, key))
+    assert steps == ["audit", ("one", "1"), ("one", "2"), ("one two", "1"), ("one!", "1")]
