@@ -21,6 +21,7 @@ from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
 from app.audit.service import Audit
 from app.database.engine import make_engine
+from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
 from app.database.pool_metrics import PoolMetrics
@@ -35,6 +36,7 @@ from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.jobs import total_repository
+from app.jobs.change_repository import renew_epochs
 from app.jobs.metrics import job_metrics
 from app.jobs.queue import migrations as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
@@ -262,6 +264,16 @@ def migrate_tables(url: sqlalchemy.URL, password_file: Path | None = None) -> No
     try:
         storage_migrations.migrate(engine)
         queue_migrations.migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def renew_change_epochs(url: sqlalchemy.URL, password_file: Path | None = None) -> None:
+    """Make positions among the changes of jobs unknown, as after a restore; raises UnavailableError."""
+    engine = make_engine(url, password_file=password_file)
+    try:
+        with translated(), engine.begin() as connection:
+            renew_epochs(connection)
     finally:
         engine.dispose()
 

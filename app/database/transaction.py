@@ -64,7 +64,7 @@ class Transaction:
     subscribers: tuple["Subscriber", ...] = ()
     default_limits: OwnerLimits = OwnerLimits()
     changes: list[Change] = field(default_factory=list)
-    last_steps: dict[str, Callable[[], None]] = field(default_factory=dict)
+    last_steps: dict[tuple[str, ...], Callable[[], None]] = field(default_factory=dict)
 
     def record(self, action: AuditAction, owner: str, resource: str, **details: AuditDetail) -> None:
         """Record a change of a resource, by the path under which it is found, for the audit of its owner.
@@ -73,9 +73,9 @@ class Transaction:
         """
         self.changes.append(Change(action, owner, resource, current_origin(), details))
 
-    def before_commit(self, key: str, step: Callable[[], None]) -> None:
-        """Call `step` once at the end of the transaction, in the order of keys: a lock that it takes is held briefly,
-        and all transactions take these locks in the same order.
+    def before_commit(self, key: tuple[str, ...], step: Callable[[], None]) -> None:
+        """Call `step` once at the end of the transaction, after the changes for the audit are stored, in the order of
+        keys: a lock that it takes is held briefly, and all transactions take these locks in the same order.
         """
         self.last_steps[key] = step
 
@@ -87,7 +87,7 @@ class Transaction:
 
 Subscriber: TypeAlias = Callable[[Transaction, object], None]
 StoreChanges: TypeAlias = Callable[[Transaction], None]
-"""Stores the changes that were recorded in a transaction, as the last step before it commits."""
+"""Stores the changes that were recorded in a transaction, before its last steps."""
 
 
 def on(kind: type[E], follow: Callable[[Transaction, E], None]) -> Subscriber:
@@ -144,9 +144,9 @@ def open_transactions(
             tx = Transaction(session, clock, submitter(connection), response_retention, subscribers, limits)
             yield tx
             session.flush()
-            for key in sorted(tx.last_steps):
-                tx.last_steps[key]()
             if tx.changes and store_changes is not None:
                 store_changes(tx)
+            for key in sorted(tx.last_steps):
+                tx.last_steps[key]()
 
     return opened

@@ -22,20 +22,20 @@ RETRY_MILLISECONDS = 1000
 """The delay after which a client reconnects when its stream breaks."""
 
 BEGINNING = format_sse_event(retry=RETRY_MILLISECONDS)
-STILL_HERE = format_sse_event(comment="still here")
-"""A comment that keeps an idle connection open through proxies."""
+KEEP_ALIVE = "keep-alive"
+"""The comment that keeps an idle connection open through proxies."""
 
 
 def rendered(event: Event) -> bytes:
     """Return an event as bytes: its number as `id`, its kind as `event`, its JSON as `data`."""
-    return message(event.number, event.kind, event)
+    return message(str(event.number), event.kind, event)
 
 
-def message(number: int, kind: str, record: object) -> bytes:
-    """Return a record as the message with this number as `id`, and this kind as `event`."""
-    return format_sse_event(id=str(number), event=kind, data_str=to_json(record).decode())
+def message(event_id: str, kind: str, record: object) -> bytes:
+    """Return a record as the message with this `id`, and this kind as `event`."""
+    return format_sse_event(id=event_id, event=kind, data_str=to_json(record).decode())
 
 
-def position(number: int) -> bytes:
-    """Return an `id` without a message: a client that reconnects sends it, though it has received no event."""
-    return format_sse_event(id=str(number))
+def keep_alive(event_id: str) -> bytes:
+    """Return a comment with an `id`, which a client that reconnects sends, though it has received no later event."""
+    return format_sse_event(id=event_id, comment=KEEP_ALIVE)

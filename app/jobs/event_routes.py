@@ -11,8 +11,9 @@ from app.http.dependencies import Owner, identifier
 from app.http.lists import Limit, Wait
 from app.http.negotiation import EVENT_STREAM, prefers_events
 from app.http.openapi import problems
-from app.http.rendering import BEGINNING, STILL_HERE, rendered
+from app.http.rendering import BEGINNING, keep_alive, rendered
 from app.jobs.event_stream import EventStream, streamed
+from app.jobs.records import Position
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
 from relevance_bayes.types.pages import Page
@@ -38,7 +39,7 @@ _STREAM = {
         "description": "Each event's `id` is its number, its `event` its kind, its `data` an item of a page.",
     },
     "example": (
-        BEGINNING + rendered(Event(2, _AT, "transition", transition=Transition("running", _AT, 1))) + STILL_HERE
+        BEGINNING + rendered(Event(2, _AT, "transition", transition=Transition("running", _AT, 1))) + keep_alive("2")
     ).decode(),
 }
 
@@ -79,7 +80,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         """
         job = identifier(job_id, NOUNS[kind])
         if prefers_events(request.headers.getlist("accept")):
-            seen = after if last_event_id is None else last_event_id
+            seen = Position(after if last_event_id is None else last_event_id)
             first = await job_waiter.batch(owner, kind, job, seen)
             if first.is_end and not first.content:
                 return Response(status_code=204)

@@ -1,5 +1,6 @@
 """Streams of server-sent events that go on while their source does."""
 
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from uuid import UUID
@@ -11,14 +12,15 @@ from starlette.types import Send
 from app.errors import UnauthenticatedError, UnavailableError
 from app.http.negotiation import EVENT_STREAM
 from app.http.reauthentication import LastingRequest
-from app.http.rendering import BEGINNING, STILL_HERE
+from app.http.rendering import BEGINNING, keep_alive
+from app.jobs.records import Position
 from app.jobs.waiter import Batch, JobWaiter
 from relevance_bayes.types.errors import NotFoundError
 
-STILL_HERE_SECONDS = 15.0
+KEEP_ALIVE_SECONDS = 15.0
 """Seconds without an event after which a stream sends a comment as a keep-alive."""
 
-LOOK_AGAIN_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 """Seconds until a stream queries again after the database could not be reached."""
 
 
@@ -38,31 +40,38 @@ class EventStream(StreamingResponse):
 
 
 async def streamed(
-    job_waiter: JobWaiter, request: LastingRequest, watched: UUID, batch: Batch, read: Callable[[int], Awaitable[Batch]]
+    job_waiter: JobWaiter,
+    request: LastingRequest,
+    watched: UUID,
+    batch: Batch,
+    read: Callable[[Position], Awaitable[Batch]],
 ) -> AsyncGenerator[bytes]:
     """Stream events from the first batch on, until the last one, the request's credential ends, or this process shuts
     down.
 
-    `read` returns the events after a number, and is called again when the job `watched` may have changed.
+    `read` returns the events after a position, and is called again when the job `watched` may have changed. It raises
+    NotFoundError where the job or the position is not in the database.
     """
     yield BEGINNING
-    with job_waiter.change_event(watched) as rung:
-        rung.set()  # something may have happened since the first query
+    sent_at = time.monotonic()
+    with job_waiter.change_event(watched) as changed_event:
+        changed_event.set()  # something may have happened since the first query
         while True:
-            if batch.content:
-                yield batch.content
+            if batch.content or time.monotonic() - sent_at >= KEEP_ALIVE_SECONDS:
+                yield batch.content or keep_alive(str(batch.last))
+                sent_at = time.monotonic()
             if batch.is_end or job_waiter.watcher.is_stopped:
                 return
             try:
                 await request.check()
-                if not batch.is_full and not await request.wait(rung, STILL_HERE_SECONDS):
-                    yield STILL_HERE
-                rung.clear()
+                if not batch.is_full:
+                    await request.wait(changed_event, sent_at + KEEP_ALIVE_SECONDS - time.monotonic())
+                changed_event.clear()
                 batch = await read(batch.last)
             except (NotFoundError, UnauthenticatedError):  # it was deleted, or a new request would be refused
                 return
             except UnavailableError:
                 batch = Batch(b"", batch.last, is_end=False, is_full=False)
-                yield STILL_HERE
-                await anyio.sleep(LOOK_AGAIN_SECONDS)
-                rung.set()
+                yield keep_alive(str(batch.last))
+                await anyio.sleep(RETRY_SECONDS)
+                changed_event.set()

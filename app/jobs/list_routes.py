@@ -11,49 +11,49 @@ from starlette.responses import StreamingResponse
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import EVENT_STREAM, AcceptsJson, require_events_accept
 from app.http.openapi import problems
-from app.http.rendering import BEGINNING, STILL_HERE, position
+from app.http.rendering import BEGINNING, keep_alive
 from app.jobs.event_stream import EventStream, streamed
-from app.jobs.records import changes_id
-from app.jobs.schemas import MAX_CHANGE, AllJobsQuery, JobChangesQuery, job_summary
+from app.jobs.records import Position, changes_id
+from app.jobs.schemas import POSITION_PATTERN, AllJobsQuery, JobChangesQuery, job_summary
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
-from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidRequestError, NotFoundError
 from relevance_bayes.types.jobs import JobPage
 
 TAG = "Jobs"
 router = APIRouter(prefix="/v1/jobs", tags=[TAG])
 
 LastChange = Annotated[
-    int | None,
+    str | None,
     Header(
         alias="Last-Event-ID",
-        ge=0,
-        le=MAX_CHANGE,
-        description="The id of the last message received. Takes precedence over `after`.",
+        pattern=POSITION_PATTERN,
+        description="The last id received. Takes precedence over `after`.",
     ),
-    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_CHANGE}),
+    WithJsonSchema({"type": "string", "pattern": POSITION_PATTERN}),
 ]
 
 _STREAM = {
     "schema": {
         "type": "string",
-        "description": "Messages `job`: their `data` is an item of the list, their `id` the number of its last change.",
+        "description": "Messages `job`: their `data` is an item of the list, their `id` that of its last change.",
     },
-    "example": (BEGINNING + position(41) + STILL_HERE).decode(),
+    "example": (BEGINNING + keep_alive("8c2fd02e6ab1f735-41")).decode(),
 }
 
 
 @router.get("", summary="List jobs of all kinds", dependencies=[AcceptsJson], responses=problems(422, 406))
 def jobs(owner: Owner, services: ServicesDependency, query: Annotated[AllJobsQuery, Query()]) -> JobPage:
-    """List training jobs, evaluations, promotions and batch predictions by age, with the number of jobs by state.
+    """List training jobs, evaluations, promotions and batch predictions by age; with `counts=true`, also the number of
+    jobs in each state.
 
     Items have no request and no result: get these at the item's `path`. `GET /v1/jobs/events` streams what changes
     after the page.
     """
-    found = services[Jobs].summaries(owner, query.part, which=query.filter)
+    found = services[Jobs].summaries(owner, query.part, which=query.filter, counts=query.counts)
     items = tuple(map(job_summary, found.page.items))
     after = found.page.next
-    return JobPage(items, after is not None, after, found.counts, found.last_change)
+    return JobPage(items, after is not None, after, found.counts, str(found.last_change))
 
 
 @router.get(
@@ -79,17 +79,18 @@ async def events(
     The stream begins after the change `Last-Event-ID` (or `after`), and goes on with each new one. Where several
     changes of a job come before it is sent, it is sent once, with all of its transitions. Where the stream breaks off,
     send the request again, to this process or another, with the last id: no change is lost. Deletions are not sent.
-    Credentials are checked as for the events of one job. 422 where the number is of a database that was replaced, such
-    as by a backup: get the list again.
+    During an upgrade from a release without this stream, changes by processes of that release are not sent: it is
+    complete once all processes have the new one. Credentials are checked as for the events of one job. After a restore
+    by `relevance restore`, ids from before it are refused (422): get the list again.
     """
     require_events_accept(request.headers.getlist("accept"))
     seen = query.after if last_event_id is None else last_event_id
-    last = await job_waiter.last_change(owner)
-    if seen is not None and seen > last:
-        detail = f"Expected the number of a change up to {last}, got {seen}: get the list of jobs again."
-        place = Fault(detail, parameter="after") if last_event_id is None else Fault(detail, header="Last-Event-ID")
-        raise InvalidRequestError(detail, [place])
     read = partial(job_waiter.changes, owner, query.filter)
-    first = await read(last if seen is None else seen)
-    first = replace(first, content=first.content or position(first.last))
+    try:
+        first = await read(await job_waiter.last_change(owner) if seen is None else Position.parse(seen))
+    except NotFoundError as unknown:
+        detail = unknown.detail
+        place = Fault(detail, parameter="after") if last_event_id is None else Fault(detail, header="Last-Event-ID")
+        raise InvalidRequestError(detail, [place]) from unknown
+    first = replace(first, content=first.content or keep_alive(str(first.last)))
     return EventStream(streamed(job_waiter, lasting, changes_id(owner), first, read))

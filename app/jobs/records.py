@@ -146,20 +146,41 @@ def changes_id(owner: str) -> UUID:
 
 
 @dataclass(frozen=True)
+class Position:
+    """The position of a reader: the number of the last event of a job, or of the last change of an owner's jobs.
+
+    Changes have an `epoch`, which is random and another one after a restore: numbers are compared within one. Position
+    0 precedes the first event or change.
+    """
+
+    number: int = 0
+    epoch: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.epoch}-{self.number}" if self.epoch else str(self.number)
+
+    @classmethod
+    def parse(cls, text: str) -> "Position":
+        """Return the position with this text."""
+        epoch, _, number = text.rpartition("-")
+        return cls(int(number), epoch)
+
+
+@dataclass(frozen=True)
 class JobChanges:
-    """Summaries of jobs that changed, in the order of their last changes, up to the change with the number `last`."""
+    """Summaries of jobs that changed, in the order of their last changes, up to the change `last`."""
 
     jobs: tuple[Job, ...]
-    last: int
+    last: Position
 
 
 @dataclass(frozen=True)
 class JobList:
-    """A page of summaries of jobs of all kinds, and the number of jobs by state, in every state that the filter has.
+    """A page of summaries of jobs of all kinds, and the number of jobs in each state where it was requested.
 
-    `last_change` is the number of a change that the page shows, as it does all before.
+    The page shows each change up to `last_change`.
     """
 
     page: Page[Job]
-    counts: JobCounts
-    last_change: int
+    counts: JobCounts | None
+    last_change: Position

@@ -11,8 +11,8 @@ from app.jobs.records import MAX_PRIORITY, MIN_PRIORITY, Job, JobFilter, Problem
 from relevance_bayes.types.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
-MAX_CHANGE = 2**53 - 1
-"""The greatest number of a change that a request may have: numbers in JavaScript are exact up to it."""
+POSITION_PATTERN = "^(0|[0-9a-f]{16}-[1-9][0-9]{0,17})$"
+"""The text of a position among the changes of jobs."""
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 
@@ -63,6 +63,7 @@ class AllJobsQuery(JobsQuery):
     """Filters of jobs of all kinds."""
 
     kind: JobKind | None = Field(None, description="Only jobs of this kind.")
+    counts: bool = Field(False, description="Also count the jobs in each state.")
 
     @property
     def filter(self) -> JobFilter:
@@ -75,10 +76,9 @@ class JobChangesQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    after: int | None = Field(
+    after: str | None = Field(
         None,
-        ge=0,
-        le=MAX_CHANGE,
+        pattern=POSITION_PATTERN,
         description="`last_change` of a page, or 0 for all known changes; without it, changes from now on.",
     )
     kind: JobKind | None = Field(None, description="Only jobs of this kind.")

@@ -9,7 +9,7 @@ from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, UnavailableError
 from app.jobs.change_repository import JobChangeRepository
 from app.jobs.ports import QueueControl
-from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList
+from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position
 from app.jobs.repository import JobRepository
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
@@ -39,21 +39,21 @@ class Jobs:
         with self.transaction() as tx:
             return JobRepository(tx).page(owner, part, which=which)
 
-    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> JobList:
-        """Return a page of summaries of the jobs that the filter selects, with counts by state."""
+    def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL, counts: bool = False) -> JobList:
+        """Return a page of summaries of the jobs that the filter selects, where `counts` with the number by state."""
         with self.transaction() as tx:
             # First: what changes from here on has a greater number, whether the page shows it or not.
             last = JobChangeRepository(tx).last(owner)
-            counts = JobRepository(tx).counts(owner, which=replace(which, state=None))
-            return JobList(JobRepository(tx).summaries(owner, part, which=which), counts, last)
+            counted = JobRepository(tx).counts(owner, which=replace(which, state=None)) if counts else None
+            return JobList(JobRepository(tx).summaries(owner, part, which=which), counted, last)
 
-    def last_change(self, owner: str) -> int:
-        """Return the number of the last change of an owner's jobs."""
+    def last_change(self, owner: str) -> Position:
+        """Return the position of the last change of an owner's jobs."""
         with self.transaction() as tx:
             return JobChangeRepository(tx).last(owner)
 
-    def changes(self, owner: str, *, after: int, limit: int, which: JobFilter = ALL) -> JobChanges:
-        """Return summaries of the selected jobs that changed after the change with a number."""
+    def changes(self, owner: str, *, after: Position, limit: int, which: JobFilter = ALL) -> JobChanges:
+        """Return summaries of the selected jobs that changed after a position; raises NotFoundError."""
         with self.transaction() as tx:
             return JobChangeRepository(tx).after(owner, after, limit=limit, which=which)
 

@@ -106,12 +106,13 @@ class JobRow(Base):
 
 
 class JobChangeRow(Base):
-    """The number of changes of an owner's jobs; `id` is derived from the owner."""
+    """The number of changes of an owner's jobs; `id` is derived from the owner, `epoch` is renewed by a restore."""
 
     __tablename__ = "job_changes"
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
     owner: Mapped[str]
+    epoch: Mapped[str]
     number: Mapped[int] = mapped_column(BigInteger)
 
 

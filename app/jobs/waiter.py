@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 from uuid import UUID
 
@@ -17,18 +17,18 @@ from starlette.requests import Request
 from app.http.dependencies import services_of
 from app.http.reauthentication import LastingRequest, Reauthentication
 from app.http.rendering import message, rendered
-from app.jobs.records import Job, JobFilter
+from app.jobs.records import Job, JobFilter, Position
 from app.jobs.schemas import job_summary
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from relevance_bayes.types.jobs import FINISHED, Event, JobKind
 
 T = TypeVar("T")
-Place = tuple[str, JobKind, UUID, int]
-"""The position of a reader of events: the owner, the job with its kind, the last number received."""
+EventQuery = tuple[str, JobKind, UUID, Position]
+"""A query for events: the owner, the job with its kind, the position of the last one received."""
 
-ListPlace = tuple[str, JobFilter, int]
-"""The position of a reader of changes of jobs: the owner, the filter, the last number received."""
+ChangeQuery = tuple[str, JobFilter, Position]
+"""A query for changes of jobs: the owner, the filter, the position of the last one received."""
 
 MAX_QUERIES = 8
 """Concurrent queries of requests that were woken: threads and connections are shared with other requests."""
@@ -39,10 +39,10 @@ BATCH = 100
 
 @dataclass(frozen=True)
 class Batch:
-    """Messages of a stream up to number `last`; `is_end`: none will follow, `is_full`: there may be more."""
+    """Messages of a stream up to position `last`; `is_end`: none will follow, `is_full`: there may be more."""
 
     content: bytes
-    last: int
+    last: Position
     is_end: bool
     is_full: bool
 
@@ -53,8 +53,8 @@ class JobWaiter:
     def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
         self.watcher = watcher
         self._jobs = jobs
-        self._few = CapacityLimiter(MAX_QUERIES)
-        self._to_come: dict[Place | ListPlace, asyncio.Task[Batch]] = {}
+        self._limiter = CapacityLimiter(MAX_QUERIES)
+        self._queries: dict[EventQuery | ChangeQuery, asyncio.Task[Batch]] = {}
 
     async def ended(self, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
         """Return a job once it has ended or after `wait` seconds; raises NotFoundError, UnauthenticatedError."""
@@ -81,85 +81,89 @@ class JobWaiter:
             wait=wait,
         )
 
-    async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: int) -> Batch:
-        """Return the events after number `after`; raises NotFoundError.
+    async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: Position) -> Batch:
+        """Return the events after position `after`; raises NotFoundError.
 
         Readers at the same position share one query that has not begun.
         """
-        place = (owner, kind, job_id, after)
-        return await self._shared(place, lambda: self._read(place))
+        query = (owner, kind, job_id, after)
+        return await self._shared(query, lambda: self._read(query))
 
-    async def changes(self, owner: str, which: JobFilter, after: int) -> Batch:
-        """Return the jobs that changed after the change with number `after`, and are selected by the filter.
+    async def changes(self, owner: str, which: JobFilter, after: Position) -> Batch:
+        """Return the jobs that changed after position `after`, and are selected by the filter.
 
-        Readers at the same position share one query, as in `batch`.
+        Raises NotFoundError where the database does not have the change at this position. Readers at the same position
+        share one query, as in `batch`.
         """
-        place = (owner, which, after)
-        return await self._shared(place, lambda: self._read_changes(place))
+        query = (owner, which, after)
+        return await self._shared(query, lambda: self._read_changes(query))
 
-    async def last_change(self, owner: str) -> int:
-        """Return the number of the last change of an owner's jobs."""
-        return await anyio.to_thread.run_sync(self._jobs.last_change, owner, limiter=self._few)
+    async def last_change(self, owner: str) -> Position:
+        """Return the position of the last change of an owner's jobs."""
+        return await anyio.to_thread.run_sync(self._jobs.last_change, owner, limiter=self._limiter)
 
-    async def _shared(self, place: Place | ListPlace, read: Callable[[], Batch]) -> Batch:
-        look = self._to_come.get(place)
-        if look is None:
-            reading = anyio.to_thread.run_sync(read, limiter=self._few)
-            look = self._to_come[place] = asyncio.create_task(reading)
-        return await asyncio.shield(look)
+    async def _shared(self, query: EventQuery | ChangeQuery, read: Callable[[], Batch]) -> Batch:
+        task = self._queries.get(query)
+        if task is None:
+            reading = anyio.to_thread.run_sync(read, limiter=self._limiter)
+            task = self._queries[query] = asyncio.create_task(reading)
+        return await asyncio.shield(task)
 
     @contextmanager
     def change_event(self, job_id: UUID) -> Iterator[asyncio.Event]:
         """Return an event that is set whenever the job, or one of an owner's by `changes_id`, may have changed."""
-        loop, rung = asyncio.get_running_loop(), asyncio.Event()
+        loop, changed_event = asyncio.get_running_loop(), asyncio.Event()
 
         def set_event() -> None:
             with suppress(RuntimeError):  # the loop may be closed already
-                loop.call_soon_threadsafe(rung.set)
+                loop.call_soon_threadsafe(changed_event.set)
 
         with self.watcher.watching(job_id, set_event):
-            yield rung
+            yield changed_event
 
     async def _when(
         self,
         request: LastingRequest,
-        look: Callable[[], T],
+        read: Callable[[], T],
         is_enough: Callable[[T], bool],
         *,
         job_id: UUID,
         wait: float,
     ) -> T:
-        """Return the result of `look` once it is enough, or after `wait` seconds."""
-        found = await run_in_threadpool(look)
+        """Return the result of `read` once it is enough, or after `wait` seconds."""
+        found = await run_in_threadpool(read)
         if is_enough(found) or not wait:
             return found
-        with self.change_event(job_id) as rung, anyio.move_on_after(wait):
+        with self.change_event(job_id) as changed_event, anyio.move_on_after(wait):
             while True:
                 await request.check()
-                found = await anyio.to_thread.run_sync(look, limiter=self._few)
+                found = await anyio.to_thread.run_sync(read, limiter=self._limiter)
                 if is_enough(found) or self.watcher.is_stopped:
                     break
-                await request.wait(rung, wait)
-                rung.clear()
+                await request.wait(changed_event, wait)
+                changed_event.clear()
         return found
 
-    def _read(self, place: Place) -> Batch:
+    def _read(self, query: EventQuery) -> Batch:
         # Removed first: a reader that comes from now on may wait for a change that this query does not see.
-        del self._to_come[place]
-        owner, kind, job_id, after = place
-        history = self._jobs.history(owner, job_id, limit=BATCH, after=after, kind=kind)
+        del self._queries[query]
+        owner, kind, job_id, after = query
+        history = self._jobs.history(owner, job_id, limit=BATCH, after=after.number, kind=kind)
         return Batch(
             content=b"".join(map(rendered, history.events)),
-            last=history.events[-1].number if history.events else after,
+            last=Position(history.events[-1].number) if history.events else after,
             is_end=history.is_whole,
             is_full=len(history.events) == BATCH,
         )
 
-    def _read_changes(self, place: ListPlace) -> Batch:
-        del self._to_come[place]
-        owner, which, after = place
+    def _read_changes(self, query: ChangeQuery) -> Batch:
+        del self._queries[query]
+        owner, which, after = query
         found = self._jobs.changes(owner, after=after, limit=BATCH, which=which)
-        content = b"".join(message(job.change, "job", job_summary(job)) for job in found.jobs)
+        ids = (str(replace(found.last, number=job.change)) for job in found.jobs)
+        content = b"".join(
+            message(event_id, "job", job_summary(job)) for event_id, job in zip(ids, found.jobs, strict=True)
+        )
         return Batch(content, found.last, is_end=False, is_full=len(found.jobs) == BATCH)
 
 

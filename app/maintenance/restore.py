@@ -41,8 +41,9 @@ def verify(path: Path) -> Manifest:
 def restore(settings: Settings, path: Path, *, replaces: bool = False) -> Restored:
     """Verify a backup, restore it into the database of the settings, and migrate that to this release.
 
-    A database with content is replaced only where `replaces`. All or nothing is restored. Raises BackupError,
-    NotEmptyError, NotInstalledError, UnavailableError.
+    A database with content is replaced only where `replaces`. All or nothing is restored, and positions that clients
+    have among the changes of jobs are refused afterwards. Raises BackupError, NotEmptyError, NotInstalledError,
+    UnavailableError.
     """
     check_url(settings)
     manifest = verify(path)
@@ -70,6 +71,7 @@ def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replac
                     file.write(block)
             sqlite_files.check_file(staged)
             wiring.migrate_tables(url_of_file(staged))
+            wiring.renew_change_epochs(url_of_file(staged))
             sqlite_files.make_single_file(staged)
             with sqlite_files.unused_file(path) if exists else nullcontext():
                 if exists:
@@ -97,5 +99,6 @@ def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, re
             check_unused(engine)
         postgresql_dumps.restore(engine, database_blocks(backup, manifest), replaces=bool(there.rows))
         wiring.migrate_tables(settings.url, settings.database_password_file)
+        wiring.renew_change_epochs(settings.url, settings.database_password_file)
     finally:
         engine.dispose()

@@ -22,6 +22,7 @@ def upgrade() -> None:
         "job_changes",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("epoch", sa.Text(), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_job_changes")),
     )

@@ -1,19 +1,28 @@
 """Changes of jobs have numbers in the order of their commits."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from threading import Event
 from uuid import UUID
 
 import pytest
+from sqlalchemy import Engine
 
-from app.database.transaction import OpenTransaction, Transaction
-from app.jobs.change_repository import JobChangeRepository
-from app.jobs.records import ALL, JobChanges, JobFilter, changes_id
+from app.database.transaction import OpenTransaction, Transaction, open_transactions
+from app.jobs.change_repository import JobChangeRepository, renew_epochs
+from app.jobs.records import ALL, JobChanges, JobFilter, Position, changes_id
 from app.jobs.repository import JobRepository
+from relevance_bayes.types.errors import NotFoundError
 from tests import samples
+from tests.doubles.queue import ListedQueue
+
+START = Position()
 
 
-def changes(transaction: OpenTransaction, after: int = 0, *, limit: int = 100, which: JobFilter = ALL) -> JobChanges:
+def changes(
+    transaction: OpenTransaction, after: Position = START, *, limit: int = 100, which: JobFilter = ALL
+) -> JobChanges:
     with transaction() as tx:
         return JobChangeRepository(tx).after(samples.OWNER, after, limit=limit, which=which)
 
@@ -32,15 +41,15 @@ def test_each_change_of_a_job_has_the_next_number_and_a_job_that_of_its_last(tra
     second = samples.running_job(transaction)
     found = changes(transaction)
     assert ids(found) == [first, second]
-    assert ([job.change for job in found.jobs], found.last) == ([2, 4], 4)
+    assert ([job.change for job in found.jobs], found.last.number) == ([2, 4], 4)
     progress(transaction, first)
     found = changes(transaction, found.last)
-    assert (ids(found), found.last) == ([first], 5)
+    assert (ids(found), found.last.number) == ([first], 5)
     assert found.jobs[0].progress == samples.PROGRESS
     with transaction() as tx:
         JobRepository(tx).request_cancel(samples.OWNER, second)
     found = changes(transaction, found.last)
-    assert (ids(found), found.last) == ([second], 6)
+    assert (ids(found), found.last.number) == ([second], 6)
     assert found.jobs[0].cancel_requested_at is not None
     with transaction() as tx:
         JobRepository(tx).request_cancel(samples.OWNER, second)
@@ -48,7 +57,7 @@ def test_each_change_of_a_job_has_the_next_number_and_a_job_that_of_its_last(tra
     found = changes(transaction, found.last)
     assert [(job.id, job.state) for job in found.jobs] == [(first, "failed")]
     assert [move.state for move in found.jobs[0].transitions] == ["queued", "running", "failed"]
-    assert (changes(transaction, found.last).jobs, found.last) == ((), 7)
+    assert (changes(transaction, found.last).jobs, found.last.number) == ((), 7)
 
 
 def test_a_summary_has_what_the_job_has_but_its_documents(transaction: OpenTransaction) -> None:
@@ -67,16 +76,17 @@ def test_other_owners_and_what_a_filter_leaves_out_do_not_show(transaction: Open
     mine = samples.running_job(transaction)
     assert ids(changes(transaction)) == [mine]
     other = JobFilter("evaluation")
-    assert changes(transaction, which=other) == JobChanges((), 2)
+    found = changes(transaction, which=other)
+    assert (found.jobs, found.last.number) == ((), 2)
 
 
 def test_a_full_part_ends_at_its_last_job(transaction: OpenTransaction) -> None:
     jobs = [samples.queued_job(transaction) for _ in range(5)]
-    seen, last = [], 0
+    seen, last = [], START
     while (found := changes(transaction, last, limit=2)).jobs:
         seen += ids(found)
         last = found.last
-    assert (seen, last) == (jobs, 5)
+    assert (seen, last.number) == (jobs, 5)
 
 
 def test_no_reader_misses_a_change_that_commits_late(transaction: OpenTransaction) -> None:
@@ -118,7 +128,7 @@ def test_many_writers_take_each_number_once(transaction: OpenTransaction) -> Non
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, jobs))
     found = changes(transaction, before)
-    assert found.last == before + 40
+    assert found.last == replace(before, number=before.number + 40)
     assert len({job.change for job in found.jobs}) == 4
 
 
@@ -139,4 +149,43 @@ def test_what_is_rolled_back_takes_no_number(transaction: OpenTransaction) -> No
 
     with pytest.raises(TimeoutError):
         fail_after_a_change()
-    assert changes(transaction).last == 2
+    assert changes(transaction).last.number == 2
+
+
+def test_positions_are_refused_ahead_of_the_last_change_and_in_another_epoch(
+    transaction: OpenTransaction, engine: Engine
+) -> None:
+    assert changes(transaction) == JobChanges((), START)
+    samples.running_job(transaction)
+    last = changes(transaction).last
+    assert changes(transaction, last).last == last
+    refused = [replace(last, number=3), replace(last, epoch="f" * 16), Position(1)]
+    with engine.begin() as connection:
+        renew_epochs(connection)
+    for _ in range(3):
+        samples.running_job(transaction)
+    renewed = changes(transaction).last
+    assert (renewed.number, renewed.epoch != last.epoch) == (8, True)
+    for position in (last, *refused):
+        with pytest.raises(NotFoundError, match=f"no change {position} in this database: get the list"):
+            changes(transaction, position)
+    assert len(changes(transaction, replace(last, epoch=renewed.epoch)).jobs) == 3
+
+
+def test_a_position_is_text_and_back() -> None:
+    for position, text in ((START, "0"), (Position(7), "7"), (Position(41, "8c2fd02e6ab1f735"), "8c2fd02e6ab1f735-41")):
+        assert (str(position), Position.parse(text)) == (text, position)
+
+
+def test_a_transaction_stores_its_audit_before_it_locks_counters_in_the_order_of_owners(engine: Engine) -> None:
+    steps: list[object] = []
+
+    def stored(_: Transaction) -> None:
+        steps.append("audit")
+
+    transaction = open_transactions(engine, ListedQueue, store_changes=stored)
+    with transaction() as tx:
+        tx.record("job.cancelled", "one", "/v1/training-jobs/1")
+        for key in (("one two", "1"), ("one!", "1"), ("one", "2"), ("one", "1")):
+            tx.before_commit(key, partial(steps.append, key))
+    assert steps == ["audit", ("one", "1"), ("one", "2"), ("one two", "1"), ("one!", "1")]

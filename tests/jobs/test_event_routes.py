@@ -19,6 +19,7 @@ from app.errors import UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_stream
 from app.jobs import waiter as job_waiter
+from app.jobs.records import Position
 from app.jobs.repository import JobRepository
 from app.jobs.service import History, Jobs
 from relevance_bayes.client.event_stream import Message as Reported
@@ -76,7 +77,7 @@ def reported(content: bytes) -> list[Reported]:
 
 
 def numbers(content: bytes) -> list[int]:
-    return [int(message.id) for message in reported(content)]
+    return [Position.parse(message.id).number for message in reported(content)]
 
 
 def test_a_stream_is_what_the_pages_have_with_numbers_as_ids(client: TestClient, ended: UUID) -> None:
@@ -195,18 +196,18 @@ def test_many_events_come_in_several_pieces(
 def test_a_long_silence_is_broken_by_comments(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "STILL_HERE_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 0.05)
     timer = Timer(0.4, fail, (live_parts, running))
     timer.start()
     content = client.get(f"{PATH}/{running}/events", headers=STREAM).content
-    assert content.count(b": still here\n\n") >= 2
+    assert content.count(b": keep-alive\nid: 2\n\n") >= 2
     assert numbers(content) == [1, 2, 3]
 
 
 def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
     client: TestClient, live_parts: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "RETRY_SECONDS", 0.05)
     history, looks = Jobs.history, iter(range(100))
 
     def now_and_then(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:

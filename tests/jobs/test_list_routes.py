@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Timer
 from typing import Final
 from uuid import UUID
@@ -16,7 +17,8 @@ from app.application import make_application
 from app.errors import UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_stream, waiter
-from app.jobs.records import JobChanges, JobFilter, changes_id
+from app.jobs.change_repository import renew_epochs
+from app.jobs.records import JobChanges, JobFilter, Position, changes_id
 from app.jobs.repository import JobRepository
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
@@ -61,21 +63,35 @@ def three(live_parts: StoredParts) -> list[UUID]:
     return [queued, running, failed]
 
 
-def received(parts: StoredParts, client: TestClient, path: str, last_id: int | None = None) -> list[Message]:
+def number(message: Message) -> int:
+    return Position.parse(message.id).number
+
+
+def id_of(client: TestClient, change: int) -> str:
+    """Return the id of a change with a number in the current epoch."""
+    return str(replace(Position.parse(client.get("/v1/jobs").json()["last_change"]), number=change))
+
+
+def is_at(reader: Reader, change: int) -> bool:
+    return any(chunk.endswith(f"-{change}\n\n".encode()) for chunk in reader.chunks)
+
+
+def received(parts: StoredParts, client: TestClient, path: str, last_id: str | None = None) -> list[Message]:
     """Return the messages that a stream has until the process shuts down, in half a second."""
     timer = Timer(0.5, parts.watcher.stop)
     timer.start()
-    headers = STREAM if last_id is None else {**STREAM, "Last-Event-ID": str(last_id)}
+    headers = STREAM if last_id is None else {**STREAM, "Last-Event-ID": last_id}
     response = client.get(path, headers=headers)
     assert response.status_code == 200
     return list(messages([response.content]))
 
 
 def test_the_list_has_jobs_newest_first_with_counts_of_the_owner_alone(client: TestClient, three: list[UUID]) -> None:
-    page = client.get("/v1/jobs").json()
+    page = client.get("/v1/jobs?counts=true").json()
     assert [item["id"] for item in page["items"]] == [str(job_id) for job_id in reversed(three)]
     assert page["counts"] == {"queued": 1, "running": 1, "succeeded": 0, "failed": 1, "cancelled": 0}
-    assert (page["has_more"], page["after"], page["last_change"]) == (False, None, 6)
+    assert (page["has_more"], page["after"]) == (False, None)
+    assert Position.parse(page["last_change"]).number == 6
     for item in page["items"]:
         job = client.get(item["path"]).json()
         assert item.pop("kind") == "training"
@@ -89,18 +105,18 @@ def test_pages_and_filters_select_and_counts_disregard_the_state_alone(client: T
     assert [item["id"] for item in first["items"] + second["items"]] == [str(job_id) for job_id in reversed(three)]
     oldest = client.get("/v1/jobs?order=oldest").json()
     assert [item["id"] for item in oldest["items"]] == [str(job_id) for job_id in three]
-    failed = client.get("/v1/jobs?state=failed&kind=training").json()
+    failed = client.get("/v1/jobs?state=failed&kind=training&counts=true").json()
     assert [item["id"] for item in failed["items"]] == [str(three[2])]
     assert failed["counts"]["running"] == 1
-    evaluations = client.get("/v1/jobs?kind=evaluation").json()
+    evaluations = client.get("/v1/jobs?kind=evaluation&counts=true").json()
     assert (evaluations["items"], set(evaluations["counts"].values())) == ([], {0})
-    of_one = client.get("/v1/jobs", params={"dataset_id": first["items"][0]["dataset_id"]}).json()
+    of_one = client.get("/v1/jobs", params={"dataset_id": first["items"][0]["dataset_id"], "counts": "true"}).json()
     assert sum(of_one["counts"].values()) == len(of_one["items"]) == 1
     assert client.get("/v1/jobs?model=unknown").json()["items"] == []
 
 
 @on_one_database
-@pytest.mark.parametrize("query", ["kind=fit", "state=ended", "stat=failed", "after=x", "limit=0"])
+@pytest.mark.parametrize("query", ["kind=fit", "state=ended", "stat=failed", "after=x", "limit=0", "counts=some"])
 def test_a_filter_that_does_not_exist_is_refused(client: TestClient, query: str) -> None:
     assert client.get(f"/v1/jobs?{query}").status_code == 422
 
@@ -113,7 +129,7 @@ def test_a_stream_goes_on_exactly_after_a_page_and_after_each_message(
     with live_parts.transaction() as tx:
         JobRepository(tx).request_cancel(OWNER, three[0])
     first, second = received(live_parts, client, f"/v1/jobs/events?after={last}")
-    assert [(first.id, first.event), (second.id, second.event)] == [("7", "job"), ("8", "job")]
+    assert [(number(one), one.event) for one in (first, second)] == [(7, "job"), (8, "job")]
     listed = {item["id"]: item for item in client.get("/v1/jobs").json()["items"]}
     assert [json.loads(first.data), json.loads(second.data)] == [listed[str(three[1])], listed[str(three[0])]]
 
@@ -122,7 +138,7 @@ def test_a_stream_goes_on_exactly_after_a_page_and_after_each_message(
 def test_the_header_takes_precedence_over_the_parameter(
     client: TestClient, live_parts: StoredParts, three: list[UUID]
 ) -> None:
-    assert [one.id for one in received(live_parts, client, "/v1/jobs/events?after=0", 3)] == ["6"]
+    assert [number(one) for one in received(live_parts, client, "/v1/jobs/events?after=0", id_of(client, 3))] == [6]
     assert [json.loads(one.data)["state"] for one in received(live_parts, client, "/v1/jobs/events?after=0")] == [
         "queued",
         "running",
@@ -174,17 +190,96 @@ def test_a_stream_without_messages_has_a_position_and_is_filtered(
     timer.start()
     progress(live_parts, three[1])
     content = client.get("/v1/jobs/events?after=0&kind=evaluation", headers=STREAM).text
-    assert content.startswith("retry: 1000\n\nid: 7\n\n")
+    assert content.startswith(f"retry: 1000\n\n: keep-alive\nid: {id_of(client, 7)}\n\n")
     assert "data" not in content
 
 
 @on_one_database
 def test_a_number_of_another_database_is_refused(client: TestClient, three: list[UUID]) -> None:
-    detail = "Expected the number of a change up to 6, got 7: get the list of jobs again."
-    refused = client.get("/v1/jobs/events?after=7", headers=STREAM)
+    later = id_of(client, 7)
+    detail = f"There is no change {later} in this database: get the list of jobs again."
+    refused = client.get(f"/v1/jobs/events?after={later}", headers=STREAM)
     assert_problem(refused, "invalid-request", detail, [{"parameter": "after", "detail": detail}])
-    refused = client.get("/v1/jobs/events?after=0", headers={**STREAM, "Last-Event-ID": "7"})
+    refused = client.get("/v1/jobs/events?after=0", headers={**STREAM, "Last-Event-ID": later})
     assert_problem(refused, "invalid-request", detail, [{"header": "Last-Event-ID", "detail": detail}])
+
+
+@on_one_database
+@pytest.mark.parametrize("position", ["7", "-1", "00", "8c2fd02e6ab1f735-0", "8c2fd02e6ab1f735", "x-1", "8c2fd02e-1"])
+def test_what_is_no_position_is_refused(client: TestClient, position: str) -> None:
+    refused = client.get(f"/v1/jobs/events?after={position}", headers=STREAM)
+    assert (refused.status_code, refused.json()["errors"][0]["parameter"]) == (422, "after")
+    refused = client.get("/v1/jobs/events", headers={**STREAM, "Last-Event-ID": position})
+    assert (refused.status_code, refused.json()["errors"][0]["header"]) == (422, "Last-Event-ID")
+
+
+def test_a_page_has_counts_only_on_request(
+    client: TestClient, three: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    assert sum(client.get("/v1/jobs?counts=true&limit=1").json()["counts"].values()) == len(three)
+    monkeypatch.setattr(JobRepository, "counts", refused)
+    assert client.get("/v1/jobs").json()["counts"] is None
+
+
+def test_an_open_stream_ends_when_a_restore_made_its_position_unknown(
+    app: Starlette, engine: Engine, live_parts: StoredParts, three: list[UUID]
+) -> None:
+    async def read() -> None:
+        reader = Reader("/v1/jobs/events")
+        reader.taking.set()
+        reading = asyncio.create_task(reader.read(app))
+        await eventually(lambda: is_at(reader, 6))
+        with engine.begin() as connection:
+            renew_epochs(connection)
+        await asyncio.to_thread(progress, live_parts, three[1])
+        await asyncio.wait_for(reading, 10)
+        assert reader.numbers == []
+        assert not live_parts.watcher.is_stopped
+
+    asyncio.run(read())
+
+
+def test_a_keep_alive_has_the_position_after_changes_that_the_filter_leaves_out(
+    app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 0.1)
+
+    async def read() -> None:
+        reader = Reader("/v1/jobs/events?kind=evaluation")
+        reader.taking.set()
+        reading = asyncio.create_task(reader.read(app))
+        await eventually(lambda: is_at(reader, 6))
+        await asyncio.to_thread(progress, live_parts, three[1])
+        await eventually(lambda: is_at(reader, 7))
+        assert all(chunk.startswith(b": keep-alive\nid: ") for chunk in reader.chunks[1:] if chunk)
+        live_parts.watcher.stop()
+        await reading
+
+    asyncio.run(read())
+
+
+@on_one_database
+def test_a_stream_that_is_woken_all_the_time_without_messages_is_kept_alive(
+    app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_stream, "KEEP_ALIVE_SECONDS", 1.0)
+
+    async def read() -> None:
+        reader = Reader("/v1/jobs/events?kind=evaluation")
+        reader.taking.set()
+        reading = asyncio.create_task(reader.read(app))
+        await eventually(lambda: is_at(reader, 6))
+        seen = len(reader.chunks)
+        async with asyncio.timeout(10):
+            while len(reader.chunks) == seen:
+                await asyncio.to_thread(progress, live_parts, three[1])
+        live_parts.watcher.stop()
+        await reading
+
+    asyncio.run(read())
 
 
 @on_one_database
@@ -208,10 +303,10 @@ def test_many_changes_come_in_several_parts(
 def test_a_database_that_is_away_ends_no_stream_and_loses_nothing(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "RETRY_SECONDS", 0.05)
     changes, looks, failed = Jobs.changes, iter(range(1000)), list[int]()
 
-    def now_and_then(self: Jobs, owner: str, *, after: int, limit: int, which: JobFilter) -> JobChanges:
+    def now_and_then(self: Jobs, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:
         look = next(looks)
         if look in {1, 2, 4}:
             failed.append(look)
@@ -219,7 +314,10 @@ def test_a_database_that_is_away_ends_no_stream_and_loses_nothing(
         return changes(self, owner, after=after, limit=limit, which=which)
 
     monkeypatch.setattr(Jobs, "changes", now_and_then)
-    found = read_until(app, live_parts, "/v1/jobs/events?after=5", [6, 7], lambda: progress(live_parts, three[1]))
+    position = replace(live_parts.jobs.last_change(OWNER), number=5)
+    found = read_until(
+        app, live_parts, f"/v1/jobs/events?after={position}", [6, 7], lambda: progress(live_parts, three[1])
+    )
     assert [json.loads(one.data)["state"] for one in found] == ["failed", "running"]
     assert failed[:2] == [1, 2]
 
@@ -236,7 +334,7 @@ def test_another_process_streams_what_this_one_changes(
             reader.taking.set()
         apps = [make_application(parts, LIMITS) for parts in (live_parts, other)]
         reading = [asyncio.create_task(reader.read(app)) for reader, app in zip(readers, apps, strict=True)]
-        await eventually(lambda: all(b"id: 6\n\n" in reader.chunks for reader in readers))
+        await eventually(lambda: all(is_at(reader, 6) for reader in readers))
         await asyncio.to_thread(progress, live_parts, three[1])
         await eventually(lambda: all(reader.numbers == [7] for reader in readers))
         for parts in (live_parts, other):
@@ -253,10 +351,10 @@ def test_another_process_streams_what_this_one_changes(
 def test_streams_at_one_position_share_a_query(
     app: Starlette, live_parts: StoredParts, three: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[int] = []
+    calls: list[Position] = []
     changes = Jobs.changes
 
-    def counted(self: Jobs, owner: str, *, after: int, limit: int, which: JobFilter) -> JobChanges:
+    def counted(self: Jobs, owner: str, *, after: Position, limit: int, which: JobFilter) -> JobChanges:
         calls.append(after)
         return changes(self, owner, after=after, limit=limit, which=which)
 
@@ -267,7 +365,7 @@ def test_streams_at_one_position_share_a_query(
         for reader in readers:
             reader.taking.set()
         reading = [asyncio.create_task(reader.read(app)) for reader in readers]
-        await eventually(lambda: all(b"id: 6\n\n" in reader.chunks for reader in readers))
+        await eventually(lambda: all(is_at(reader, 6) for reader in readers))
         calls.clear()
         await asyncio.to_thread(progress, live_parts, three[1])
         await eventually(lambda: all(reader.numbers == [7] for reader in readers))

@@ -20,9 +20,9 @@ from app.maintenance.backup import backup
 from app.maintenance.errors import BackupError, NotEmptyError
 from app.maintenance.restore import restore
 from app.settings import Settings
-from tests.applications import DATASET, TABLE, closing_engine
+from tests.applications import DATASET, SUBMIT, TABLE, closing_engine
 from tests.small_database import SmallDatabase
-from tests.stored_service import VERSIONS, fill, responses
+from tests.stored_service import VERSIONS, client_of, fill, responses
 
 EARLIER = "2026_12_06_job_holds"
 
@@ -53,6 +53,22 @@ def test_all_that_is_stored_is_restored(database_url: str, empty_database_url: s
     assert rows(empty_database_url) == stored
     assert len(before) > 2 * len(VERSIONS)
     assert responses(empty_database_url, key) == before
+
+
+def test_positions_among_the_changes_of_jobs_are_refused_after_a_restore(database_url: str, tmp_path: Path) -> None:
+    key = fill(database_url)
+    stream = {"Accept": "text/event-stream"}
+    path, _ = backup(settings(database_url), tmp_path / "backup.tar")
+    with client_of(database_url, key) as client:
+        last = client.get("/v1/jobs").json()["last_change"]
+    restore(settings(database_url), path, replaces=True)
+    with client_of(database_url, key) as client:
+        assert client.post("/v1/training-jobs", json=SUBMIT).status_code == 202
+        refused = client.get("/v1/jobs/events", headers={**stream, "Last-Event-ID": last})
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["header"] == "Last-Event-ID"
+        epoch, _, number = client.get("/v1/jobs").json()["last_change"].partition("-")
+        assert (epoch != last.partition("-")[0], int(number)) == (True, 2)
 
 
 def test_a_backup_is_consistent_while_others_write(database_url: str, empty_database_url: str, tmp_path: Path) -> None:

@@ -15,12 +15,16 @@ class Message:
 
 def messages(chunks: Iterable[bytes]) -> Iterator[Message]:
     """Yield the messages of a stream from chunks of any size, without a truncated last one."""
+    return (message for _, message in blocks(chunks) if message is not None)
+
+
+def blocks(chunks: Iterable[bytes]) -> Iterator[tuple[str, Message | None]]:
+    """Yield the last id after each block of lines, with the block's message; None where it has no data."""
     last_id, event = "", ""
     data: list[str] = []
     for line in _lines(chunks):
         if not line:
-            if data:
-                yield Message(last_id, event or "message", "\n".join(data))
+            yield last_id, Message(last_id, event or "message", "\n".join(data)) if data else None
             event, data = "", []
             continue
         name, _, value = line.partition(":")  # a comment has an empty name

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
-from relevance_bayes.client.event_stream import Message, messages
+from relevance_bayes.client.event_stream import Message, blocks
 from relevance_bayes.client.http import Http, Query
 from relevance_bayes.client.json import read
 from relevance_bayes.types.errors import InvalidRequestError
@@ -39,9 +39,14 @@ def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], No
 
 
 def followed(
-    http: Http, path: str, *, after: int = 0, query: Query | None = None, sleep: Callable[[float], None] = time.sleep
+    http: Http,
+    path: str,
+    *,
+    after: int | str = 0,
+    query: Query | None = None,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Message]:
-    """Yield the messages at `path` after number `after`, as they come, until the service responds that there are none.
+    """Yield the messages at `path` after the id `after`, as they come, until the service responds that there are none.
 
     Raises ClientError where the service refuses, can't be reached at first, or not after all retries.
     """
@@ -55,9 +60,11 @@ def followed(
                 if chunks is None:  # the job has ended, and its last event was received
                     return
                 was_reached = True
-                for message in messages(chunks):
-                    last_id, failures = message.id or last_id, 0
-                    yield message
+                for block_id, message in blocks(chunks):
+                    last_id = block_id or last_id
+                    if message is not None:
+                        failures = 0
+                        yield message
         except ClientError as error:
             if not was_reached or not _may_pass(error.problem):
                 raise

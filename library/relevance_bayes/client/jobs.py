@@ -33,10 +33,12 @@ class Jobs:
         dataset_id: str | None = None,
         after: str | None = None,
         limit: int | None = None,
+        counts: bool = False,
     ) -> JobPage:
-        """Return a page of the jobs that match, newest first, with the number of jobs by state."""
+        """Return a page of the jobs that match, newest first; with `counts`, also the number of jobs in each state."""
         filters = {"kind": kind, "state": state, "model": model, "dataset_id": dataset_id}
-        return self.http.get(_PAGE, PATH, {**filters, "after": after, "limit": limit})
+        query = {**filters, "after": after, "limit": limit, "counts": "true" if counts else None}
+        return self.http.get(_PAGE, PATH, query)
 
     def all(
         self,
@@ -53,7 +55,7 @@ class Jobs:
     def follow(
         self,
         *,
-        after: int | None = None,
+        after: str | None = None,
         kind: JobKind | None = None,
         model: str | None = None,
         dataset_id: str | None = None,

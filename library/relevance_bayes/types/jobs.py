@@ -209,9 +209,9 @@ class JobPage:
     """True if there is a next page."""
     after: str | None
     """The `after` of the next page; null at the end."""
-    counts: JobCounts
-    """The jobs that match all filters but `state`."""
-    last_change: int
-    """The number of a change that the page includes, as it does all changes before: a stream of changes after it
-    continues the page.
+    counts: JobCounts | None
+    """The number of jobs that match all filters but `state`; null without `counts=true`."""
+    last_change: str
+    """The position in the stream of changes: the page shows each change up to it, and a stream after it continues the
+    page.
     """
