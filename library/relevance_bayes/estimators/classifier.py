@@ -10,6 +10,7 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import refuse_faults
 from relevance_bayes.estimators.columns import Raw, to_numpy, typed_column
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import SupervisedVersion
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
@@ -88,7 +89,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     -----
     Options have the names and the JSON of the service's API (``POST /v1/training-jobs``), or are records of the
     library. A model that is fitted here and one that the service trains of the same table have the same arrays, and
-    their predictions are the same to the bit, with as many threads of BLAS.
+    their predictions are the same to the bit.
     Where some rows are equal, all are learned from in the order of their content, so that a weight of 2 is exactly a
     row given twice. The service keeps the order of the table, on which the last digits of means, and with them folds
     and temperatures, depend.
@@ -214,7 +215,9 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         self.classes_ = self._labels
 
     def _predicted(self, X: object) -> ClassificationPrediction:
-        found = self._version.model.predict(self._predict_block(X), PredictOptions())
+        block = self._predict_block(X)
+        with one_blas_thread():
+            found = self._version.model.predict(block, PredictOptions())
         refuse_faults(found.faults)
         assert isinstance(found, ClassificationPrediction)
         return found

@@ -9,6 +9,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.estimators.base import VersionEstimator, refuse_faults
 from relevance_bayes.estimators.fitting import learn_components
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import ComponentsVersion
 from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
@@ -200,6 +201,8 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
 
     def _predicted(self, X: object) -> ComponentsPrediction:
         kinds = {column.name: column.kind for column in self.report_.plan.inputs}
-        found = self._version.model.predict(self._predicted_block(X, kinds), PredictOptions(components=self.components))
+        block = self._predicted_block(X, kinds)
+        with one_blas_thread():
+            found = self._version.model.predict(block, PredictOptions(components=self.components))
         refuse_faults(found.faults)
         return found

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import refuse_faults
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.options import PredictOptions
@@ -83,7 +84,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     -----
     Options have the names and the JSON of the service's API (``POST /v1/training-jobs``), or are records of the
     library. A model that is fitted here and one that the service trains of the same table have the same arrays, and
-    their predictions are the same to the bit, with as many threads of BLAS.
+    their predictions are the same to the bit.
 
     Examples
     --------
@@ -181,7 +182,8 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
 
     def _predicted(self, X: object, interval: float | None) -> RegressionPrediction:
         block = self._predict_block(X)
-        found = self._version.model.predict(block, PredictOptions(0.95 if interval is None else interval))
+        with one_blas_thread():
+            found = self._version.model.predict(block, PredictOptions(0.95 if interval is None else interval))
         refuse_faults(found.faults)
         assert isinstance(found, RegressionPrediction)
         return found
