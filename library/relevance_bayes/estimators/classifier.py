@@ -67,7 +67,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     Attributes
     ----------
     relevance_vectors_ : tuple of RelevanceVector
-        The kept functions with their weights, and the rows at which kernels are centred.
+        The kept functions with their weights, and the rows of X at which kernels are centred.
     members_ : tuple of Member
         The models that predict together, often only one: kernel, weight, hyperparameters and evidence.
     evidence_ : float
@@ -75,7 +75,8 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     lengthscales_ : ndarray
         The length scales of the kernel, where there is one member.
     report_ : SupervisedReport
-        The report of the training: plan, scores, alternatives and warnings.
+        The report of the training: plan, scores, alternatives and warnings. With weights its rows are those of the
+        table in which rows are repeated.
     document_ : bytes
         The fitted version as a document in npz, the bytes that pickles, `push` and `pull` move.
     classes_ : ndarray of shape (n_classes,)

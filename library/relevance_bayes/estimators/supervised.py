@@ -1,6 +1,7 @@
 """The parts that regression and classification share: options, targets, sample weights, and the fitted model."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.base import VersionEstimator
 from relevance_bayes.estimators.columns import Raw, to_numpy
 from relevance_bayes.estimators.fitting import learn
-from relevance_bayes.estimators.version import SupervisedVersion
+from relevance_bayes.estimators.version import SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.types.values import ColumnKind
@@ -137,7 +138,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
             block = _taken(block, rows)
             added = {name: taken(column, rows) for name, column in added.items()}
         exported, vectors = learn({**block, **added}, {**self._options(block), **options})
-        self._fitted = SupervisedVersion.of(exported, vectors)
+        self._fitted = SupervisedVersion.of(exported, vectors if rows is None else _at_rows(vectors, rows))
 
     def _rows(self, block: Block, rows: Indices | None) -> Indices | None:
         """Return the indices of the rows to learn from, in order; None for all as they are."""
@@ -165,6 +166,11 @@ def repeated_rows(sample_weight: object, X: object) -> Indices | None:
             f"Expected sample weights with a sum of at most {MAX_REPETITIONS:,}, got {weights.sum():,.0f}."
         )
     return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+
+
+def _at_rows(vectors: Vectors, rows: Indices) -> Vectors:
+    """Return functions with their rows in X in place of those in the table of `rows`."""
+    return tuple(one if one.row is None else replace(one, row=int(rows[one.row])) for one in vectors)
 
 
 def _taken(block: Block, rows: Indices) -> Block:

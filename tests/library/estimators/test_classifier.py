@@ -40,6 +40,17 @@ def test_a_weight_of_two_is_a_row_given_twice_in_any_order() -> None:
     assert weighted.report_.temperature == repeated.report_.temperature
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(63) % 3], ids=["none", "integers"])
+def test_rows_of_functions_are_those_of_the_table_that_was_given(weights: Array | None) -> None:
+    order = [*range(59, -1, -1), 0, 1, 2]
+    table, labels = X[order], KIND[order]
+    model = RelevanceClassifier(effort="quick").fit(table, labels, sample_weight=weights)
+    centred = [one for one in model.relevance_vectors_ if one.row is not None]
+    assert centred
+    for one in centred:
+        assert one.inputs == {"x0": table[one.row, 0], "x1": table[one.row, 1]}
+
+
 def test_rows_in_time_keep_their_order() -> None:
     twice = [*range(60), 0]
     model = RelevanceClassifier(effort="quick", split={"type": "order"}, holdout=0.1)

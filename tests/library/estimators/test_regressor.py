@@ -41,6 +41,16 @@ def test_a_weight_of_two_is_a_row_given_twice_and_of_none_a_row_left_out() -> No
     assert abs(weighted.predict(X) - once.predict(X)).max() > 1e-3
 
 
+def test_rows_of_functions_are_those_of_the_table_that_was_given() -> None:
+    weights = RANDOM.integers(0, 3, 60)
+    model = quick(likelihood={"type": "poisson"}).fit(X, COUNTS, sample_weight=weights)
+    centred = [one for one in model.relevance_vectors_ if one.row is not None]
+    assert centred
+    for one in centred:
+        assert one.inputs == {"x0": X[one.row, 0], "x1": X[one.row, 1]}
+        assert weights[one.row] > 0
+
+
 @pytest.mark.parametrize(
     ("weights", "detail"),
     [(np.full(60, 0.5), "integers of 0 and above"), (np.full(60, -1), "integers"), (np.full(60, 10.0**6), "at most")],
