@@ -130,6 +130,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
             The fitted estimator.
 
         """
+        self._forget()
         values = target_values(self, y)
         check_classification_targets(values)
         is_text = values.dtype.kind in "OUS" and any(isinstance(value, str) for value in values.tolist())

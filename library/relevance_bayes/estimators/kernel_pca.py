@@ -110,6 +110,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
             The fitted estimator.
 
         """
+        self._forget()
         block = self._training_block(X)
         if self.components < 1:
             raise ValueError(f"Expected 1 component or more, got {self.components}.")

@@ -138,6 +138,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             The fitted estimator.
 
         """
+        self._forget()
         values = target_values(self, y).astype(np.float64)
         noise_sd = self._known_noise(values, noise_precision)
         self._learn(X, y, NumberColumn(values), sample_weight, noise_sd=noise_sd)

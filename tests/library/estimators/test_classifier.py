@@ -48,7 +48,7 @@ def test_rows_of_functions_are_those_of_the_table_that_was_given(weights: Array 
     centred = [one for one in model.relevance_vectors_ if one.row is not None]
     assert centred
     for one in centred:
-        assert one.inputs == {"x0": table[one.row, 0], "x1": table[one.row, 1]}
+        assert one.inputs == dict(zip(("x0", "x1"), table[one.row].tolist(), strict=True))
 
 
 def test_rows_in_time_keep_their_order() -> None:

@@ -47,7 +47,7 @@ def test_rows_of_functions_are_those_of_the_table_that_was_given() -> None:
     centred = [one for one in model.relevance_vectors_ if one.row is not None]
     assert centred
     for one in centred:
-        assert one.inputs == {"x0": X[one.row, 0], "x1": X[one.row, 1]}
+        assert one.inputs == dict(zip(("x0", "x1"), X[one.row].tolist(), strict=True))
         assert weights[one.row] > 0
 
 

@@ -119,6 +119,46 @@ def test_a_pickle_is_the_document_and_the_functions(model: RelevanceRegressor) -
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_document_predicts_the_table_of_its_training_with_columns_that_were_left_out(
+    made: Callable[[Cells], object],
+) -> None:
+    numbered: Cells = {"row": [*range(60)], **{name: TABLE[name] for name in ("guests", "day")}, "site": ["a"] * 60}
+    fitted = RelevanceRegressor(effort="quick").fit(made(numbered), litres(TABLE))
+    assert [column.name for column in fitted.report_.plan.ignored] == ["row", "site"]
+    again = RelevanceRegressor.from_document(fitted.document_)
+    np.testing.assert_array_equal(again.predict(made(numbered)), fitted.predict(made(numbered)))
+    turned = {name: numbered[name] for name in ("day", "guests")}
+    np.testing.assert_array_equal(again.predict(made(turned)), fitted.predict(made(numbered)))
+    with pytest.raises(ValueError, match="X has no column 'guests'"):
+        again.predict(made({"day": numbered["day"]}))
+
+
+def test_a_document_predicts_the_array_of_its_training_with_columns_that_were_left_out() -> None:
+    random = np.random.default_rng(8)
+    X = np.column_stack([np.ones(60), random.normal(size=60), random.normal(size=60), np.ones(60)])
+    fitted = RelevanceRegressor(effort="quick").fit(X, np.sin(X[:, 1]) + X[:, 2])
+    for version in (RelevanceRegressor.from_document(fitted.document_), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(version.predict(X), fitted.predict(X))
+    again = RelevanceRegressor.from_document(fitted.document_)
+    assert again.n_features_in_ == 3
+    np.testing.assert_array_equal(again.predict(X[:, :3]), fitted.predict(X))
+    with pytest.raises(ValueError, match="X has 2 features, but RelevanceRegressor is expecting at least 3"):
+        again.predict(X[:, :2])
+    with pytest.raises(ValueError, match="X has 3 features, but RelevanceRegressor is expecting 4"):
+        again.fit(X, X[:, 1]).predict(X[:, :3])
+
+
+@pytest.mark.parametrize("estimator", [RelevanceRegressor, RelevanceClassifier, SparseKernelPCA])
+def test_a_fit_that_fails_leaves_no_model(estimator: type[RelevanceRegressor]) -> None:
+    X = np.random.default_rng(9).normal(size=(40, 2))
+    model = estimator().set_params(**({} if estimator is SparseKernelPCA else {"effort": "quick"}))
+    model.fit(X, X[:, 0] > 0.0)
+    with pytest.raises(ValueError, match="No column"):
+        model.fit(np.ones((5, 1)), np.arange(5) > 2)
+    with pytest.raises(NotFittedError):
+        model.score(X, X[:, 0] > 0.0) if hasattr(model, "score") else model.transform(X)
+
+
 def test_values_of_objects_are_read_by_their_kind() -> None:
     numbers = typed_column("n", np.array([1, 2.5, None, float("nan")], object))
     assert isinstance(numbers, NumberColumn)
