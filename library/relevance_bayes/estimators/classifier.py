@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import refuse_faults
-from relevance_bayes.estimators.columns import Raw, to_numpy, typed_column
+from relevance_bayes.estimators.columns import Raw, are_exact, to_numpy, typed_column
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
 from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import SupervisedVersion
@@ -134,6 +134,8 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         values = target_values(self, y)
         check_classification_targets(values)
         is_text = values.dtype.kind in "OUS" and any(isinstance(value, str) for value in values.tolist())
+        if values.dtype.kind in "iu" and not are_exact(values):
+            raise ValueError("Expected integers of at most 2**53 in magnitude as classes: give larger ones as texts.")
         target = typed_column("y", values.astype(object) if is_text else values, "category" if is_text else None)
         self._learn(X, y, target, sample_weight)
         self.classes_: Raw = to_numpy(self._labels.astype(values.dtype))

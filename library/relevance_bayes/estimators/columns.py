@@ -74,7 +74,7 @@ def typed_column(name: str, values: Raw, kind: ColumnKind | None = None) -> Colu
             return BooleanColumn(values.astype(np.int8))
         case "f" if kind in {None, "number"}:
             return NumberColumn(_finite(name, values))
-        case "i" | "u" if kind in {None, "number"} and _are_exact(values):
+        case "i" | "u" if kind in {None, "number"} and are_exact(values):
             return NumberColumn(values.astype(np.float64))
         case "M" if kind in {None, "timestamp"}:
             return TimestampColumn(_seconds(name, values))
@@ -86,9 +86,16 @@ def typed_column(name: str, values: Raw, kind: ColumnKind | None = None) -> Colu
     return _READERS[kind](name, cells)
 
 
-def _are_exact(integers: Raw) -> bool:
+def are_exact(integers: Raw) -> bool:
     """Return whether all integers are float64; the service takes others for ids, which are texts."""
     return bool((np.abs(integers.astype(np.float64)) <= MAX_EXACT_INTEGER).all())
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value of an array of objects is a gap: None, NaN, NaT, NA."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}
 
 
 _Value: TypeAlias = Cell | datetime
@@ -108,7 +115,7 @@ def _cell(name: str, value: object) -> _Value:
             return None if np.isnan(number) else number
         case np.bool_():
             return bool(value)
-    if type(value).__name__ in {"NAType", "NaTType"}:
+    if is_missing(value):
         return None
     if hasattr(value, "is_finite") and hasattr(value, "as_integer_ratio"):  # Decimal, which is no Real
         return _cell(name, float(str(value)))

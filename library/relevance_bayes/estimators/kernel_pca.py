@@ -1,9 +1,11 @@
 """Components of rows in a kernel's feature space, and the novelty of rows."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_scalar
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport
@@ -112,8 +114,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         """
         self._forget()
         block = self._training_block(X)
-        if self.components < 1:
-            raise ValueError(f"Expected 1 component or more, got {self.components}.")
+        check_scalar(self.components, "components", Integral, min_val=1)
         options = {name: value for name, value in self._options(block).items() if name != "components"}
         self._fitted = ComponentsVersion.of(*learn_components(block, {**options, "task": "components"}))
         return self

@@ -1,14 +1,17 @@
 """Regression: a number with its error bar."""
 
+from decimal import Decimal
+from numbers import Real
 from typing import ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import refuse_faults
+from relevance_bayes.estimators.columns import Raw
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
 from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.plans.requests import Task
@@ -139,7 +142,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
 
         """
         self._forget()
-        values = target_values(self, y).astype(np.float64)
+        values = _numbers(target_values(self, y))
         noise_sd = self._known_noise(values, noise_precision)
         self._learn(X, y, NumberColumn(values), sample_weight, noise_sd=noise_sd)
         return self
@@ -197,10 +200,24 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         if self.likelihood is not None:
             raise ValueError("A known noise precision implies Gaussian noise: leave out `likelihood`.")
         given = np.asarray(precision, np.float64)
+        if given.ndim:
+            given = column_or_1d(given, input_name="noise_precision")
+            check_consistent_length(y, given)
         if not (np.isfinite(given) & (given > 0.0)).all():
             raise ValueError("Expected noise precisions above 0.")
         sd = 1.0 / np.sqrt(given)
-        if sd.ndim == 0:
-            return float(sd)
-        check_consistent_length(y, sd)
-        return sd
+        return sd if sd.ndim else float(sd)
+
+
+def _numbers(targets: Raw) -> Array:
+    """Return targets (N,) as numbers; raises ValueError for texts, points in time and others."""
+    if targets.dtype.kind in "biuf":
+        return targets.astype(np.float64)
+    values = targets.tolist() if targets.dtype.kind in "OUS" else targets
+    others = [one for one in values if not isinstance(one, Real | Decimal | np.bool_)]
+    if others:
+        name = "texts" if isinstance(others[0], str) else f"values of type {type(others[0]).__name__}"
+        raise ValueError(f"Expected numbers in y, got {name}.")
+    numbers: Array = targets.astype(np.float64)
+    assert_all_finite(numbers, input_name="y")
+    return numbers

@@ -12,7 +12,7 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.base import VersionEstimator
-from relevance_bayes.estimators.columns import Raw, to_numpy
+from relevance_bayes.estimators.columns import Raw, is_missing, to_numpy
 from relevance_bayes.estimators.fitting import learn
 from relevance_bayes.estimators.version import SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
@@ -191,10 +191,12 @@ def _free_name(name: str, block: Block) -> str:
 
 
 def target_values(estimator: object, y: object) -> Raw:
-    """Return the targets (N,); raises ValueError for none, NaN and infinity."""
+    """Return the targets (N,); raises ValueError for none, gaps and infinity."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     values: Raw = column_or_1d(to_numpy(y), warn=True, input_name="y")
+    if values.dtype.kind == "O" and (missing := [row for row, one in enumerate(values.tolist()) if is_missing(one)]):
+        raise ValueError(f"y has a missing value in row {missing[0]}.")
     assert_all_finite(values, input_name="y")
     return values

@@ -1,5 +1,7 @@
 """Classes and their probabilities."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,20 @@ def test_a_class_that_only_rows_of_weight_zero_have_is_none() -> None:
     weights = (LABELS["integers"] != 9).astype(np.float64)
     model = RelevanceClassifier(effort="quick").fit(X, LABELS["integers"], sample_weight=weights)
     assert model.classes_.tolist() == [2, 5]
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_integers_that_are_no_float64_are_refused_as_classes(kind: str) -> None:
+    labels = np.where(KIND > 0, 10**17, 3).astype(kind)
+    with pytest.raises(ValueError, match=re.escape("at most 2**53")):
+        RelevanceClassifier(effort="quick").fit(X, labels)
+    largest = np.where(KIND > 0, 2**53, 3).astype(kind)
+    assert RelevanceClassifier(effort="quick").fit(X, largest).classes_.tolist() == [3, 2**53]
+
+
+@pytest.mark.parametrize("gap", [None, float("nan")], ids=["none", "nan"])
+def test_a_gap_among_the_classes_is_refused_with_its_row(gap: float | None) -> None:
+    labels = LABELS["objects"].copy()
+    labels[[7, 9]] = gap
+    with pytest.raises(ValueError, match="y has a missing value in row 7"):
+        RelevanceClassifier(effort="quick").fit(X, labels)

@@ -3,6 +3,8 @@
 import math
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -138,6 +140,53 @@ def test_an_array_of_row_numbers_is_an_input_and_a_constant_is_none() -> None:
     assert [column.name for column in model.report_.plan.inputs] == ["x0"]
     assert model.n_features_in_ == 2
     assert model.score(rows, np.sin(rows[:, 0] / 10.0)) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("y", "name"),
+    [
+        (np.arange("2026-01-01", "2026-03-02", dtype="datetime64[D]"), "values of type datetime64"),
+        (Y.astype(str), "texts"),
+        (np.array([*Y[:59], "a"], object), "texts"),
+        (np.array([*Y[:59], datetime(2026, 1, 1, tzinfo=UTC)], object), "values of type datetime"),
+    ],
+    ids=["days", "texts", "one text", "one point in time"],
+)
+def test_targets_that_are_no_numbers_are_refused(y: Array, name: str) -> None:
+    assert len(y) == 60
+    with pytest.raises(ValueError, match=f"Expected numbers in y, got {name}."):
+        quick().fit(X, y)
+
+
+def test_targets_of_objects_are_numbers() -> None:
+    model = quick().fit(X, Y)
+    np.testing.assert_array_equal(quick().fit(X, Y.astype(object)).predict(X), model.predict(X))
+    exact = quick().fit(X, np.array([Decimal(one) for one in Y.tolist()], object))
+    np.testing.assert_array_equal(exact.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="infinity"):
+        quick().fit(X, np.array([*Y[:59], math.inf], object))
+
+
+@pytest.mark.parametrize("gap", [None, math.nan], ids=["none", "nan"])
+def test_a_gap_in_the_targets_is_refused_with_its_row(gap: float | None) -> None:
+    with pytest.raises(ValueError, match="y has a missing value in row 3"):
+        quick().fit(X, np.array([*Y[:3], gap, *Y[4:]], object))
+
+
+def test_a_column_of_noise_precisions_is_one_for_each_row() -> None:
+    precisions = np.linspace(50.0, 200.0, 60)
+    by_row = quick().fit(X, Y, noise_precision=precisions)
+    np.testing.assert_array_equal(quick().fit(X, Y, noise_precision=precisions[:, None]).predict(X), by_row.predict(X))
+    with pytest.raises(ValueError, match="should be a 1d array"):
+        quick().fit(X, Y, noise_precision=np.ones((60, 2)))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        quick().fit(X, Y, noise_precision=np.ones(3))
+
+
+@pytest.mark.parametrize(("components", "error"), [(0, ValueError), (2.5, TypeError), ("2", TypeError)])
+def test_components_are_an_integer_above_zero(components: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match="components"):
+        SparseKernelPCA().set_params(components=components).fit(X)
 
 
 def test_pipelines_searches_and_cross_validation_take_it() -> None:
