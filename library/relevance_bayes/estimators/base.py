@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.estimators.columns import named_table, raw_column, typed_column
+from relevance_bayes.estimators.columns import named_table, table_column, typed_column
 from relevance_bayes.estimators.fitting import refusals
 from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Missing
@@ -181,7 +181,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
             table, names = found
             validate_data(self, X, skip_check_array=True)
             self._places = {name: place for place, name in enumerate(names)}
-            block = {name: typed_column(name, raw_column(table, name)) for name in names}
+            block = {name: table_column(table, name) for name in names}
             if block_rows(block) < 2:
                 raise ValueError(f"Expected at least 2 samples, got n_samples = {block_rows(block)}.")
             return block
@@ -211,7 +211,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
                 validate_data(self, X, skip_check_array=True, reset=False)
             if absent := [name for name in kinds if name not in names]:
                 raise ValueError(f"X has no column {', '.join(map(repr, absent))}, from which the model predicts.")
-            return {name: typed_column(name, raw_column(table, name), kind) for name, kind in kinds.items()}
+            return {name: table_column(table, name, kind) for name, kind in kinds.items()}
         matrix: Array = self._predicted_matrix(X)
         if [self._places[name] for name in kinds] == [*range(matrix.shape[1])] and {*kinds.values()} == {"number"}:
             return NumberBlock(tuple(kinds), matrix)

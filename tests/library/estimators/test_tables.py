@@ -3,6 +3,8 @@
 import pickle
 import re
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -172,6 +174,25 @@ def test_values_of_objects_are_read_by_their_kind() -> None:
     ids = typed_column("id", np.array([2**60, 2**60 + 1]))
     assert isinstance(ids, CategoryColumn)
     assert ids.labels == (str(2**60), str(2**60 + 1))
+
+
+@pytest.mark.skipif(find_spec("pandas") is None, reason="pandas is not installed")
+def test_categories_of_pandas_are_categories_also_where_they_are_numbers() -> None:
+    pandas = import_module("pandas")
+    zones = np.array([10, 20, 30])[np.arange(60) % 3]
+    guests = [float(str(one)) for one in TABLE["guests"]]
+    frame = pandas.DataFrame({"zone": pandas.Categorical(zones), "guests": guests})
+    target = np.where(zones == 20, 5.0, 0.0) + 0.01 * np.array(guests)
+    model = RelevanceRegressor(effort="quick").fit(frame, target)
+    assert [(one.kind, one.categories) for one in model.report_.plan.inputs] == [
+        ("category", ("10", "20", "30")),
+        ("number", ()),
+    ]
+    assert model.score(frame, target) > 0.9
+    np.testing.assert_array_equal(model.predict(frame.assign(zone=zones)), model.predict(frame))
+    gaps = frame.assign(zone=pandas.Categorical([None, *zones[1:].tolist()]))
+    filled = RelevanceRegressor(effort="quick", missing="indicator").fit(gaps, target)
+    assert filled.report_.plan.inputs[0].categories == ("10", "20", "30")
 
 
 def test_infinity_and_durations_are_refused() -> None:
