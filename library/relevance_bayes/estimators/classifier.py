@@ -23,7 +23,7 @@ from relevance_bayes.types.records import encode
 class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     """Sparse Bayesian classification: calibrated probabilities from a few functions.
 
-    By default folds choose between the models that are open, and the temperature of the probabilities.
+    By default folds choose between several models, and determine the temperature of the probabilities.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         3 to 10 ``bernoulli_per_class``: a model of each class against all others.
     basis : dict or list of dict, optional
         The functions to select from, such as ``{"type": "kernel", "kernel": {"type": "matern_3_2"}}``. By default
-        Gaussian kernels with what belongs to them under the prior.
+        Gaussian kernels with a constant.
     prior : dict, optional
         ``{"type": "gaussian_process"}``, ``{"type": "independent"}`` or ``{"type": "automatic"}``, the default.
     algorithm : dict, optional
@@ -53,9 +53,9 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     validation : dict, optional
         ``{"folds": 5}``: cross-validation of the whole training.
     seed : int, default=0
-        With the rows' content, determines holdout and folds.
+        With the rows' content, determines holdout and folds, as random_state does in scikit-learn.
     effort : {"quick", "normal", "thorough"}, default="normal"
-        The amount of computation: one fit, all that is open by five folds, or more of it by ten.
+        The amount of computation: one fit, a comparison of several models by five folds, or of more by ten.
     prefer : {"accuracy", "small"}, default="accuracy"
         Whether several processes are reduced until little is lost, or to fewer functions.
     max_score_loss : float, optional
@@ -73,7 +73,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     evidence_ : float
         The log marginal likelihood in nats, where there is one member.
     lengthscales_ : ndarray
-        The length scales of the kernel, where there is one member.
+        The length scales of the kernel, where there is one member whose inputs are not warped.
     report_ : SupervisedReport
         The report of the training: plan, scores, alternatives and warnings. With weights its rows are those of the
         table in which rows are repeated.

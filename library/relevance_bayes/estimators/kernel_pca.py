@@ -41,9 +41,9 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
         input with gaps.
     seed : int, default=0
-        Determines which rows are drawn of many.
+        Determines which rows are drawn of many, as random_state does in scikit-learn.
     components : int, default=10
-        The maximum number of components that `transform` returns.
+        The maximum number of components that `transform` returns, as n_components in scikit-learn.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         ``{"type": "poisson"}`` for counts. By default Gaussian noise of one size, learned.
     basis : dict or list of dict, optional
         The functions to select from, such as ``{"type": "kernel", "kernel": {"type": "matern_3_2"}}``. By default
-        Gaussian kernels with what belongs to them under the prior.
+        Gaussian kernels with a constant and, under the prior of a process, the inputs themselves.
     prior : dict, optional
         ``{"type": "gaussian_process"}``, ``{"type": "independent"}`` or ``{"type": "automatic"}``, the default.
     algorithm : dict, optional
@@ -53,9 +53,9 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     validation : dict, optional
         ``{"folds": 5}``: cross-validation of the whole training.
     seed : int, default=0
-        With the rows' content, determines holdout and folds.
+        With the rows' content, determines holdout and folds, as random_state does in scikit-learn.
     effort : {"quick", "normal", "thorough"}, default="normal"
-        The amount of computation: one fit, all that is open by five folds, or more of it by ten.
+        The amount of computation: one fit, a comparison of several models by five folds, or of more by ten.
     prefer : {"accuracy", "small"}, default="accuracy"
         Whether several processes are reduced until little is lost, or to fewer functions.
     max_score_loss : float, optional
@@ -73,7 +73,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     evidence_ : float
         The log marginal likelihood in nats, where there is one member.
     lengthscales_ : ndarray
-        The length scales of the kernel, where there is one member.
+        The length scales of the kernel, where there is one member whose inputs are not warped.
     report_ : SupervisedReport
         The report of the training: plan, scores, alternatives and warnings. With weights its rows are those of the
         table in which rows are repeated.
@@ -129,8 +129,8 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             The targets. A Series gives the target its name.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts, integers of 0 and above: a weight of 2 is a row that is given twice. As in the
-            service, a row counts once where the targets are measured numbers, of which no two agree by chance; rows
-            count as often as they are given where targets are counts or rounded.
+            service, a row counts once where the targets are measured numbers, of which no two agree by chance, which
+            is warned of; rows count as often as they are given where targets are counts or rounded.
         noise_precision : float or array-like of shape (n_samples,), optional
             The known precision of the noise, 1/sd**2, of all rows or of each. By default it is learned. Rows to predict
             have the mean variance of the noise of the training rows.

@@ -1,5 +1,6 @@
 """The parts that regression and classification share: options, targets, sample weights, and the fitted model."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -98,12 +99,18 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
     def lengthscales_(self) -> Array:
         """The length scales of the only member's kernel, one for each encoded input, or one for all.
 
-        They are those of scikit-learn's kernels, in standard deviations of the inputs where these are standardised.
-        Raises AttributeError for several members, and for kernels without a length scale.
+        They are those of scikit-learn's kernels, in standard deviations of the inputs where these are standardised, and
+        in units of the 0/1 columns for categories. Raises AttributeError for several members, for kernels without a
+        length scale, and for inputs that are warped, as they are by default where that raises the evidence.
         """
         member = self._only_member("lengthscales_")
         if member.kernel is None or member.kernel.type not in LENGTH_SCALES or not member.hyperparameters.widths:
             raise AttributeError("The only member has no kernel with a length scale.")
+        if warped := [one.input for one in member.hyperparameters.warps if one.skew or one.tail]:
+            raise AttributeError(
+                f"The kernel is of warped inputs ({', '.join(warped)}), so it has no length scale in theirs: see"
+                ' `widths` and `warps` of `members_[0].hyperparameters`, or fit with `"warp": "none"` in the basis.'
+            )
         return np.array([one.width for one in member.hyperparameters.widths]) * LENGTH_SCALES[member.kernel.type]
 
     def _only_member(self, name: str) -> Member:
@@ -138,6 +145,8 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
             block = _taken(block, rows)
             added = {name: taken(column, rows) for name, column in added.items()}
         exported, vectors = learn({**block, **added}, {**self._options(block), **options})
+        if sample_weight is not None and rows is not None and len(np.unique(rows)) < len(rows):
+            _warn_of_duplicates(exported.report)
         self._fitted = SupervisedVersion.of(exported, vectors if rows is None else _at_rows(vectors, rows))
 
     def _rows(self, block: Block, rows: Indices | None) -> Indices | None:
@@ -166,6 +175,15 @@ def repeated_rows(sample_weight: object, X: object) -> Indices | None:
             f"Expected sample weights with a sum of at most {MAX_REPETITIONS:,}, got {weights.sum():,.0f}."
         )
     return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+
+
+def _warn_of_duplicates(report: SupervisedReport) -> None:
+    if any(one.kind == "duplicates" for one in report.warnings):
+        warnings.warn(
+            "Rows with sample weights above 1 count once, as the targets are measured numbers. To count a row twice,"
+            " double its noise_precision.",
+            stacklevel=4,
+        )
 
 
 def _at_rows(vectors: Vectors, rows: Indices) -> Vectors:

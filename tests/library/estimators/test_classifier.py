@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.ensemble import AdaBoostClassifier
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceClassifier
@@ -84,3 +85,8 @@ def test_a_gap_among_the_classes_is_refused_with_its_row(gap: float | None) -> N
     labels[[7, 9]] = gap
     with pytest.raises(ValueError, match="y has a missing value in row 7"):
         RelevanceClassifier(effort="quick").fit(X, labels)
+
+
+def test_boosting_is_refused_as_its_weights_are_fractions() -> None:
+    with pytest.raises(ValueError, match="Expected sample weights that are integers"):
+        AdaBoostClassifier(RelevanceClassifier(effort="quick"), n_estimators=2).fit(X, KIND > 0)

@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -41,6 +42,19 @@ def test_a_weight_of_two_is_a_row_given_twice_and_of_none_a_row_left_out() -> No
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
     assert weighted.report_.rows == weights.sum()
     assert abs(weighted.predict(X) - once.predict(X)).max() > 1e-3
+
+
+def test_weights_that_do_not_count_are_warned_of() -> None:
+    weights = np.where(X[:, 0] > 0.0, 5, 1)
+    with pytest.warns(UserWarning, match="sample weights above 1 count once") as warned:
+        weighted = quick().fit(X, Y, sample_weight=weights)
+    assert [one.filename for one in warned] == [__file__]
+    assert weighted.report_.warnings[0].kind == "duplicates"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick().fit(X, Y, sample_weight=np.minimum(weights, 1))
+        quick(likelihood={"type": "poisson"}).fit(X, COUNTS, sample_weight=weights)
+        quick().fit(X.repeat(2, axis=0), Y.repeat(2))
 
 
 def test_rows_of_functions_are_those_of_the_table_that_was_given() -> None:
@@ -123,6 +137,16 @@ def test_length_scales_are_those_of_scikit_learn(kernel: str, peer: type[RBF]) -
     theirs = peer(model.lengthscales_)(functions.centres)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
     assert model.evidence_ == learned.evidence.value - 60 * math.log(Y.std())
+
+
+def test_length_scales_of_warped_inputs_are_refused() -> None:
+    skewed = np.exp(RANDOM.normal(0.0, 1.2, (120, 1)))
+    y = np.sin(2.0 * np.log(skewed[:, 0])) + RANDOM.normal(0.0, 0.05, 120)
+    model = quick().fit(skewed, y)
+    assert any(one.skew or one.tail for one in model.members_[0].hyperparameters.warps)
+    with pytest.raises(AttributeError, match=re.escape("of warped inputs (x0)")):
+        _ = model.lengthscales_
+    assert quick(basis={"type": "kernel", "warp": "none"}).fit(skewed, y).lengthscales_.shape == (1,)
 
 
 def test_evidence_and_length_scales_are_of_one_member() -> None:

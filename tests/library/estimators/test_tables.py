@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.columns import typed_column
@@ -78,6 +79,18 @@ def test_an_unknown_category_is_refused_with_its_row(model: RelevanceRegressor) 
     rows["weather"] = ["rain", "snow"]
     with pytest.raises(ValueError, match=re.escape("row 1, column weather: `weather` is 'snow'")):
         model.predict(MAKERS["pyarrow"](rows))
+
+
+def test_a_fold_with_an_unknown_category_has_no_score() -> None:
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(6)
+    frame = pandas.DataFrame({"guests": random.normal(size=60), "site": ["rare", *["a", "b"] * 29, "a"]})
+    model = RelevanceRegressor(effort="quick")
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        scores = cross_val_score(model, frame, frame["guests"] ** 2, cv=3)
+    assert np.isnan(scores).tolist() == [True, False, False]
+    with pytest.raises(ValueError, match="`site` is 'rare'"):
+        cross_val_score(model, frame, frame["guests"] ** 2, cv=3, error_score="raise")
 
 
 def test_a_column_of_another_kind_is_refused(model: RelevanceRegressor) -> None:
