@@ -62,7 +62,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
     _places: dict[str, int]
     """The number of each column by name."""
     _has_all_names: bool
-    """Whether these are all columns of the table that was learned from, also those that are left out."""
+    """True if these are all columns of the table that was learned from, also those that are left out."""
     inputs: Sequence[str] | None
     missing: Missing
 
