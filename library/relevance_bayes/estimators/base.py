@@ -1,5 +1,6 @@
 """The parts that all estimators share: inputs, the fitted version, and its way to and from a service."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,10 +10,11 @@ from typing import Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.estimators.columns import named_table, raw_column, typed_column
+from relevance_bayes.estimators.columns import named_table, table_column, typed_column
 from relevance_bayes.estimators.fitting import refusals
 from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Missing
@@ -22,6 +24,8 @@ from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.values import ColumnKind
 
 V = TypeVar("V", SupervisedVersion, ComponentsVersion)
+
+ARRAY_NAME = re.compile("x(0|[1-9][0-9]*)", re.ASCII)
 
 MAX_FAULTS = 5
 """The maximum number of faults of rows in a message."""
@@ -55,6 +59,10 @@ class VersionEstimator(BaseEstimator, Generic[V]):
     """An estimator whose fitted state is a version as the service has it."""
 
     _fitted: V
+    _places: dict[str, int]
+    """The number of each column by name."""
+    _has_all_names: bool
+    """True if these are all columns of the table that was learned from, also those that are left out."""
     inputs: Sequence[str] | None
     missing: Missing
 
@@ -151,26 +159,37 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         return self._fitted
 
     def _restore(self, version: V) -> None:
-        """Take over a version that was not fitted here."""
+        """Take over a version that was not fitted here, of whose table only the inputs are known."""
         self._fitted = version
-        self._columns = tuple(column.name for column in version.exported.report.plan.inputs)
-        self.n_features_in_ = len(self._columns)
-        if self._columns != array_names(self.n_features_in_):
-            self.feature_names_in_ = np.array(self._columns, dtype=object)
+        names = tuple(column.name for column in version.exported.report.plan.inputs)
+        numbers = _array_places(names)
+        self._places = numbers or {name: place for place, name in enumerate(names)}
+        self._has_all_names = False
+        self.n_features_in_ = max(self._places.values()) + 1
+        if numbers is None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _forget(self) -> None:
+        """Remove what an earlier fit learned, so that a fit that fails leaves no mixture of both."""
+        for name in {"_fitted", "classes_"} & vars(self).keys():
+            delattr(self, name)
+        self._has_all_names = True
 
     def _training_block(self, X: object) -> Block:
         """Return the columns of X to learn from, and note their names."""
         if (found := named_table(X)) is not None:
-            table, self._columns = found
+            table, names = found
             validate_data(self, X, skip_check_array=True)
-            block = {name: typed_column(name, raw_column(table, name)) for name in self._columns}
+            self._places = {name: place for place, name in enumerate(names)}
+            block = {name: table_column(table, name) for name in names}
             if block_rows(block) < 2:
                 raise ValueError(f"Expected at least 2 samples, got n_samples = {block_rows(block)}.")
             return block
         finite: bool | str = "allow-nan" if self.missing != "error" else True
         matrix = validate_data(self, X, dtype=np.float64, ensure_all_finite=finite, ensure_min_samples=2)
-        self._columns = array_names(matrix.shape[1])
-        return NumberBlock(self._columns, matrix)
+        names = array_names(matrix.shape[1])
+        self._places = {name: place for place, name in enumerate(names)}
+        return NumberBlock(names, matrix)
 
     def _options(self, block: Block) -> Mapping[str, object]:
         """Return the parameters as members of a request.
@@ -187,14 +206,30 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         """Return the columns of X that the version reads, of these kinds by name."""
         check_is_fitted(self)
         if (found := named_table(X)) is not None:
-            validate_data(self, X, skip_check_array=True, reset=False)
-            return {name: typed_column(name, raw_column(found[0], name), kind) for name, kind in kinds.items()}
+            table, names = found
+            if self._has_all_names:
+                validate_data(self, X, skip_check_array=True, reset=False)
+            if absent := [name for name in kinds if name not in names]:
+                raise ValueError(f"X has no column {', '.join(map(repr, absent))}, from which the model predicts.")
+            return {name: table_column(table, name, kind) for name, kind in kinds.items()}
+        matrix: Array = self._predicted_matrix(X)
+        if [self._places[name] for name in kinds] == [*range(matrix.shape[1])] and {*kinds.values()} == {"number"}:
+            return NumberBlock(tuple(kinds), matrix)
+        return {name: typed_column(name, matrix[:, self._places[name]], kind) for name, kind in kinds.items()}
+
+    def _predicted_matrix(self, X: object) -> Array:
+        """Return an array, with the columns of `fit`; of a version that was fitted elsewhere, with enough of them."""
         accepts = "allow-nan" if self._accepts_gaps else True
-        matrix: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=accepts, reset=False)
-        if tuple(kinds) == self._columns and {*kinds.values()} == {"number"}:
-            return NumberBlock(self._columns, matrix)
-        places = {name: place for place, name in enumerate(self._columns)}
-        return {name: typed_column(name, matrix[:, places[name]], kind) for name, kind in kinds.items()}
+        if self._has_all_names or hasattr(self, "feature_names_in_"):
+            known: Array = validate_data(self, X, dtype=np.float64, ensure_all_finite=accepts, reset=False)
+            return known
+        numbers: Array = check_array(X, dtype=np.float64, ensure_all_finite=accepts, estimator=self)
+        if numbers.shape[1] < self.n_features_in_:
+            raise ValueError(
+                f"X has {numbers.shape[1]} features, but {type(self).__name__} is expecting at least"
+                f" {self.n_features_in_} features as input."
+            )
+        return numbers
 
     @property
     def _accepts_gaps(self) -> bool:
@@ -210,6 +245,13 @@ class VersionEstimator(BaseEstimator, Generic[V]):
 def array_names(columns: int) -> tuple[str, ...]:
     """Return the names of the columns of an array."""
     return tuple(f"x{number}" for number in range(columns))
+
+
+def _array_places(names: Sequence[str]) -> dict[str, int] | None:
+    """Return the numbers of the columns of an array by their names; None for the columns of a table."""
+    if not all(ARRAY_NAME.fullmatch(name) for name in names):
+        return None
+    return {name: int(name[1:]) for name in names}
 
 
 def _varying(block: NumberBlock) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import refuse_faults
-from relevance_bayes.estimators.columns import Raw, to_numpy, typed_column
+from relevance_bayes.estimators.columns import Raw, are_exact, to_numpy, typed_column
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import SupervisedVersion
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
@@ -22,7 +23,7 @@ from relevance_bayes.types.records import encode
 class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     """Sparse Bayesian classification: calibrated probabilities from a few functions.
 
-    By default folds choose between the models that are open, and the temperature of the probabilities.
+    By default folds choose between several models, and determine the temperature of the probabilities.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         3 to 10 ``bernoulli_per_class``: a model of each class against all others.
     basis : dict or list of dict, optional
         The functions to select from, such as ``{"type": "kernel", "kernel": {"type": "matern_3_2"}}``. By default
-        Gaussian kernels with what belongs to them under the prior.
+        Gaussian kernels with a constant.
     prior : dict, optional
         ``{"type": "gaussian_process"}``, ``{"type": "independent"}`` or ``{"type": "automatic"}``, the default.
     algorithm : dict, optional
@@ -52,9 +53,9 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     validation : dict, optional
         ``{"folds": 5}``: cross-validation of the whole training.
     seed : int, default=0
-        With the rows' content, determines holdout and folds.
+        With the rows' content, determines holdout and folds, as random_state does in scikit-learn.
     effort : {"quick", "normal", "thorough"}, default="normal"
-        The amount of computation: one fit, all that is open by five folds, or more of it by ten.
+        The amount of computation: one fit, a comparison of several models by five folds, or of more by ten.
     prefer : {"accuracy", "small"}, default="accuracy"
         Whether several processes are reduced until little is lost, or to fewer functions.
     max_score_loss : float, optional
@@ -66,15 +67,16 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     Attributes
     ----------
     relevance_vectors_ : tuple of RelevanceVector
-        The kept functions with their weights, and the rows at which kernels are centred.
+        The kept functions with their weights, and the rows of X at which kernels are centred.
     members_ : tuple of Member
         The models that predict together, often only one: kernel, weight, hyperparameters and evidence.
     evidence_ : float
         The log marginal likelihood in nats, where there is one member.
     lengthscales_ : ndarray
-        The length scales of the kernel, where there is one member.
+        The length scales of the kernel, where there is one member whose inputs are not warped.
     report_ : SupervisedReport
-        The report of the training: plan, scores, alternatives and warnings.
+        The report of the training: plan, scores, alternatives and warnings. With weights its rows are those of the
+        table in which rows are repeated.
     document_ : bytes
         The fitted version as a document in npz, the bytes that pickles, `push` and `pull` move.
     classes_ : ndarray of shape (n_classes,)
@@ -88,7 +90,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     -----
     Options have the names and the JSON of the service's API (``POST /v1/training-jobs``), or are records of the
     library. A model that is fitted here and one that the service trains of the same table have the same arrays, and
-    their predictions are the same to the bit, with as many threads of BLAS.
+    their predictions are the same to the bit.
     Where some rows are equal, all are learned from in the order of their content, so that a weight of 2 is exactly a
     row given twice. The service keeps the order of the table, on which the last digits of means, and with them folds
     and temperatures, depend.
@@ -128,9 +130,12 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
             The fitted estimator.
 
         """
+        self._forget()
         values = target_values(self, y)
         check_classification_targets(values)
         is_text = values.dtype.kind in "OUS" and any(isinstance(value, str) for value in values.tolist())
+        if values.dtype.kind in "iu" and not are_exact(values):
+            raise ValueError("Expected integers of at most 2**53 in magnitude as classes: give larger ones as texts.")
         target = typed_column("y", values.astype(object) if is_text else values, "category" if is_text else None)
         self._learn(X, y, target, sample_weight)
         self.classes_: Raw = to_numpy(self._labels.astype(values.dtype))
@@ -214,7 +219,9 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         self.classes_ = self._labels
 
     def _predicted(self, X: object) -> ClassificationPrediction:
-        found = self._version.model.predict(self._predict_block(X), PredictOptions())
+        block = self._predict_block(X)
+        with one_blas_thread():
+            found = self._version.model.predict(block, PredictOptions())
         refuse_faults(found.faults)
         assert isinstance(found, ClassificationPrediction)
         return found

@@ -44,6 +44,18 @@ class Series(Protocol):
         """Return its values."""
 
 
+@runtime_checkable
+class _Convertible(Protocol):
+    """A column of pandas."""
+
+    @property
+    def dtype(self) -> object:
+        """The type of its values."""
+
+    def astype(self, dtype: type[object]) -> object:
+        """Return its values as another type."""
+
+
 def named_table(X: object) -> tuple[Table, tuple[str, ...]] | None:
     """Return a table with the names of its columns; None for what has none, and for names that are no texts."""
     if not isinstance(X, Table):
@@ -53,12 +65,19 @@ def named_table(X: object) -> tuple[Table, tuple[str, ...]] | None:
     return (X, names) if all(isinstance(name, str) for name in names) else None
 
 
-def raw_column(table: Table, name: str) -> Raw:
-    """Return a column of a table with this name as an array (N,); raises ValueError for a name of several columns."""
-    found = to_numpy(table[name])
-    if found.ndim != 1:
-        raise ValueError(f"Expected one column `{name}`, got {found.shape[-1]}.")
-    return found
+def table_column(table: Table, name: str, kind: ColumnKind | None = None) -> Column:
+    """Return a column of a table as one of the `kind`, by default of that of its values.
+
+    Raises ValueError, also for a name of several columns.
+    """
+    column = table[name]
+    if isinstance(column, _Convertible) and type(column.dtype).__name__ == "CategoricalDtype":
+        # Of pandas, whose categories may be numbers; as an array they are floats where a value is missing.
+        column, kind = column.astype(object), kind or "category"
+    values = to_numpy(column)
+    if values.ndim != 1:
+        raise ValueError(f"Expected one column `{name}`, got {values.shape[-1]}.")
+    return typed_column(name, values, kind)
 
 
 def to_numpy(values: object) -> Raw:
@@ -74,7 +93,7 @@ def typed_column(name: str, values: Raw, kind: ColumnKind | None = None) -> Colu
             return BooleanColumn(values.astype(np.int8))
         case "f" if kind in {None, "number"}:
             return NumberColumn(_finite(name, values))
-        case "i" | "u" if kind in {None, "number"} and _are_exact(values):
+        case "i" | "u" if kind in {None, "number"} and are_exact(values):
             return NumberColumn(values.astype(np.float64))
         case "M" if kind in {None, "timestamp"}:
             return TimestampColumn(_seconds(name, values))
@@ -86,9 +105,16 @@ def typed_column(name: str, values: Raw, kind: ColumnKind | None = None) -> Colu
     return _READERS[kind](name, cells)
 
 
-def _are_exact(integers: Raw) -> bool:
+def are_exact(integers: Raw) -> bool:
     """Return whether all integers are float64; the service takes others for ids, which are texts."""
     return bool((np.abs(integers.astype(np.float64)) <= MAX_EXACT_INTEGER).all())
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value of an array of objects is a gap: None, NaN, NaT, NA."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in {"NAType", "NaTType"}
 
 
 _Value: TypeAlias = Cell | datetime
@@ -108,7 +134,7 @@ def _cell(name: str, value: object) -> _Value:
             return None if np.isnan(number) else number
         case np.bool_():
             return bool(value)
-    if type(value).__name__ in {"NAType", "NaTType"}:
+    if is_missing(value):
         return None
     if hasattr(value, "is_finite") and hasattr(value, "as_integer_ratio"):  # Decimal, which is no Real
         return _cell(name, float(str(value)))

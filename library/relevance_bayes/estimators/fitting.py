@@ -16,6 +16,7 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.selection import train
 from relevance_bayes.documents.exported import ExportedComponents, ExportedSupervised
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import Vectors
 from relevance_bayes.plans.components import plan_components
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest
@@ -104,7 +105,7 @@ class _Training(Protocol[V_co]):
 
 def _version(block: Block, prepare: Callable[[Read, Path], _Training[V]]) -> V:
     began = perf_counter()
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with one_blas_thread(), TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         training = prepare(lambda: blocks_of(block), Path(folder))
         *_, last = training.fit.steps(train, Limits(), FitLog())
         result = expected(last, Fitted).result

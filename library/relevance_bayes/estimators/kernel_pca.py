@@ -1,14 +1,17 @@
 """Components of rows in a kernel's feature space, and the novelty of rows."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_scalar
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.estimators.base import VersionEstimator, refuse_faults
 from relevance_bayes.estimators.fitting import learn_components
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import ComponentsVersion
 from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
@@ -38,9 +41,9 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
         input with gaps.
     seed : int, default=0
-        Determines which rows are drawn of many.
+        Determines which rows are drawn of many, as random_state does in scikit-learn.
     components : int, default=10
-        The maximum number of components that `transform` returns.
+        The maximum number of components that `transform` returns, as n_components in scikit-learn.
 
     Attributes
     ----------
@@ -109,9 +112,9 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
             The fitted estimator.
 
         """
+        self._forget()
         block = self._training_block(X)
-        if self.components < 1:
-            raise ValueError(f"Expected 1 component or more, got {self.components}.")
+        check_scalar(self.components, "components", Integral, min_val=1)
         options = {name: value for name, value in self._options(block).items() if name != "components"}
         self._fitted = ComponentsVersion.of(*learn_components(block, {**options, "task": "components"}))
         return self
@@ -200,6 +203,8 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
 
     def _predicted(self, X: object) -> ComponentsPrediction:
         kinds = {column.name: column.kind for column in self.report_.plan.inputs}
-        found = self._version.model.predict(self._predicted_block(X, kinds), PredictOptions(components=self.components))
+        block = self._predicted_block(X, kinds)
+        with one_blas_thread():
+            found = self._version.model.predict(block, PredictOptions(components=self.components))
         refuse_faults(found.faults)
         return found

@@ -1,15 +1,19 @@
 """Regression: a number with its error bar."""
 
+from decimal import Decimal
+from numbers import Real
 from typing import ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import refuse_faults
+from relevance_bayes.estimators.columns import Raw
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.options import PredictOptions
@@ -31,7 +35,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         ``{"type": "poisson"}`` for counts. By default Gaussian noise of one size, learned.
     basis : dict or list of dict, optional
         The functions to select from, such as ``{"type": "kernel", "kernel": {"type": "matern_3_2"}}``. By default
-        Gaussian kernels with what belongs to them under the prior.
+        Gaussian kernels with a constant and, under the prior of a process, the inputs themselves.
     prior : dict, optional
         ``{"type": "gaussian_process"}``, ``{"type": "independent"}`` or ``{"type": "automatic"}``, the default.
     algorithm : dict, optional
@@ -49,9 +53,9 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     validation : dict, optional
         ``{"folds": 5}``: cross-validation of the whole training.
     seed : int, default=0
-        With the rows' content, determines holdout and folds.
+        With the rows' content, determines holdout and folds, as random_state does in scikit-learn.
     effort : {"quick", "normal", "thorough"}, default="normal"
-        The amount of computation: one fit, all that is open by five folds, or more of it by ten.
+        The amount of computation: one fit, a comparison of several models by five folds, or of more by ten.
     prefer : {"accuracy", "small"}, default="accuracy"
         Whether several processes are reduced until little is lost, or to fewer functions.
     max_score_loss : float, optional
@@ -63,15 +67,16 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     Attributes
     ----------
     relevance_vectors_ : tuple of RelevanceVector
-        The kept functions with their weights, and the rows at which kernels are centred.
+        The kept functions with their weights, and the rows of X at which kernels are centred.
     members_ : tuple of Member
         The models that predict together, often only one: kernel, weight, hyperparameters and evidence.
     evidence_ : float
         The log marginal likelihood in nats, where there is one member.
     lengthscales_ : ndarray
-        The length scales of the kernel, where there is one member.
+        The length scales of the kernel, where there is one member whose inputs are not warped.
     report_ : SupervisedReport
-        The report of the training: plan, scores, alternatives and warnings.
+        The report of the training: plan, scores, alternatives and warnings. With weights its rows are those of the
+        table in which rows are repeated.
     document_ : bytes
         The fitted version as a document in npz, the bytes that pickles, `push` and `pull` move.
     n_features_in_ : int
@@ -83,7 +88,7 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     -----
     Options have the names and the JSON of the service's API (``POST /v1/training-jobs``), or are records of the
     library. A model that is fitted here and one that the service trains of the same table have the same arrays, and
-    their predictions are the same to the bit, with as many threads of BLAS.
+    their predictions are the same to the bit.
 
     Examples
     --------
@@ -124,8 +129,8 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             The targets. A Series gives the target its name.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts, integers of 0 and above: a weight of 2 is a row that is given twice. As in the
-            service, a row counts once where the targets are measured numbers, of which no two agree by chance; rows
-            count as often as they are given where targets are counts or rounded.
+            service, a row counts once where the targets are measured numbers, of which no two agree by chance, which
+            is warned of; rows count as often as they are given where targets are counts or rounded.
         noise_precision : float or array-like of shape (n_samples,), optional
             The known precision of the noise, 1/sd**2, of all rows or of each. By default it is learned. Rows to predict
             have the mean variance of the noise of the training rows.
@@ -136,7 +141,8 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             The fitted estimator.
 
         """
-        values = target_values(self, y).astype(np.float64)
+        self._forget()
+        values = _numbers(target_values(self, y))
         noise_sd = self._known_noise(values, noise_precision)
         self._learn(X, y, NumberColumn(values), sample_weight, noise_sd=noise_sd)
         return self
@@ -181,7 +187,8 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
 
     def _predicted(self, X: object, interval: float | None) -> RegressionPrediction:
         block = self._predict_block(X)
-        found = self._version.model.predict(block, PredictOptions(0.95 if interval is None else interval))
+        with one_blas_thread():
+            found = self._version.model.predict(block, PredictOptions(0.95 if interval is None else interval))
         refuse_faults(found.faults)
         assert isinstance(found, RegressionPrediction)
         return found
@@ -193,10 +200,24 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         if self.likelihood is not None:
             raise ValueError("A known noise precision implies Gaussian noise: leave out `likelihood`.")
         given = np.asarray(precision, np.float64)
+        if given.ndim:
+            given = column_or_1d(given, input_name="noise_precision")
+            check_consistent_length(y, given)
         if not (np.isfinite(given) & (given > 0.0)).all():
             raise ValueError("Expected noise precisions above 0.")
         sd = 1.0 / np.sqrt(given)
-        if sd.ndim == 0:
-            return float(sd)
-        check_consistent_length(y, sd)
-        return sd
+        return sd if sd.ndim else float(sd)
+
+
+def _numbers(targets: Raw) -> Array:
+    """Return targets (N,) as numbers; raises ValueError for texts, points in time and others."""
+    if targets.dtype.kind in "biuf":
+        return targets.astype(np.float64)
+    values = targets.tolist() if targets.dtype.kind in "OUS" else targets
+    others = [one for one in values if not isinstance(one, Real | Decimal | np.bool_)]
+    if others:
+        name = "texts" if isinstance(others[0], str) else f"values of type {type(others[0]).__name__}"
+        raise ValueError(f"Expected numbers in y, got {name}.")
+    numbers: Array = targets.astype(np.float64)
+    assert_all_finite(numbers, input_name="y")
+    return numbers

@@ -1,6 +1,8 @@
 """The parts that regression and classification share: options, targets, sample weights, and the fitted model."""
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +13,9 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.base import VersionEstimator
-from relevance_bayes.estimators.columns import Raw, to_numpy
+from relevance_bayes.estimators.columns import Raw, is_missing, to_numpy
 from relevance_bayes.estimators.fitting import learn
-from relevance_bayes.estimators.version import SupervisedVersion
+from relevance_bayes.estimators.version import SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.types.values import ColumnKind
@@ -97,12 +99,18 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
     def lengthscales_(self) -> Array:
         """The length scales of the only member's kernel, one for each encoded input, or one for all.
 
-        They are those of scikit-learn's kernels, in standard deviations of the inputs where these are standardised.
-        Raises AttributeError for several members, and for kernels without a length scale.
+        They are those of scikit-learn's kernels, in standard deviations of the inputs where these are standardised, and
+        in units of the 0/1 columns for categories. Raises AttributeError for several members, for kernels without a
+        length scale, and for inputs that are warped, as they are by default where that raises the evidence.
         """
         member = self._only_member("lengthscales_")
         if member.kernel is None or member.kernel.type not in LENGTH_SCALES or not member.hyperparameters.widths:
             raise AttributeError("The only member has no kernel with a length scale.")
+        if warped := [one.input for one in member.hyperparameters.warps if one.skew or one.tail]:
+            raise AttributeError(
+                f"The kernel is of warped inputs ({', '.join(warped)}), so it has no length scale in theirs: see"
+                ' `widths` and `warps` of `members_[0].hyperparameters`, or fit with `"warp": "none"` in the basis.'
+            )
         return np.array([one.width for one in member.hyperparameters.widths]) * LENGTH_SCALES[member.kernel.type]
 
     def _only_member(self, name: str) -> Member:
@@ -137,7 +145,9 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
             block = _taken(block, rows)
             added = {name: taken(column, rows) for name, column in added.items()}
         exported, vectors = learn({**block, **added}, {**self._options(block), **options})
-        self._fitted = SupervisedVersion.of(exported, vectors)
+        if sample_weight is not None and rows is not None and len(np.unique(rows)) < len(rows):
+            _warn_of_duplicates(exported.report)
+        self._fitted = SupervisedVersion.of(exported, vectors if rows is None else _at_rows(vectors, rows))
 
     def _rows(self, block: Block, rows: Indices | None) -> Indices | None:
         """Return the indices of the rows to learn from, in order; None for all as they are."""
@@ -167,6 +177,20 @@ def repeated_rows(sample_weight: object, X: object) -> Indices | None:
     return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
 
 
+def _warn_of_duplicates(report: SupervisedReport) -> None:
+    if any(one.kind == "duplicates" for one in report.warnings):
+        warnings.warn(
+            "Rows with sample weights above 1 count once, as the targets are measured numbers. To count a row twice,"
+            " double its noise_precision.",
+            stacklevel=4,
+        )
+
+
+def _at_rows(vectors: Vectors, rows: Indices) -> Vectors:
+    """Return functions with their rows in X in place of those in the table of `rows`."""
+    return tuple(one if one.row is None else replace(one, row=int(rows[one.row])) for one in vectors)
+
+
 def _taken(block: Block, rows: Indices) -> Block:
     if isinstance(block, NumberBlock):
         return NumberBlock(block.names, block.matrix[rows])
@@ -185,10 +209,12 @@ def _free_name(name: str, block: Block) -> str:
 
 
 def target_values(estimator: object, y: object) -> Raw:
-    """Return the targets (N,); raises ValueError for none, NaN and infinity."""
+    """Return the targets (N,); raises ValueError for none, gaps and infinity."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     values: Raw = column_or_1d(to_numpy(y), warn=True, input_name="y")
+    if values.dtype.kind == "O" and (missing := [row for row, one in enumerate(values.tolist()) if is_missing(one)]):
+        raise ValueError(f"y has a missing value in row {missing[0]}.")
     assert_all_finite(values, input_name="y")
     return values

@@ -1,7 +1,10 @@
 """Classes and their probabilities."""
 
+import re
+
 import numpy as np
 import pytest
+from sklearn.ensemble import AdaBoostClassifier
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceClassifier
@@ -40,6 +43,17 @@ def test_a_weight_of_two_is_a_row_given_twice_in_any_order() -> None:
     assert weighted.report_.temperature == repeated.report_.temperature
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(63) % 3], ids=["none", "integers"])
+def test_rows_of_functions_are_those_of_the_table_that_was_given(weights: Array | None) -> None:
+    order = [*range(59, -1, -1), 0, 1, 2]
+    table, labels = X[order], KIND[order]
+    model = RelevanceClassifier(effort="quick").fit(table, labels, sample_weight=weights)
+    centred = [one for one in model.relevance_vectors_ if one.row is not None]
+    assert centred
+    for one in centred:
+        assert one.inputs == dict(zip(("x0", "x1"), table[one.row].tolist(), strict=True))
+
+
 def test_rows_in_time_keep_their_order() -> None:
     twice = [*range(60), 0]
     model = RelevanceClassifier(effort="quick", split={"type": "order"}, holdout=0.1)
@@ -54,3 +68,25 @@ def test_a_class_that_only_rows_of_weight_zero_have_is_none() -> None:
     weights = (LABELS["integers"] != 9).astype(np.float64)
     model = RelevanceClassifier(effort="quick").fit(X, LABELS["integers"], sample_weight=weights)
     assert model.classes_.tolist() == [2, 5]
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_integers_that_are_no_float64_are_refused_as_classes(kind: str) -> None:
+    labels = np.where(KIND > 0, 10**17, 3).astype(kind)
+    with pytest.raises(ValueError, match=re.escape("at most 2**53")):
+        RelevanceClassifier(effort="quick").fit(X, labels)
+    largest = np.where(KIND > 0, 2**53, 3).astype(kind)
+    assert RelevanceClassifier(effort="quick").fit(X, largest).classes_.tolist() == [3, 2**53]
+
+
+@pytest.mark.parametrize("gap", [None, float("nan")], ids=["none", "nan"])
+def test_a_gap_among_the_classes_is_refused_with_its_row(gap: float | None) -> None:
+    labels = LABELS["objects"].copy()
+    labels[[7, 9]] = gap
+    with pytest.raises(ValueError, match="y has a missing value in row 7"):
+        RelevanceClassifier(effort="quick").fit(X, labels)
+
+
+def test_boosting_is_refused_as_its_weights_are_fractions() -> None:
+    with pytest.raises(ValueError, match="Expected sample weights that are integers"):
+        AdaBoostClassifier(RelevanceClassifier(effort="quick"), n_estimators=2).fit(X, KIND > 0)

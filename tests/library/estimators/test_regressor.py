@@ -2,7 +2,10 @@
 
 import math
 import re
+import warnings
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -39,6 +42,29 @@ def test_a_weight_of_two_is_a_row_given_twice_and_of_none_a_row_left_out() -> No
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
     assert weighted.report_.rows == weights.sum()
     assert abs(weighted.predict(X) - once.predict(X)).max() > 1e-3
+
+
+def test_weights_that_do_not_count_are_warned_of() -> None:
+    weights = np.where(X[:, 0] > 0.0, 5, 1)
+    with pytest.warns(UserWarning, match="sample weights above 1 count once") as warned:
+        weighted = quick().fit(X, Y, sample_weight=weights)
+    assert [one.filename for one in warned] == [__file__]
+    assert weighted.report_.warnings[0].kind == "duplicates"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick().fit(X, Y, sample_weight=np.minimum(weights, 1))
+        quick(likelihood={"type": "poisson"}).fit(X, COUNTS, sample_weight=weights)
+        quick().fit(X.repeat(2, axis=0), Y.repeat(2))
+
+
+def test_rows_of_functions_are_those_of_the_table_that_was_given() -> None:
+    weights = RANDOM.integers(0, 3, 60)
+    model = quick(likelihood={"type": "poisson"}).fit(X, COUNTS, sample_weight=weights)
+    centred = [one for one in model.relevance_vectors_ if one.row is not None]
+    assert centred
+    for one in centred:
+        assert one.inputs == dict(zip(("x0", "x1"), X[one.row].tolist(), strict=True))
+        assert weights[one.row] > 0
 
 
 @pytest.mark.parametrize(
@@ -113,6 +139,16 @@ def test_length_scales_are_those_of_scikit_learn(kernel: str, peer: type[RBF]) -
     assert model.evidence_ == learned.evidence.value - 60 * math.log(Y.std())
 
 
+def test_length_scales_of_warped_inputs_are_refused() -> None:
+    skewed = np.exp(RANDOM.normal(0.0, 1.2, (120, 1)))
+    y = np.sin(2.0 * np.log(skewed[:, 0])) + RANDOM.normal(0.0, 0.05, 120)
+    model = quick().fit(skewed, y)
+    assert any(one.skew or one.tail for one in model.members_[0].hyperparameters.warps)
+    with pytest.raises(AttributeError, match=re.escape("of warped inputs (x0)")):
+        _ = model.lengthscales_
+    assert quick(basis={"type": "kernel", "warp": "none"}).fit(skewed, y).lengthscales_.shape == (1,)
+
+
 def test_evidence_and_length_scales_are_of_one_member() -> None:
     model = quick().fit(X, Y)
     several = (*model.members_, *model.members_)
@@ -128,6 +164,53 @@ def test_an_array_of_row_numbers_is_an_input_and_a_constant_is_none() -> None:
     assert [column.name for column in model.report_.plan.inputs] == ["x0"]
     assert model.n_features_in_ == 2
     assert model.score(rows, np.sin(rows[:, 0] / 10.0)) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("y", "name"),
+    [
+        (np.arange("2026-01-01", "2026-03-02", dtype="datetime64[D]"), "values of type datetime64"),
+        (Y.astype(str), "texts"),
+        (np.array([*Y[:59], "a"], object), "texts"),
+        (np.array([*Y[:59], datetime(2026, 1, 1, tzinfo=UTC)], object), "values of type datetime"),
+    ],
+    ids=["days", "texts", "one text", "one point in time"],
+)
+def test_targets_that_are_no_numbers_are_refused(y: Array, name: str) -> None:
+    assert len(y) == 60
+    with pytest.raises(ValueError, match=f"Expected numbers in y, got {name}."):
+        quick().fit(X, y)
+
+
+def test_targets_of_objects_are_numbers() -> None:
+    model = quick().fit(X, Y)
+    np.testing.assert_array_equal(quick().fit(X, Y.astype(object)).predict(X), model.predict(X))
+    exact = quick().fit(X, np.array([Decimal(one) for one in Y.tolist()], object))
+    np.testing.assert_array_equal(exact.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="infinity"):
+        quick().fit(X, np.array([*Y[:59], math.inf], object))
+
+
+@pytest.mark.parametrize("gap", [None, math.nan], ids=["none", "nan"])
+def test_a_gap_in_the_targets_is_refused_with_its_row(gap: float | None) -> None:
+    with pytest.raises(ValueError, match="y has a missing value in row 3"):
+        quick().fit(X, np.array([*Y[:3], gap, *Y[4:]], object))
+
+
+def test_a_column_of_noise_precisions_is_one_for_each_row() -> None:
+    precisions = np.linspace(50.0, 200.0, 60)
+    by_row = quick().fit(X, Y, noise_precision=precisions)
+    np.testing.assert_array_equal(quick().fit(X, Y, noise_precision=precisions[:, None]).predict(X), by_row.predict(X))
+    with pytest.raises(ValueError, match="should be a 1d array"):
+        quick().fit(X, Y, noise_precision=np.ones((60, 2)))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        quick().fit(X, Y, noise_precision=np.ones(3))
+
+
+@pytest.mark.parametrize(("components", "error"), [(0, ValueError), (2.5, TypeError), ("2", TypeError)])
+def test_components_are_an_integer_above_zero(components: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match="components"):
+        SparseKernelPCA().set_params(components=components).fit(X)
 
 
 def test_pipelines_searches_and_cross_validation_take_it() -> None:

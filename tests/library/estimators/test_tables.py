@@ -3,10 +3,13 @@
 import pickle
 import re
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
 
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.columns import typed_column
@@ -78,6 +81,18 @@ def test_an_unknown_category_is_refused_with_its_row(model: RelevanceRegressor) 
         model.predict(MAKERS["pyarrow"](rows))
 
 
+def test_a_fold_with_an_unknown_category_has_no_score() -> None:
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(6)
+    frame = pandas.DataFrame({"guests": random.normal(size=60), "site": ["rare", *["a", "b"] * 29, "a"]})
+    model = RelevanceRegressor(effort="quick")
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        scores = cross_val_score(model, frame, frame["guests"] ** 2, cv=3)
+    assert np.isnan(scores).tolist() == [True, False, False]
+    with pytest.raises(ValueError, match="`site` is 'rare'"):
+        cross_val_score(model, frame, frame["guests"] ** 2, cv=3, error_score="raise")
+
+
 def test_a_column_of_another_kind_is_refused(model: RelevanceRegressor) -> None:
     rows = some(TABLE, slice(0, 2)) | {"temperature": ["warm", "cold"]}
     with pytest.raises(ValueError, match="`temperature` is 'warm' in row 0, expected a number"):
@@ -119,6 +134,46 @@ def test_a_pickle_is_the_document_and_the_functions(model: RelevanceRegressor) -
         np.testing.assert_array_equal(one, other)
 
 
+def test_a_document_predicts_the_table_of_its_training_with_columns_that_were_left_out(
+    made: Callable[[Cells], object],
+) -> None:
+    numbered: Cells = {"row": [*range(60)], **{name: TABLE[name] for name in ("guests", "day")}, "site": ["a"] * 60}
+    fitted = RelevanceRegressor(effort="quick").fit(made(numbered), litres(TABLE))
+    assert [column.name for column in fitted.report_.plan.ignored] == ["row", "site"]
+    again = RelevanceRegressor.from_document(fitted.document_)
+    np.testing.assert_array_equal(again.predict(made(numbered)), fitted.predict(made(numbered)))
+    turned = {name: numbered[name] for name in ("day", "guests")}
+    np.testing.assert_array_equal(again.predict(made(turned)), fitted.predict(made(numbered)))
+    with pytest.raises(ValueError, match="X has no column 'guests'"):
+        again.predict(made({"day": numbered["day"]}))
+
+
+def test_a_document_predicts_the_array_of_its_training_with_columns_that_were_left_out() -> None:
+    random = np.random.default_rng(8)
+    X = np.column_stack([np.ones(60), random.normal(size=60), random.normal(size=60), np.ones(60)])
+    fitted = RelevanceRegressor(effort="quick").fit(X, np.sin(X[:, 1]) + X[:, 2])
+    for version in (RelevanceRegressor.from_document(fitted.document_), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(version.predict(X), fitted.predict(X))
+    again = RelevanceRegressor.from_document(fitted.document_)
+    assert again.n_features_in_ == 3
+    np.testing.assert_array_equal(again.predict(X[:, :3]), fitted.predict(X))
+    with pytest.raises(ValueError, match="X has 2 features, but RelevanceRegressor is expecting at least 3"):
+        again.predict(X[:, :2])
+    with pytest.raises(ValueError, match="X has 3 features, but RelevanceRegressor is expecting 4"):
+        again.fit(X, X[:, 1]).predict(X[:, :3])
+
+
+@pytest.mark.parametrize("estimator", [RelevanceRegressor, RelevanceClassifier, SparseKernelPCA])
+def test_a_fit_that_fails_leaves_no_model(estimator: type[RelevanceRegressor]) -> None:
+    X = np.random.default_rng(9).normal(size=(40, 2))
+    model = estimator().set_params(**({} if estimator is SparseKernelPCA else {"effort": "quick"}))
+    model.fit(X, X[:, 0] > 0.0)
+    with pytest.raises(ValueError, match="No column"):
+        model.fit(np.ones((5, 1)), np.arange(5) > 2)
+    with pytest.raises(NotFittedError):
+        model.score(X, X[:, 0] > 0.0) if hasattr(model, "score") else model.transform(X)
+
+
 def test_values_of_objects_are_read_by_their_kind() -> None:
     numbers = typed_column("n", np.array([1, 2.5, None, float("nan")], object))
     assert isinstance(numbers, NumberColumn)
@@ -132,6 +187,25 @@ def test_values_of_objects_are_read_by_their_kind() -> None:
     ids = typed_column("id", np.array([2**60, 2**60 + 1]))
     assert isinstance(ids, CategoryColumn)
     assert ids.labels == (str(2**60), str(2**60 + 1))
+
+
+@pytest.mark.skipif(find_spec("pandas") is None, reason="pandas is not installed")
+def test_categories_of_pandas_are_categories_also_where_they_are_numbers() -> None:
+    pandas = import_module("pandas")
+    zones = np.array([10, 20, 30])[np.arange(60) % 3]
+    guests = [float(str(one)) for one in TABLE["guests"]]
+    frame = pandas.DataFrame({"zone": pandas.Categorical(zones), "guests": guests})
+    target = np.where(zones == 20, 5.0, 0.0) + 0.01 * np.array(guests)
+    model = RelevanceRegressor(effort="quick").fit(frame, target)
+    assert [(one.kind, one.categories) for one in model.report_.plan.inputs] == [
+        ("category", ("10", "20", "30")),
+        ("number", ()),
+    ]
+    assert model.score(frame, target) > 0.9
+    np.testing.assert_array_equal(model.predict(frame.assign(zone=zones)), model.predict(frame))
+    gaps = frame.assign(zone=pandas.Categorical([None, *zones[1:].tolist()]))
+    filled = RelevanceRegressor(effort="quick", missing="indicator").fit(gaps, target)
+    assert filled.report_.plan.inputs[0].categories == ("10", "20", "30")
 
 
 def test_infinity_and_durations_are_refused() -> None:
