@@ -1,5 +1,6 @@
 """The pool of connections, and its refusal to give any during an outage."""
 
+import logging
 import time
 from collections.abc import Callable
 
@@ -39,6 +40,10 @@ class RetryingPool(QueuePool):
                     raise
                 if self.refuse is not None:
                     self.refuse()
+
+
+logging.getLogger(f"{__name__}.{RetryingPool.__name__}").setLevel(logging.WARNING)
+# SQLAlchemy names a pool's logger after its class, and logs each connection that is replaced at the level INFO.
 
 
 def refuse_during_outage(engine: Engine, reachability: Reachability) -> None:
