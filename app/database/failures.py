@@ -79,4 +79,5 @@ def _is_programming_error(error: DBAPIError) -> bool:
 
 
 def _code_of_sqlite(error: DBAPIError) -> int | None:
-    return error.orig.sqlite_errorcode if isinstance(error.orig, sqlite3.OperationalError) else None
+    code: object = getattr(error.orig, "sqlite_errorcode", None)  # an error that SQLite did not raise has none
+    return code if isinstance(code, int) else None

@@ -13,8 +13,10 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.database import pool
+from app.database.failures import translated
 from app.database.pool import RetryingPool, refuse_during_outage
 from app.database.reachability import Reachability
+from app.errors import UnavailableError
 
 
 @pytest.fixture
@@ -70,6 +72,8 @@ def test_threads_that_wait_are_refused_once_the_database_is_away(engine: Engine,
         for one in found:  # while the connection is still in use
             with pytest.raises(OperationalError, match="can't be reached"):
                 one.result(5)
+    with pytest.raises(UnavailableError), translated():
+        connect(engine)
     reachability.reached()
     assert connect(engine) == 1
 
