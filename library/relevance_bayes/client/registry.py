@@ -76,9 +76,9 @@ class Registry:
         self,
         name: str,
         inputs: Sequence[str],
+        table: Mapping[str, Json],
         *,
         version: int | str | None = None,
-        table: Mapping[str, Json],
         options: Mapping[str, Json] | None = None,
     ) -> Profile:
         """Return the effect of one input, or of two together, on a version's predictions; given as in
