@@ -78,14 +78,14 @@ test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBY
 
 # A file's tests run in one process, so that fixtures of a module are set up once.
 test: install clients ## tests, on SQLite and PostgreSQL
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto
 
 check: install clients ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto --dist loadfile
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
 
 thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many

@@ -10,7 +10,7 @@ from threading import Thread
 from sqlalchemy import Engine
 
 from app.database.passwords import PasswordFile
-from app.database.probes import probe_of
+from app.database.probes import PROBE_SECONDS, probe_of
 from app.database.reachability import Reachability
 from app.errors import OutOfReachError, UnavailableError
 
@@ -44,6 +44,7 @@ class DatabaseMonitor:
         self._is_closed = False
         self._is_idle = False
         self._away_since: float | None = None
+        self._probe_began: float | None = None
 
     @contextmanager
     def unit(self) -> Iterator[None]:
@@ -56,8 +57,10 @@ class DatabaseMonitor:
                 self._changed.notify_all()
         try:
             yield
-        except UnavailableError:
+        except UnavailableError as error:
             self.reachability.suspect()
+            if self._is_probe_late():
+                self._note_away(error)
             raise
         else:
             self.reachability.reached()
@@ -111,6 +114,7 @@ class DatabaseMonitor:
 
     def _check(self) -> None:
         began, suspicions = time.monotonic(), self.reachability.suspicions
+        self._probe_began = began
         try:
             self._probe.check()
         except UnavailableError as error:
@@ -118,14 +122,26 @@ class DatabaseMonitor:
                 self._note_away(error)
         else:
             self.reachability.reached(suspicions)
+        finally:
+            self._probe_began = None
         if self.reachability.is_reachable and self._away_since is not None:
             logger.warning(
                 "the database is reachable again", extra={"seconds": round(time.monotonic() - self._away_since, 1)}
             )
             self._away_since = None
 
+    def _is_probe_late(self) -> bool:
+        """Return whether a probe waits for too long, and nothing succeeded meanwhile.
+
+        SQLite waits up to 10 s for the locks of a write-ahead log, whatever its timeout.
+        """
+        began = self._probe_began
+        silent = self.reachability.seconds_since_reached()
+        return began is not None and min(time.monotonic() - began, silent) > PROBE_SECONDS
+
     def _note_away(self, error: UnavailableError) -> None:
-        self.reachability.lost()
-        if self._away_since is None:
-            self._away_since = time.monotonic()
+        with self._changed:
+            self.reachability.lost()
+            is_first, self._away_since = self._away_since is None, self._away_since or time.monotonic()
+        if is_first:
             logger.warning("the database is unreachable", extra={"reason": error.detail})

@@ -12,6 +12,7 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine, text
 
+from app.database import monitor as monitors
 from app.database.engine import make_engine
 from app.database.migrations import migrate
 from app.database.monitor import DatabaseMonitor
@@ -241,3 +242,38 @@ def test_a_file_that_became_unreadable_is_away(file: Path, monitored_of: Callabl
     file.write_bytes(content)
     until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
     monitored.work()
+
+
+class SilentProbe:
+    """A probe that waits until it is released, and then fails."""
+
+    def __init__(self) -> None:
+        self.began, self.released = Event(), Event()
+
+    def check(self) -> None:
+        self.began.set()
+        self.released.wait(10.0)
+        raise UnavailableError("locked")
+
+    def close(self) -> None:
+        pass
+
+
+def test_while_a_probe_is_late_a_failure_is_an_outage(
+    tmp_path: Path, monitored_of: Callable[[str], Monitored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = SilentProbe()
+    monkeypatch.setattr(monitors, "probe_of", lambda *_: probe)
+    monkeypatch.setattr(monitors, "PROBE_SECONDS", 0.2)
+    monitored = monitored_of(f"sqlite:///{tmp_path}/one.db")
+    with pytest.raises(UnavailableError), monitored.monitor.unit():
+        assert probe.began.wait(10.0)
+        raise UnavailableError("locked")
+    assert not monitored.reachability.is_away
+    time.sleep(0.3)
+    with pytest.raises(UnavailableError), monitored.monitor.unit():
+        raise UnavailableError("locked")
+    assert monitored.reachability.is_away
+    with pytest.raises(OutOfReachError), monitored.monitor.unit():
+        pass
+    probe.released.set()
