@@ -10,8 +10,8 @@ from threading import Thread
 from sqlalchemy import Engine
 
 from app.database.passwords import PasswordFile
-from app.database.probes import PROBE_SECONDS, probe_of
-from app.database.reachability import Reachability
+from app.database.probes import probe_of
+from app.database.reachability import PROBE_SECONDS, Reachability
 from app.errors import OutOfReachError, UnavailableError
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,6 @@ class DatabaseMonitor:
         self._is_closed = False
         self._is_idle = False
         self._away_since: float | None = None
-        self._probe_began: float | None = None
 
     @contextmanager
     def unit(self) -> Iterator[None]:
@@ -57,10 +56,8 @@ class DatabaseMonitor:
                 self._changed.notify_all()
         try:
             yield
-        except UnavailableError as error:
+        except UnavailableError:
             self.reachability.suspect()
-            if self._is_probe_late():
-                self._note_away(error)
             raise
         else:
             self.reachability.reached()
@@ -76,6 +73,8 @@ class DatabaseMonitor:
             self._thread.join(JOIN_SECONDS)
 
     def _begin(self) -> None:
+        if self.reachability.is_probe_late(PROBE_SECONDS):
+            self._note_away(UnavailableError(f"The database did not respond within {PROBE_SECONDS} s."))
         if self.reachability.is_away:
             raise OutOfReachError("The database can't be reached; try again later.")
         if self._thread is None:
@@ -114,7 +113,7 @@ class DatabaseMonitor:
 
     def _check(self) -> None:
         began, suspicions = time.monotonic(), self.reachability.suspicions
-        self._probe_began = began
+        self.reachability.probe_began = began
         try:
             self._probe.check()
         except UnavailableError as error:
@@ -123,21 +122,12 @@ class DatabaseMonitor:
         else:
             self.reachability.reached(suspicions)
         finally:
-            self._probe_began = None
+            self.reachability.probe_began = None
         if self.reachability.is_reachable and self._away_since is not None:
             logger.warning(
                 "the database is reachable again", extra={"seconds": round(time.monotonic() - self._away_since, 1)}
             )
             self._away_since = None
-
-    def _is_probe_late(self) -> bool:
-        """Return whether a probe waits for too long, and nothing succeeded meanwhile.
-
-        SQLite waits up to 10 s for the locks of a write-ahead log, whatever its timeout.
-        """
-        began = self._probe_began
-        silent = self.reachability.seconds_since_reached()
-        return began is not None and min(time.monotonic() - began, silent) > PROBE_SECONDS
 
     def _note_away(self, error: UnavailableError) -> None:
         with self._changed:

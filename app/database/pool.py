@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.database.passwords import Parameters
-from app.database.reachability import Reachability
+from app.database.reachability import PROBE_SECONDS, Reachability
 
 WAIT_SECONDS = 30.0
 """Seconds for which a transaction waits for a connection."""
@@ -53,7 +53,7 @@ def refuse_during_outage(engine: Engine, reachability: Reachability) -> None:
     """
 
     def refuse() -> None:
-        if reachability.is_away:
+        if reachability.is_away or reachability.is_probe_late(PROBE_SECONDS):
             raise engine.dialect.loaded_dbapi.OperationalError("the database can't be reached")
 
     def connect(_dialect: Dialect, _entry: ConnectionPoolEntry, _arguments: list[str], _parameters: Parameters) -> None:

@@ -12,11 +12,9 @@ from sqlalchemy import Engine
 from app.database.engine import file_of
 from app.database.file_connections import uri_of
 from app.database.passwords import Parameters, PasswordFile
+from app.database.reachability import PROBE_SECONDS
 from app.database.watched_connections import WAKE_SECONDS, Result, connection_string
 from app.errors import UnavailableError
-
-PROBE_SECONDS = 2
-"""Seconds after which a database that does not respond counts as unreachable; libpq's shortest timeout."""
 
 
 class Probe(Protocol):

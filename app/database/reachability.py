@@ -4,6 +4,9 @@ import time
 from collections.abc import Callable
 from threading import Condition
 
+PROBE_SECONDS = 2
+"""Seconds after which a database that does not respond counts as unreachable; libpq's shortest timeout."""
+
 
 class Reachability:
     """The state of the database as this process last saw it; safe to use from many threads.
@@ -20,6 +23,8 @@ class Reachability:
         self._now = now
         self._reached_at = now()
         self.suspicions = 0
+        self.probe_began: float | None = None
+        """The time at which the present probe began, by `now`; None where there is none."""
 
     def reached(self, suspicions: int | None = None) -> None:
         """Record that the database has just responded.
@@ -47,6 +52,14 @@ class Reachability:
     def seconds_since_reached(self) -> float:
         """Return the seconds since the database last responded, or since the beginning."""
         return self._now() - self._reached_at
+
+    def is_probe_late(self, seconds: float) -> bool:
+        """Return whether a probe has waited for so many seconds, in which nothing succeeded.
+
+        SQLite waits up to 10 s for the locks of a write-ahead log, whatever its timeout.
+        """
+        began = self.probe_began
+        return began is not None and min(self._now() - began, self.seconds_since_reached()) > seconds
 
     def _become(self, *, is_reachable: bool, is_away: bool) -> None:
         with self.changed:

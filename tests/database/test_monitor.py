@@ -11,8 +11,10 @@ from threading import Event
 
 import pytest
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import OperationalError
 
 from app.database import monitor as monitors
+from app.database import pool
 from app.database.engine import make_engine
 from app.database.migrations import migrate
 from app.database.monitor import DatabaseMonitor
@@ -259,21 +261,20 @@ class SilentProbe:
         pass
 
 
-def test_while_a_probe_is_late_a_failure_is_an_outage(
+def test_a_probe_without_a_response_is_an_outage_before_it_fails(
     tmp_path: Path, monitored_of: Callable[[str], Monitored], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     probe = SilentProbe()
     monkeypatch.setattr(monitors, "probe_of", lambda *_: probe)
-    monkeypatch.setattr(monitors, "PROBE_SECONDS", 0.2)
+    for module in (monitors, pool):
+        monkeypatch.setattr(module, "PROBE_SECONDS", 0.2)
     monitored = monitored_of(f"sqlite:///{tmp_path}/one.db")
-    with pytest.raises(UnavailableError), monitored.monitor.unit():
+    with monitored.monitor.unit():  # the first transaction starts the probes
         assert probe.began.wait(10.0)
-        raise UnavailableError("locked")
     assert not monitored.reachability.is_away
     time.sleep(0.3)
-    with pytest.raises(UnavailableError), monitored.monitor.unit():
-        raise UnavailableError("locked")
-    assert monitored.reachability.is_away
     with pytest.raises(OutOfReachError), monitored.monitor.unit():
         pass
+    with pytest.raises(OperationalError, match="can't be reached"):
+        monitored.engine.connect()
     probe.released.set()
