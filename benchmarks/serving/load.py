@@ -104,17 +104,19 @@ def flooded(request: Request, *, per_second: float) -> Iterator[Flood]:
 
 
 def _flood(request: Request, per_second: float, parent: "Connection[object, object]") -> None:
+    """Send and count, parsing little: it shares a core with the client whose requests are timed."""
     sent = refused = 0
     with socket.create_connection((request.host, request.port)) as open_socket:
         parent.send(None)
         began = perf_counter()
         while not parent.poll(max(0.0, began + sent / per_second - perf_counter())):
             open_socket.sendall(request.content)
-            response = HTTPResponse(open_socket, method="POST")
-            response.begin()
-            response.read()
+            head, _, body = open_socket.recv(2**16).partition(b"\r\n\r\n")
+            missing = int(head.lower().partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0]) - len(body)
+            while missing > 0:
+                missing -= len(open_socket.recv(missing))
             sent += 1
-            refused += response.status == 429
+            refused += head.startswith(b"HTTP/1.1 429 ")
     parent.send((sent, refused))
 
 
