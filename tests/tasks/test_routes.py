@@ -113,6 +113,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ],
         "standardise": True,
         "missing": "error",
+        "missing_reason": "No column has missing values, so a row to predict needs every input.",
         "split": {"type": "random"},
         "holdout": 0.0,
         "validation": None,
@@ -568,10 +569,16 @@ def test_all_that_is_wrong_is_stated_together(client: TestClient) -> None:
 
 
 def test_gaps_are_refused_unless_something_is_done_about_them(client: TestClient) -> None:
-    response = client.post(PATH, json={**SUBMIT, "inputs": ["x", "gaps"]})
+    response = client.post(PATH, json={**SUBMIT, "inputs": ["x", "gaps"], "missing": "error"})
     assert response.status_code == 422
     assert [error["pointer"] for error in response.json()["errors"]] == ["/inputs/1"]
     submitted(client, inputs=["x", "gaps"], missing="drop_rows")
+
+
+def test_gaps_get_an_indicator_and_the_job_has_the_reason(client: TestClient) -> None:
+    job = client.post(PATH, json={**SUBMIT, "inputs": ["x", "gaps"]}).json()
+    assert job["missing"] == "indicator"
+    assert job["missing_reason"].startswith("Input `gaps` (")
 
 
 def test_a_dataset_that_is_not_there_or_was_deleted_is_404(client: TestClient) -> None:

@@ -69,6 +69,8 @@ class SupervisedJobOut(JobBase):
     """
     standardise: bool
     missing: Missing
+    missing_reason: str
+    """The reason for this treatment of missing values."""
     split: Split
     holdout: float
     validation: Validation | None
@@ -101,6 +103,8 @@ class ComponentsJobOut(TrainingJob):
     """The share of the variance in feature space that components are to explain."""
     standardise: bool
     missing: Missing
+    missing_reason: str
+    """The reason for this treatment of missing values."""
     seed: int
 
 

@@ -149,6 +149,7 @@ def _requested(job: JobBase) -> list[tuple[str, str | None]]:
             return [
                 ("task", f"{job.task}: {job.task_reason}"),
                 ("target", job.target),
+                ("missing values", job.missing_reason or None),
                 ("likelihood", str(job.likelihood["type"]).replace("_", " ")),
                 ("prior", str(job.prior["type"]).replace("_", " ")),
                 ("compared models", "; ".join(map(fit_name, job.compared_models)) or None),

@@ -75,7 +75,7 @@ class Missing(StrEnum):
 MissingValues = Annotated[
     Missing | None,
     typer.Option(
-        show_default="error",
+        show_default="indicator where there are some",
         help="error refuses missing values; drop_rows leaves out their rows; indicator fills them with the mean and "
         "adds a 0/1 column.",
     ),

@@ -64,7 +64,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
     _has_all_names: bool
     """True if these are all columns of the table that was learned from, also those that are left out."""
     inputs: Sequence[str] | None
-    missing: Missing
+    missing: Missing | None
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there is a version."""
@@ -236,9 +236,9 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         return self._version.exported.report.plan.missing == "indicator"
 
     def __sklearn_tags__(self) -> object:
-        """Return the tags: gaps are accepted where they are requested."""
+        """Return the tags: gaps are accepted unless they are refused or left out."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "indicator"
+        tags.input_tags.allow_nan = self.missing in {None, "indicator"}
         return tags
 
 

@@ -37,9 +37,9 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         The share of the variance that the components explain; the remainder is noise.
     standardise : bool, optional
         Whether inputs are standardised. By default unless a width is given.
-    missing : {"error", "drop_rows", "indicator"}, default="error"
+    missing : {"error", "drop_rows", "indicator"}, default=None
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
-        input with gaps.
+        input with gaps. By default "indicator" where an input has gaps in `fit`, else "error".
     seed : int, default=0
         Determines which rows are drawn of many, as random_state does in scikit-learn.
     components : int, default=10
@@ -83,7 +83,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         width: float | Sequence[float] | None = None,
         min_explained_variance: float = 0.9,
         standardise: bool | None = None,
-        missing: Missing = "error",
+        missing: Missing | None = None,
         seed: int = 0,
         components: int = 10,
     ) -> None:

@@ -42,9 +42,9 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         The algorithm that maximises the evidence. By default it follows from the prior.
     standardise : bool, optional
         Whether inputs are standardised. By default unless a width is given as a number.
-    missing : {"error", "drop_rows", "indicator"}, default="error"
+    missing : {"error", "drop_rows", "indicator"}, default=None
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
-        input with gaps.
+        input with gaps. By default "indicator" where an input has gaps in `fit`, else "error".
     split : dict, optional
         The rows that stay together in holdout and folds: ``{"type": "random"}``, the default,
         ``{"type": "group", "column": "patient"}`` or ``{"type": "order", "column": "day"}``.

@@ -51,7 +51,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         prior: object = None,
         algorithm: object = None,
         standardise: bool | None = None,
-        missing: Missing = "error",
+        missing: Missing | None = None,
         split: object = None,
         holdout: float = 0.0,
         validation: object = None,

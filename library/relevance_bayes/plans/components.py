@@ -2,9 +2,10 @@
 
 from relevance_bayes.plans.choices import seed_faults
 from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
+from relevance_bayes.plans.missing import gap_faults, resolved_missing
 from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest
-from relevance_bayes.plans.rows import gap_faults, share_faults
+from relevance_bayes.plans.rows import share_faults
 from relevance_bayes.plans.target import refusal
 from relevance_bayes.tables.columns import TableSummary
 from relevance_bayes.tables.encoding.inputs import MAX_SCALED
@@ -19,6 +20,7 @@ def plan_components(request: ComponentsRequest, dataset: TableSummary) -> Compon
     columns, ignored, input_faults = chosen_inputs(dataset, request.inputs)
     standardise = request.standardise if request.standardise is not None else request.width is None
     inputs = placed(columns, request.inputs)
+    missing = resolved_missing(request.missing, (), inputs)
     faults = [
         *input_faults,
         *scale_faults(inputs, named=request.inputs is not None, standardise=standardise),
@@ -26,8 +28,8 @@ def plan_components(request: ComponentsRequest, dataset: TableSummary) -> Compon
         *_width_faults(request),
         *_explained_faults(request.min_explained_variance),
         *seed_faults(request.seed),
-        *(gap_faults(dataset, inputs) if request.missing == "error" else ()),
-        *(share_faults(dataset, 0.0, columns) if request.missing == "drop_rows" else ()),
+        *(gap_faults(dataset, inputs) if missing.treatment == "error" else ()),
+        *(share_faults(dataset, 0.0, columns) if missing.treatment == "drop_rows" else ()),
     ]
     if faults:
         raise refusal(*faults)
@@ -40,7 +42,8 @@ def plan_components(request: ComponentsRequest, dataset: TableSummary) -> Compon
         widths=width if isinstance(width, tuple) else None if width is None else (width,),
         min_explained_variance=request.min_explained_variance,
         standardise=standardise,
-        missing=request.missing,
+        missing=missing.treatment,
+        missing_reason=missing.reason,
         seed=request.seed,
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from relevance_bayes.plans.inputs import Placed, is_constant
+from relevance_bayes.plans.missing import gap_faults
 from relevance_bayes.plans.requests import (
     MAX_FOLDS,
     MIN_FOLDS,
@@ -13,11 +14,10 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
 )
 from relevance_bayes.plans.split import held_out_rows
-from relevance_bayes.plans.target import NOISE_POINTER, unknown_column
+from relevance_bayes.plans.target import unknown_column
 from relevance_bayes.tables.columns import ColumnSummary, TableSummary
 from relevance_bayes.types.errors import Fault
-
-MAX_GAPS_LISTED = 20
+from relevance_bayes.types.values import Missing
 
 
 def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:
@@ -40,37 +40,18 @@ def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fa
     return [Fault(wrong, "/split/column", column=name)]
 
 
-def row_faults(dataset: TableSummary, request: SupervisedRequest, target: ColumnSummary, inputs: Placed) -> list[Fault]:
-    """Return faults for missing values that are refused, and too few rows. `inputs` are pointers and columns."""
-    needed = [("/target", target)]
-    if not isinstance(request.split, RandomSplit) and request.split.column is not None:
-        splitter = dataset.column(request.split.column)
-        needed += [("/split/column", splitter)] if splitter is not None else []
-    noise = None if request.noise_column is None else dataset.column(request.noise_column)
-    needed += [(NOISE_POINTER, noise)] if noise is not None else []
-    gaps = gap_faults(dataset, [*needed, *inputs]) if request.missing == "error" else []
-    dropped_by = {"error": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
+def row_faults(
+    dataset: TableSummary, request: SupervisedRequest, missing: Missing, needed: Placed, inputs: Placed
+) -> list[Fault]:
+    """Return faults for missing values that are refused, and too few rows.
+
+    `needed` and `inputs` are pointers and columns; rows without one of those needed are left out.
+    """
+    gaps = gap_faults(dataset, [*needed, *inputs]) if missing == "error" else []
+    dropped_by = {"error": [], "drop_rows": [*needed, *inputs], "indicator": needed}[missing]
     dropping = [column for _, column in dropped_by]
     shares = share_faults(dataset, request.holdout, dropping)
     return [*gaps, *(shares or _fold_faults(dataset, request, dropping))]
-
-
-def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
-    """Return faults for columns with missing values, which are refused."""
-    faults = []
-    for pointer, column in needed:
-        if column.missing:
-            gaps = f"{column.missing} missing value{'s' if column.missing > 1 else ''} in {dataset.rows} rows"
-            detail = f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave those rows out, or "indicator"'
-            if pointer.startswith("/inputs"):
-                detail += " to replace them with the mean and add a 0/1 column."
-            else:
-                detail += " for inputs: in both cases rows with one here are left out."
-            faults.append(Fault(detail, pointer, column=column.name))
-    if len(faults) > MAX_GAPS_LISTED:
-        more = Fault(f"{len(faults) - MAX_GAPS_LISTED} more columns have missing values.", "/missing")
-        return [*faults[:MAX_GAPS_LISTED], more]
-    return faults
 
 
 def share_faults(dataset: TableSummary, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:

@@ -14,6 +14,7 @@ from relevance_bayes.plans.classes import class_alternatives
 from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
 from relevance_bayes.plans.likelihoods import likelihood_faults
 from relevance_bayes.plans.local import local_faults, planned_local
+from relevance_bayes.plans.missing import required_columns, resolved_missing
 from relevance_bayes.plans.names import default_model_name, name_faults
 from relevance_bayes.plans.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
 from relevance_bayes.plans.rows import row_faults, split_faults
@@ -35,6 +36,8 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
     spec = chosen_spec(request, target.task, classes=len(target.classes), rows=dataset.rows, inputs=names)
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     inputs = placed(columns, request.inputs)
+    needed = required_columns(dataset, request, target.column)
+    missing = resolved_missing(request.missing, needed, inputs)
     faults = [
         *input_faults,
         *scale_faults(inputs, named=request.inputs is not None, standardise=standardise),
@@ -44,7 +47,7 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         *(group_faults(request, columns) or spec_faults(spec)),
         *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
         *split_faults(dataset, request.split, target=request.target),
-        *row_faults(dataset, request, target.column, inputs),
+        *row_faults(dataset, request, missing.treatment, needed, inputs),
         *local_faults(request, spec, dataset.rows),
     ]
     if faults:
@@ -66,7 +69,8 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         ignored=ignored,
         spec=chosen,
         standardise=standardise,
-        missing=request.missing,
+        missing=missing.treatment,
+        missing_reason=missing.reason,
         split=request.split,
         holdout=request.holdout,
         validation=request.validation,

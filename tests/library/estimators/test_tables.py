@@ -62,9 +62,16 @@ def test_a_model_explains_a_table_and_its_intervals_contain_the_targets(model: R
     assert ((interval[:, 0] < mean) & (mean < interval[:, 1])).all()
 
 
-def test_gaps_are_refused_unless_they_are_requested(made: Callable[[Cells], object]) -> None:
+def test_gaps_are_refused_on_request(made: Callable[[Cells], object]) -> None:
     with pytest.raises(ValueError, match=r"`temperature` has 1 missing value.*(?s:.*)`weather` has 1 missing value"):
-        RelevanceRegressor().fit(made(TABLE), litres(TABLE))
+        RelevanceRegressor(missing="error").fit(made(TABLE), litres(TABLE))
+
+
+def test_gaps_have_an_indicator_by_default() -> None:
+    model = RelevanceRegressor(effort="quick").fit(MAKERS["pyarrow"](TABLE), litres(TABLE))
+    assert model.report_.plan.missing == "indicator"
+    assert model.report_.plan.missing_reason.startswith("Inputs `temperature` (1 row) and `weather` (1 row) with missing")
+    assert np.isfinite(model.predict(MAKERS["pyarrow"](TABLE))).all()
 
 
 def test_rows_with_gaps_are_left_out_on_request() -> None:

@@ -54,6 +54,9 @@ def requesting(target: str = "y") -> SupervisedRequest:
     return SupervisedRequest(DATASET_ID, target)
 
 
+REFUSING = replace(requesting(), missing="error")
+
+
 def faults_of(request: SupervisedRequest, dataset: Dataset = DATASET) -> tuple[Fault, ...]:
     with pytest.raises(InvalidRequestError) as caught:
         plan(request, dataset)
@@ -616,7 +619,7 @@ def test_ten_thousand_columns_and_emoji_names_are_planned() -> None:
 @pytest.mark.parametrize(("name", "pointer"), [("x", "/inputs"), ("y", "/target"), ("colour", "/inputs")])
 def test_gaps_are_refused_with_their_count_and_the_two_other_choices(name: str, pointer: str) -> None:
     column = texts("red", None, "blue", None) if name == "colour" else numbers(1, None, 3, None)
-    fault = only_fault(requesting(), with_column(name, column))
+    fault = only_fault(REFUSING, with_column(name, column))
     assert (fault.pointer, fault.column) == (pointer, name)
     assert f"`{name}` has 2 missing values in 4 rows" in fault.detail
     assert "drop_rows" in fault.detail
@@ -625,11 +628,11 @@ def test_gaps_are_refused_with_their_count_and_the_two_other_choices(name: str, 
 
 def test_gaps_in_the_target_are_stated_to_be_left_out_either_way() -> None:
     dataset = with_column("y", numbers(1, None, 3, 4))
-    assert "in both cases rows with one here are left out" in only_fault(requesting(), dataset).detail
+    assert "in both cases rows with one here are left out" in only_fault(REFUSING, dataset).detail
 
 
 def test_gaps_in_a_named_input_have_its_pointer() -> None:
-    request = replace(requesting(), inputs=("colour", "x"))
+    request = replace(REFUSING, inputs=("colour", "x"))
     assert only_fault(request, with_column("x", numbers(1, None, 3, 4))).pointer == "/inputs/1"
 
 
@@ -640,9 +643,43 @@ def test_gaps_in_columns_that_are_not_used_do_not_matter() -> None:
 
 def test_of_very_many_columns_with_gaps_the_first_are_reported() -> None:
     table: Block = {f"c{number}": numbers(1, 2, None) for number in range(100)} | {"y": numbers(1, 2, 4)}
-    faults = faults_of(requesting(), dataset_of(table))
+    faults = faults_of(REFUSING, dataset_of(table))
     assert len(faults) == 21
     assert "80 more columns" in faults[-1].detail
+
+
+@pytest.mark.parametrize(
+    ("table", "missing", "reason"),
+    [
+        ({"x": numbers(1, 2, 3, 4)}, "error", "No column has missing values"),
+        ({"x": numbers(1, None, 3, 4)}, "indicator", "Input `x` (1 row) with missing values"),
+        (
+            {"x": numbers(1, 2, 3, 4), "y": numbers(1, 2, None, 7)},
+            "indicator",
+            "Rows without `y` (1 row) are left out.",
+        ),
+        (
+            {f"x{number}": numbers(number, 1, None, None) for number in range(5)} | {"y": numbers(1, None, 3, 7)},
+            "indicator",
+            "Inputs `x0` (2 rows), `x2` (2 rows), `x3` (2 rows) and 1 more with missing values: each has a 0/1 column",
+        ),
+    ],
+)
+def test_the_treatment_of_gaps_follows_from_the_columns(table: Block, missing: Missing, reason: str) -> None:
+    found = plan(requesting(), dataset_of({"y": numbers(1, 2, 4, 7), **table}))
+    assert found.missing == missing
+    assert reason in found.missing_reason
+
+
+def test_gaps_in_columns_of_noise_and_split_are_those_of_rows_that_are_left_out() -> None:
+    found = plan(replace(requesting(), split=GroupSplit("g")), with_column("g", texts("a", "b", None, "a")))
+    assert (found.missing, found.missing_reason) == ("indicator", "Rows without `g` (1 row) are left out.")
+
+
+@pytest.mark.parametrize("missing", ["error", "drop_rows", "indicator"])
+def test_a_requested_treatment_of_gaps_is_planned(missing: Missing) -> None:
+    found = plan(replace(requesting(), missing=missing), DATASET)
+    assert (found.missing, found.missing_reason) == (missing, "The request names it.")
 
 
 @pytest.mark.parametrize("missing", ["drop_rows", "indicator"])
@@ -700,7 +737,7 @@ def test_rows_are_ordered_as_they_came_without_a_column() -> None:
 
 def test_gaps_in_the_column_of_a_split_are_refused() -> None:
     dataset = with_column("g", texts("a", "b", None, "a"))
-    assert only_fault(replace(requesting(), split=GroupSplit("g")), dataset).pointer == "/split/column"
+    assert only_fault(replace(REFUSING, split=GroupSplit("g")), dataset).pointer == "/split/column"
     assert plan(replace(requesting(), split=GroupSplit("g"), missing="indicator"), dataset).missing == "indicator"
 
 

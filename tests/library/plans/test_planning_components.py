@@ -51,7 +51,9 @@ def test_gaps_may_be_filled_or_left_out() -> None:
     table = dataset_of(GAPS)
     assert plan(replace(REQUEST, missing="indicator"), table).missing == "indicator"
     assert plan(replace(REQUEST, missing="drop_rows"), table).missing == "drop_rows"
-    assert [pointer for pointer, _ in faults(REQUEST, GAPS)] == ["/inputs", "/inputs"]
+    assert plan(REQUEST, table).missing == "indicator"
+    assert "`x` (1 row)" in plan(REQUEST, table).missing_reason
+    assert [pointer for pointer, _ in faults(replace(REQUEST, missing="error"), GAPS)] == ["/inputs", "/inputs"]
     few: Block = {"x": numbers(0.0, None, None), "z": numbers(1.0, 2.0, 3.0)}
     left = replace(REQUEST, inputs=("x", "z"), width=1.0, missing="drop_rows")
     assert [pointer for pointer, _ in faults(left, few)] == ["/missing"]

@@ -68,7 +68,7 @@ def test_as_an_input_it_is_refused_where_it_was_named() -> None:
     ],
 )
 def test_what_is_no_noise_is_refused(column: Column, given: str) -> None:
-    fault = only_fault(REQUEST, with_noise(column))
+    fault = only_fault(replace(REQUEST, missing="error"), with_noise(column))
     assert (fault.pointer, fault.column) == (POINTER, "sd")
     assert given in fault.detail
 

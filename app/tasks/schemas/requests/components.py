@@ -43,10 +43,12 @@ class ComponentsJobIn(JobIn):
         description="Whether the inputs are standardised to mean 0 and sd 1. Default: unless a `width` is given, which "
         "is then in the units of the inputs.",
     )
-    missing: Missing = Field(
-        "error",
-        description="The handling of gaps: the request is refused (`error`), rows with a gap are left out "
-        "(`drop_rows`), or gaps are filled with the mean and a 0/1 column marks them (`indicator`).",
+    missing: Missing | None = Field(
+        None,
+        description="The handling of missing values. `error`: a training with one is refused, and so is a "
+        "row to predict. `drop_rows`: rows with one are left out of the training. `indicator`: the mean, or the shares "
+        "of the categories, replaces them, and a 0/1 column marks them where there were some. Default: "
+        "`indicator` where a column has missing values, else `error`.",
     )
     model: NameIn | None = Field(None, description="The model's name. Default: the dataset's.")
     seed: int = Field(

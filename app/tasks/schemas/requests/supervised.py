@@ -89,7 +89,13 @@ class SupervisedJobIn(JobIn):
         None,
         description="Whether inputs are standardised to mean 0 and sd 1. Default: unless a width is given as a number.",
     )
-    missing: Missing = Field("error", description="The handling of rows with a missing value.")
+    missing: Missing | None = Field(
+        None,
+        description="The handling of missing values. `error`: a training with one is refused, and so is a "
+        "row to predict. `drop_rows`: rows with one are left out of the training. `indicator`: the mean, or the shares "
+        "of the categories, replaces them, and a 0/1 column marks them where there were some; rows without a target "
+        "are left out. Default: `indicator` where a column has missing values, else `error`.",
+    )
     split: Annotated[Split, Field(discriminator="type")] = Field(
         RandomSplit(), description="The rows that are kept together in holdout and folds."
     )

@@ -30,6 +30,7 @@ class SupervisedJob(Job):
     compared_models: tuple[ComparedModel, ...]
     standardise: bool
     missing: str
+    missing_reason: str = ""
     split: Choice
     holdout: float
     seed: int
@@ -66,6 +67,7 @@ class ComponentsJob(Job):
     min_explained_variance: float
     standardise: bool
     missing: str
+    missing_reason: str = ""
     seed: int
 
 

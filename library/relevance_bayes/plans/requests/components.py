@@ -22,7 +22,7 @@ class ComponentsRequest:
     width: float | tuple[float, ...] | None = None
     min_explained_variance: float = 0.9
     standardise: bool | None = None
-    missing: Missing = "error"
+    missing: Missing | None = None
     model: str | None = None
     seed: int = 0
     task: Literal["components"] = "components"
@@ -41,6 +41,7 @@ class ComponentsPlan:
     standardise: bool
     missing: Missing
     seed: int
+    missing_reason: str = ""
     task: Literal["components"] = "components"
 
     target_member: ClassVar[str] = "target"

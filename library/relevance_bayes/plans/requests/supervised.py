@@ -192,7 +192,7 @@ class SupervisedRequest:
     prior: PriorChoice | None = None
     algorithm: Algorithm | None = None
     standardise: bool | None = None
-    missing: Missing = "error"
+    missing: Missing | None = None
     split: Split = field(default_factory=RandomSplit)
     holdout: float = 0.0
     validation: Validation | None = None
@@ -237,6 +237,7 @@ class SupervisedPlan:
     effort: Effort = "quick"
     max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
     local: LocalPlan | None = None
+    missing_reason: str = ""
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""
