@@ -11,7 +11,7 @@ from app.datasets.schemas import RowOut, dataset_record
 from app.datasets.service import Datasets
 from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.formats import TABLE_FORMATS, listed
-from app.formats.options import Decimal, ReadOptions
+from app.formats.options import Decimal, ReadOptions, Thousands
 from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client
@@ -48,6 +48,7 @@ Name = Annotated[
 ]
 Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
 DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
+ThousandsMark = Annotated[Thousands | None, Query(description=described("thousands"))]
 Header = Annotated[bool | None, Query(description="CSV: whether the first line has column names. Default: detected.")]
 Sheet = Annotated[str | None, Query(description=described("sheet"))]
 Kinds = Annotated[
@@ -82,11 +83,12 @@ async def upload(
     name: Name = None,
     delimiter: Delimiter = None,
     decimal: DecimalMark = None,
+    thousands: ThousandsMark = None,
     header: Header = None,
     sheet: Sheet = None,
 ) -> Response:
     """Store a table, whose column kinds are inferred from its first 1,000 rows, or an image."""
-    options, declared = ReadOptions(delimiter, decimal, header, sheet), declared_kinds(kinds)
+    options, declared = ReadOptions(delimiter, decimal, header, sheet, thousands), declared_kinds(kinds)
     limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 

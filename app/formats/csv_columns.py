@@ -16,7 +16,7 @@ from app.formats.cell_faults import (
     out_of_range,
     too_long_an_integer,
 )
-from app.formats.options import Decimal
+from app.formats.separators import Separators
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import (
     FALSE_TEXTS,
@@ -32,7 +32,7 @@ from relevance_bayes.types.values import ColumnKind
 Columns = Sequence[tuple[Column, CellFaults]]
 
 
-def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exact: Sequence[bool]) -> Columns:
+def numbers_of_texts(columns: Sequence[pa.StringArray], *, separators: Separators, exact: Sequence[bool]) -> Columns:
     """Return columns (N,) of numbers from N cells each, missing where empty, and the faults.
 
     They are converted at once where all cells fit, because a wide table has thousands of short columns. `exact` refuses
@@ -40,9 +40,9 @@ def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exa
     """
     if not columns:
         return []
-    values = _cast(pa.concat_arrays(columns), decimal)
+    values = _cast(pa.concat_arrays(columns), separators)
     if values is None or bool((np.abs(values) >= MAX_EXACT_INTEGER).any()):
-        return [_numbers(texts, decimal, exact=keep) for texts, keep in zip(columns, exact, strict=True)]
+        return [_numbers(texts, separators, exact=keep) for texts, keep in zip(columns, exact, strict=True)]
     return [(NumberColumn(row), []) for row in values.reshape(len(columns), -1)]
 
 
@@ -96,10 +96,10 @@ def _cell_faults(codes: NDArray[np.int32], labels: Sequence[str], reasons: Seque
     return [(row, bad[code]) for row, code in zip(rows.tolist(), codes[rows].tolist(), strict=True)]
 
 
-def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, CellFaults]:
-    values = _cast(texts, decimal)
+def _numbers(texts: pa.StringArray, separators: Separators, *, exact: bool) -> tuple[NumberColumn, CellFaults]:
+    values = _cast(texts, separators)
     if values is None:
-        return _numbers_one_by_one(texts, decimal, exact=exact)
+        return _numbers_one_by_one(texts, separators, exact=exact)
     cell_faults: CellFaults = []
     if exact:
         large = np.flatnonzero(np.abs(values) >= MAX_EXACT_INTEGER)
@@ -110,16 +110,15 @@ def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[N
     return NumberColumn(values), cell_faults
 
 
-def _cast(texts: pa.StringArray, decimal: Decimal) -> NDArray[np.float64] | None:
+def _cast(texts: pa.StringArray, separators: Separators) -> NDArray[np.float64] | None:
     """Return all cells as numbers, None where some are not finite numbers."""
-    if decimal == ",":
-        if pc.any(pc.match_substring(texts, ".")).as_py():
-            return None
-        texts = pc.replace_substring(texts, ",", ".")
+    pointed = separators.pointed_all(texts)
+    if pointed is None:
+        return None
     attempts: tuple[Callable[[pa.StringArray], pa.StringArray], ...] = (lambda cells: cells, _without_blanks)
     for prepare in attempts:
         try:
-            prepared = prepare(texts)
+            prepared = prepare(pointed)
             numbers = pc.cast(prepared, pa.float64())
         except pa.ArrowInvalid:
             continue
@@ -136,14 +135,16 @@ def _without_blanks(texts: pa.StringArray) -> pa.StringArray:
     return present
 
 
-def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, CellFaults]:
+def _numbers_one_by_one(
+    texts: pa.StringArray, separators: Separators, *, exact: bool
+) -> tuple[NumberColumn, CellFaults]:
     values = np.full(len(texts), np.nan)
     cell_faults: CellFaults = []
     for row, cell in enumerate(texts.to_pylist()):
         shown = "" if cell is None else str(cell).strip()
         if not shown:
             continue
-        text = pointed(shown, decimal)
+        text = separators.pointed(shown)
         if is_not_finite(text):
             cell_faults.append((row, not_finite(shown)))
         elif not is_number(text):
@@ -157,14 +158,7 @@ def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool)
     return NumberColumn(values), cell_faults
 
 
-def has_only_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
+def has_only_numbers(texts: pa.StringArray, separators: Separators) -> bool:
     """Return whether all cells are finite numbers that float64 represents exactly."""
-    values = _cast(texts, decimal)
+    values = _cast(texts, separators)
     return values is not None and not (np.abs(values) >= MAX_EXACT_INTEGER).any()
-
-
-def pointed(text: str, decimal: Decimal) -> str:
-    """Return a number's text with a decimal point; not a number where it has a point besides a decimal comma."""
-    if decimal == ".":
-        return text
-    return text.replace(",", ".") if "." not in text else text + " "

@@ -9,9 +9,10 @@ from app.formats.cell_faults import MAX_FAULTS_REPORTED, CellFaults
 from app.formats.csv_columns import column_of_texts, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of
-from app.formats.csv_stream import find_decimal, strings_of, text_batches
+from app.formats.csv_stream import strings_of, text_batches
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.options import ReadOptions
+from app.formats.separators import find_separators
 from app.formats.spool import BodyFile, BodyInMemory
 from relevance_bayes.tables.columns import Column
 from relevance_bayes.types.errors import Fault
@@ -34,11 +35,12 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
         batches.append(batch)
     need_rows(rows)
     table = pa.Table.from_batches(batches)
-    decimal = options.decimal or find_decimal(table, dialect.delimiter)
+    numeric = [name for name, kind in columns if kind == "number"]
+    read_as_numbers = [(name, table.column(dialect.names.index(name))) for name in numeric]
+    separators = find_separators(read_as_numbers, dialect.delimiter, options)
     (whole,) = table.combine_chunks().to_batches()
     texts = dict(zip(dialect.names, strings_of(whole), strict=True))
-    numeric = [name for name, kind in columns if kind == "number"]
-    numbers = numbers_of_texts([texts[name] for name in numeric], decimal=decimal, exact=[False] * len(numeric))
+    numbers = numbers_of_texts([texts[name] for name in numeric], separators=separators, exact=[False] * len(numeric))
     read = dict(zip(numeric, numbers, strict=True))
     read |= {name: column_of_texts(kind, texts[name]) for name, kind in columns if kind != "number"}
     block: dict[str, Column] = {name: read[name][0] for name, _ in columns}

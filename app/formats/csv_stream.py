@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from itertools import chain
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, refuse
-from app.formats.csv_columns import column_of_texts, has_only_numbers, numbers_of_texts, pointed
+from app.formats.csv_columns import column_of_texts, has_only_numbers, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
-from app.formats.options import Decimal, ReadOptions
+from app.formats.options import ReadOptions
+from app.formats.separators import Separators, find_separators
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
-from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_texts
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
@@ -35,7 +35,7 @@ class _Reading:
 
     file: BodyFile
     dialect: Dialect
-    decimal: Decimal
+    separators: Separators
     kinds: tuple[ColumnKind, ...]
     inferred: frozenset[str]
 
@@ -55,11 +55,16 @@ def open_csv(
     if not head:
         raise InvalidDataError("The table has no rows: the file has only a header.")
     table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
-    decimal = options.decimal or find_decimal(table, dialect.delimiter)
+    undeclared = [
+        (name, table.column(position))
+        for position, name in enumerate(dialect.names)
+        if declared.get(name, "number") == "number"
+    ]
+    separators = find_separators(undeclared, dialect.delimiter, options)
     kinds = kinds_of(
-        dialect.names, declared, (_kind_of(table, position, decimal) for position in range(table.num_columns))
+        dialect.names, declared, (_kind_of(table, position, separators) for position in range(table.num_columns))
     )
-    reading = _Reading(file, dialect, decimal, kinds, frozenset(dialect.names) - declared.keys())
+    reading = _Reading(file, dialect, separators, kinds, frozenset(dialect.names) - declared.keys())
     return TableStream(dialect.names, kinds, _blocks(chain(head, batches), reading))
 
 
@@ -114,38 +119,14 @@ def _texts(table: pa.Table, position: int) -> list[str]:
     return [str(cell).strip() for cell in table.column(position).to_pylist() if cell is not None]
 
 
-def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
-    """Return the decimal separator: a comma where numbers have one, unless commas delimit cells.
-
-    Raises InvalidDataError where some numbers have a comma and others a point.
-    """
-    if delimiter == "," or not _has_number(table, ","):
-        return "."
-    if _has_number(table, "."):
-        raise InvalidDataError(
-            "Some numbers have a decimal comma, others a point: set decimal=, and declare the columns that are text."
-        )
-    return ","
-
-
-def _has_number(table: pa.Table, mark: str) -> bool:
-    """Return whether a cell is a number with this decimal separator."""
-    marked = [
-        position
-        for position in range(table.num_columns)
-        if pc.any(pc.match_substring(table.column(position), mark)).as_py()
-    ]
-    return any(
-        mark in text and is_number(text.replace(mark, ".")) for position in marked for text in _texts(table, position)
-    )
-
-
-def _kind_of(table: pa.Table, position: int, decimal: Decimal) -> ColumnKind:
+def _kind_of(table: pa.Table, position: int, separators: Separators) -> ColumnKind:
     if all(
-        has_only_numbers(texts, decimal) for texts in table.column(position).chunks if isinstance(texts, pa.StringArray)
+        has_only_numbers(texts, separators)
+        for texts in table.column(position).chunks
+        if isinstance(texts, pa.StringArray)
     ):
         return "number"
-    return kind_of_texts(pointed(text, decimal) for text in _texts(table, position))
+    return kind_of_texts(separators.pointed(text) for text in _texts(table, position))
 
 
 def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Block]:
@@ -168,7 +149,7 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
     kinds = dict(zip(reading.dialect.names, reading.kinds, strict=True))
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     exact = [name in reading.inferred for name in numeric]
-    numbers = numbers_of_texts([texts[name] for name in numeric], decimal=reading.decimal, exact=exact)
+    numbers = numbers_of_texts([texts[name] for name in numeric], separators=reading.separators, exact=exact)
     read = dict(zip(numeric, numbers, strict=True))
     read |= {name: column_of_texts(kind, texts[name]) for name, kind in kinds.items() if kind != "number"}
     block: dict[str, Column] = {name: read[name][0] for name in kinds}

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Decimal = Literal[".", ","]
+Thousands = Literal[".", ",", " ", "'"]
 
-OptionName = Literal["delimiter", "decimal", "sheet"]
+OptionName = Literal["delimiter", "decimal", "thousands", "sheet"]
 """Options that prediction requests take as query parameters."""
 
 
@@ -13,13 +14,14 @@ OptionName = Literal["delimiter", "decimal", "sheet"]
 class ReadOptions:
     """Options of how a body is parsed; None is detected.
 
-    `delimiter`, `decimal` and `header` are for CSV, `sheet` for workbooks. `media_type` is the body's own.
+    `delimiter`, `decimal`, `thousands` and `header` are for CSV, `sheet` for workbooks. `media_type` is the body's own.
     """
 
     delimiter: str | None = None
     decimal: Decimal | None = None
     header: bool | None = None
     sheet: str | None = None
+    thousands: Thousands | None = None
     media_type: str = ""
 
 

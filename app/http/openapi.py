@@ -21,6 +21,7 @@ from app.http.session_cookies import HOST_NAME, NAME
 DESCRIBED: Mapping[OptionName, str] = {
     "delimiter": "the delimiter, detected by default.",
     "decimal": "the decimal separator, `.` or `,`, detected by default.",
+    "thousands": "the separator of groups of three digits, `,`, `.`, a space or `'`; a comma or point is detected.",
     "sheet": "the name of the sheet, by default the first.",
 }
 """Descriptions of the options of a body's format."""

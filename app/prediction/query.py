@@ -3,18 +3,22 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from app.formats.options import Decimal, OptionName, ReadOptions
+from app.formats.options import Decimal, OptionName, ReadOptions, Thousands
 from app.http.bodies import checked
 from app.prediction.schemas.predict import PredictOptionsIn
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
-_DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
+_DECIMAL: TypeAdapter[Decimal | None] = TypeAdapter(Decimal | None)
+_THOUSANDS: TypeAdapter[Thousands | None] = TypeAdapter(Thousands | None)
 _TEXTS = frozenset({"on_error", "outputs", "row_ids"})
+
+Mark = TypeVar("Mark")
 
 Pairs = Sequence[tuple[str, str]]
 """The names and values of a query, in order."""
@@ -63,10 +67,19 @@ def _value(name: str, text: str) -> object:
 
 
 def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
-    decimal = query.get("decimal")
+    return ReadOptions(
+        query.get("delimiter"),
+        _mark("decimal", query.get("decimal"), _DECIMAL, "'.' or ','"),
+        sheet=query.get("sheet"),
+        thousands=_mark("thousands", query.get("thousands"), _THOUSANDS, "'.', ',', ' ' or \"'\""),
+        media_type=media_type,
+    )
+
+
+def _mark(name: str, text: str | None, kind: TypeAdapter[Mark], expected: str) -> Mark:
+    """Return a separator; raises InvalidRequestError for another text."""
     try:
-        mark = None if decimal is None else _DECIMAL.validate_python(decimal)
+        return kind.validate_python(text)
     except ValidationError:
-        detail = f"Expected '.' or ',', got {decimal!r}."
-        raise InvalidRequestError(f"The parameter 'decimal': {detail}", [Fault(detail, pointer="/decimal")]) from None
-    return ReadOptions(query.get("delimiter"), mark, sheet=query.get("sheet"), media_type=media_type)
+        detail = f"Expected {expected}, got {text!r}."
+        raise InvalidRequestError(f"The parameter '{name}': {detail}", [Fault(detail, pointer=f"/{name}")]) from None

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED
-from app.formats.options import ReadOptions
+from app.formats.options import Decimal, ReadOptions, Thousands
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
 from relevance_bayes.types.values import ColumnKind
@@ -84,6 +85,80 @@ def test_a_decimal_comma_beside_a_decimal_point_needs_an_option() -> None:
     with pytest.raises(InvalidDataError, match="decimal="):
         read_csv(b"a;b\n1,5;2.5\n")
     assert read_csv(b"a;b\n1,5;2.5\n", ReadOptions(decimal=","))[0] == {"a": "number", "b": "category"}
+
+
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        ("a;b\n1,5;1\n2,25;2\n", [1.5, 2.25]),
+        ("a;b\n753,843;1\n1,204,332;2\n", [753843.0, 1204332.0]),
+        ("a;b\n753,843;1.5\n12;2\n", [753843.0, 12.0]),
+        ("a;b\n1.234,5;1\n12.000;2\n", [1234.5, 12000.0]),
+        ("a;b\n12.000;1,5\n7;2\n", [12000.0, 7.0]),
+        ("a;b\n-1.204.332;1\n+7;2\n", [-1204332.0, 7.0]),
+        ("a;b\n0,753;1\n1,250;2\n", [0.753, 1.25]),
+        ("a;b\n0.753;1\n1.250;2\n", [0.753, 1.25]),
+        ('a,b\n"753,843",1\n12,2\n', [753843.0, 12.0]),
+        ('a,b\n"1,204,332.50",1\n 12 ,2\n', [1204332.5, 12.0]),
+        ("a,b\n1.250,1\n2.125,2\n", [1.25, 2.125]),
+        ("a\tb\n1.250\t1\n2.125\t2\n", [1.25, 2.125]),
+    ],
+)
+def test_the_separators_of_numbers_are_found(content: str, values: list[float]) -> None:
+    kinds, rows = read_csv(content)
+    assert kinds["a"] == "number"
+    assert [row[0] for row in rows] == values
+
+
+@pytest.mark.parametrize(
+    ("content", "small", "large", "mark"),
+    [
+        ("a;b\n753,843;1\n12;2\n", "753.843", "753843", ","),
+        ("a\tb\n753,843\t1\n12\t2\n", "753.843", "753843", ","),
+        ("a;b\n1.250;1\n2.125;2\n", "1.250", "1250", "."),
+    ],
+)
+def test_numbers_of_two_readings_are_refused_until_a_separator_is_given(
+    content: str, small: str, large: str, mark: Decimal
+) -> None:
+    with pytest.raises(InvalidDataError, match=re.escape(f'decimal="{mark}" or thousands="{mark}"')) as caught:
+        read_csv(content)
+    assert f"which is {small} with a decimal separator and {large} with a thousands separator" in caught.value.detail
+    assert caught.value.faults[0].column == "a"
+    assert read_csv(content, ReadOptions(decimal=mark))[1][0][0] == float(small)
+    assert read_csv(content, ReadOptions(thousands=mark))[1][0][0] == float(large)
+
+
+@pytest.mark.parametrize(
+    ("cells", "thousands", "value"),
+    [("1 204 332,5", " ", 1204332.5), ("1'204'332.5", "'", 1204332.5), ("1'204'332", "'", 1204332.0)],
+)
+def test_groups_by_blanks_and_apostrophes_are_read_on_request(cells: str, thousands: Thousands, value: float) -> None:
+    content = f"a;b\n{cells};1\n{cells};2\n"
+    assert read_csv(content)[0]["a"] == "category"
+    options = ReadOptions(thousands=thousands)
+    assert read_csv(content, options)[1] == [[value, 1.0], [value, 2.0]]
+    assert read_csv(f"{content}7;3\n", options)[1][-1] == [7.0, 3.0]
+
+
+@pytest.mark.parametrize("cell", ["12,34", "1,2345", "1234,567", "0,123", "1,23,456", ",123", "1,,234"])
+def test_groups_of_other_than_three_digits_are_no_number(cell: str) -> None:
+    options = ReadOptions(thousands=",", delimiter=";")
+    assert read_csv(f"a;b\n{cell};1\n", options)[0]["a"] == "category"
+    with pytest.raises(InvalidDataError, match="Line 3"):
+        read_csv(f"a;b\n1,234;1\n{cell};2\n", options, declared={"a": "number"})
+
+
+def test_columns_that_are_declared_as_text_have_no_separators() -> None:
+    content = "a;b\n753,843;1\n12;2\n"
+    assert read_csv(content, declared={"a": "category"})[1] == [["753,843", 1.0], ["12", 2.0]]
+
+
+def test_marks_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(InvalidDataError, match="others a point"):
+        read_csv("a;b\n1,204,332;3,5\n7;2\n")
+    with pytest.raises(InvalidRequestError, match="other than `decimal`"):
+        read_csv("a;b\n1,5;1\n", ReadOptions(decimal=",", thousands=","))
 
 
 def test_the_ends_of_float64_are_kept() -> None:

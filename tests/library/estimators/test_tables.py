@@ -70,7 +70,9 @@ def test_gaps_are_refused_on_request(made: Callable[[Cells], object]) -> None:
 def test_gaps_have_an_indicator_by_default() -> None:
     model = RelevanceRegressor(effort="quick").fit(MAKERS["pyarrow"](TABLE), litres(TABLE))
     assert model.report_.plan.missing == "indicator"
-    assert model.report_.plan.missing_reason.startswith("Inputs `temperature` (1 row) and `weather` (1 row) with missing")
+    assert model.report_.plan.missing_reason.startswith(
+        "Inputs `temperature` (1 row) and `weather` (1 row) with missing"
+    )
     assert np.isfinite(model.predict(MAKERS["pyarrow"](TABLE))).all()
 
 
