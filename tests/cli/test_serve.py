@@ -131,6 +131,16 @@ def test_a_port_that_is_taken_is_stated_with_what_to_do(run: Run, monkeypatch: p
     assert "RELEVANCE_PORT" in done.stderr
 
 
+def test_address_and_port_are_options_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_PORT", "1")
+    monkeypatch.setenv("RELEVANCE_HOST", "192.0.2.1")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        done = run("serve", "--host", "127.0.0.1", "--port", str(port))
+    assert done.exit_code == 1
+    assert f"127.0.0.1:{port}" in done.stderr
+
+
 def test_so_is_a_port_that_is_taken_where_grpc_is_to_be_spoken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELEVANCE_PORT", "0")
     monkeypatch.setenv("RELEVANCE_GRPC_PORT", "1")  # kept from what the option sets, for the tests that follow

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from app import __version__
 from app.cli.commands.audit import audit
 from app.cli.commands.keys import keys
 from app.cli.commands.limits import limits
@@ -32,6 +33,7 @@ application = new_application(
     "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys, limits, audit and check are "
     "the service; the others are its clients.",
     read_rows,
+    __version__,
 )
 for command in (serve, api, worker, migrate, config, doctor, backup, restore, copy_database):
     application.command()(command)

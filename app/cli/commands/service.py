@@ -7,13 +7,21 @@ import typer
 
 UntilEof = Annotated[bool, typer.Option("--until-eof", hidden=True, help="End when standard input ends.")]
 
+Host = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", show_default="127.0.0.1", help="The address to listen on; sets RELEVANCE_HOST."),
+]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, show_default="8000", help="The port, 0: any that is free; sets RELEVANCE_PORT."),
+]
 GrpcPort = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Also serve the Open Inference Protocol over gRPC, at this port; 0: any."),
 ]
 
 
-def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
+def serve(*, host: Host = None, port: Port = None, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API and a worker.
 
     A SQLite database is created, or migrated to this release, first. Settings: docs/reference/settings.md.
@@ -21,23 +29,23 @@ def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     from app.cli.run_server import serve
     from app.settings import Settings
 
-    _listen_at(grpc_port)
+    _listen_at(host, port, grpc_port)
     serve(Settings(), with_worker=True, until_eof=until_eof)
 
 
-def api(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
+def api(*, host: Host = None, port: Port = None, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API without a worker."""
     from app.cli.run_server import serve
     from app.settings import Settings
 
-    _listen_at(grpc_port)
+    _listen_at(host, port, grpc_port)
     serve(Settings(), with_worker=False, until_eof=until_eof)
 
 
-def _listen_at(grpc_port: int | None) -> None:
-    """Set the port in the environment, where the application reads its settings."""
-    if grpc_port is not None:
-        os.environ["RELEVANCE_GRPC_PORT"] = str(grpc_port)
+def _listen_at(host: str | None, port: int | None, grpc_port: int | None) -> None:
+    """Set address and ports in the environment, where the application reads its settings."""
+    given = {"RELEVANCE_HOST": host, "RELEVANCE_PORT": port, "RELEVANCE_GRPC_PORT": grpc_port}
+    os.environ.update({name: str(value) for name, value in given.items() if value is not None})
 
 
 def worker(*, until_eof: UntilEof = False) -> None:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
 
+from relevance_bayes import __version__
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 
 
@@ -82,17 +84,30 @@ MEMBERS: Mapping[str, Command] = {
     "remove": Command("members", "remove", "Remove SUBJECT from the project."),
 }
 
-GROUPS = {"aliases": ALIASES, "webhooks": WEBHOOKS, "members": MEMBERS}
+DELETIONS: Mapping[str, Command] = {
+    "dataset": Command("deletions", "delete_dataset", "Delete DATASET; versions learned from it stay."),
+    "model": Command("deletions", "delete_model", "Delete MODEL with all versions and aliases."),
+    "version": Command("deletions", "delete_version", "Delete VERSION of MODEL, unless an alias points to it."),
+}
+
+GROUPS = {"delete": DELETIONS, "aliases": ALIASES, "webhooks": WEBHOOKS, "members": MEMBERS}
 
 GROUP_SUMMARIES = {
+    "delete": "Delete datasets, models and versions.",
     "aliases": "Set, list and remove aliases of versions: MODEL@ALIAS.",
     "webhooks": "Notify URLs when a job has ended.",
     "members": "Share the project with other owners.",
 }
 
 
-def new_application(name: str, help: str, epilog: str, read_rows: RowReader = text_rows) -> typer.Typer:  # noqa: A002 - as typer calls it
-    """Return a program with the client commands, whose commands read rows to predict for by `read_rows`."""
+def new_application(
+    name: str,
+    help: str,  # noqa: A002 - as typer calls it
+    epilog: str,
+    read_rows: RowReader = text_rows,
+    version: str = __version__,
+) -> typer.Typer:
+    """Return a program with the client commands, which reads rows to predict for by `read_rows`."""
     application = typer.Typer(
         name=name,
         help=help,
@@ -102,7 +117,23 @@ def new_application(name: str, help: str, epilog: str, read_rows: RowReader = te
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # its help pages would load half of rich: 0.5 s instead of 0.2
     )
-    application.callback()(_loader(COMMANDS, CommandContext(read_rows)))
+    prepare = _loader(COMMANDS, CommandContext(read_rows))
+
+    def print_version(requested: bool) -> None:
+        if requested:
+            typer.echo(f"{name} {version}")
+            raise typer.Exit
+
+    def root(
+        context: typer.Context,
+        *,
+        _version: Annotated[
+            bool, typer.Option("--version", is_eager=True, callback=print_version, help="Print the version.")
+        ] = False,
+    ) -> None:
+        prepare(context)
+
+    application.callback()(root)
     return application
 
 

@@ -1,8 +1,14 @@
 """The output of commands: results on standard output, everything else on standard error."""
 
+import sys
 from typing import NoReturn
 
 import typer
+
+
+def has_terminal() -> bool:
+    """Return True where standard input is a terminal, so that a command may prompt."""
+    return sys.stdin.isatty()
 
 
 def echo(text: str) -> None:

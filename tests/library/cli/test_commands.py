@@ -1,9 +1,11 @@
 import subprocess
 import sys
 
+import pytest
 import typer
 from typer.core import TyperGroup
 
+from relevance_bayes import __version__
 from relevance_bayes.cli.commands import COMMANDS, GROUPS, add_client_commands, load_all
 
 
@@ -36,3 +38,9 @@ def test_a_list_of_commands_imports_none_of_them() -> None:
     program += "print(*sorted({'httpx', 'rich', 'numpy', 'relevance_bayes.client'} & set(sys.modules)))"
     done = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize(("program", "name"), [("app.cli", "relevance"), ("relevance_bayes.cli", "relevance-client")])
+def test_a_program_prints_its_version(program: str, name: str) -> None:
+    done = subprocess.run((sys.executable, "-m", program, "--version"), capture_output=True, text=True, check=True)
+    assert done.stdout == f"{name} {__version__}\n"
