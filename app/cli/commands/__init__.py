@@ -13,7 +13,7 @@ from app.cli.commands.keys import keys
 from app.cli.commands.limits import limits
 from app.cli.commands.maintenance import backup, copy_database, doctor, restore
 from app.cli.commands.service import api, check_worker, config, migrate, serve, worker
-from relevance_bayes.cli.commands import add_client_commands, new_application
+from relevance_bayes.cli.commands import add_client_commands, new_application, run
 from relevance_bayes.cli.rows import Row
 from relevance_bayes.types.values import ColumnKind
 
@@ -60,4 +60,4 @@ def main() -> None:
     """
     gc.set_threshold(ALLOCATED_BETWEEN_COLLECTIONS)
     atexit.register(gc.freeze)
-    application()
+    run(application)

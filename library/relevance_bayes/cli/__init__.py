@@ -6,6 +6,6 @@ Each command imports its dependencies when it runs, so that help pages are quick
 
 def main() -> None:
     """The command `relevance-client`."""
-    from relevance_bayes.cli.commands import application
+    from relevance_bayes.cli.commands import application, run
 
-    application()
+    run(application)

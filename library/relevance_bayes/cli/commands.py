@@ -1,5 +1,7 @@
 """All client commands: their names, and the function of each, imported when it is used."""
 
+import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -92,6 +94,9 @@ DELETIONS: Mapping[str, Command] = {
 
 GROUPS = {"delete": DELETIONS, "aliases": ALIASES, "webhooks": WEBHOOKS, "members": MEMBERS}
 
+COMPLETES = re.compile("_RELEVANCE(_CLIENT)?_COMPLETE")
+"""The environment variables by which a shell requests completions."""
+
 GROUP_SUMMARIES = {
     "delete": "Delete datasets, models and versions.",
     "aliases": "Set, list and remove aliases of versions: MODEL@ALIAS.",
@@ -113,7 +118,6 @@ def new_application(
         help=help,
         epilog=epilog,
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # its help pages would load half of rich: 0.5 s instead of 0.2
     )
@@ -145,6 +149,17 @@ def add_client_commands(application: typer.Typer) -> None:
         group.callback()(_loader(commands))
         _add(group, commands)
         application.add_typer(group, name=name)
+
+
+def run(application: typer.Typer) -> None:
+    """Run a program; where a shell completes a command line, all commands are loaded first, for their options."""
+    root = typer.main.get_command(application)
+    if isinstance(root, TyperGroup) and any(COMPLETES.fullmatch(name) for name in os.environ):
+        load_all(root)
+        for group in root.commands.values():
+            if isinstance(group, TyperGroup) and group.name in GROUPS:
+                load_all(group)
+    root()
 
 
 def load(group: TyperGroup, name: str, command: Command) -> None:

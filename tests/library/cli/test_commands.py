@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -44,3 +45,22 @@ def test_a_list_of_commands_imports_none_of_them() -> None:
 def test_a_program_prints_its_version(program: str, name: str) -> None:
     done = subprocess.run((sys.executable, "-m", program, "--version"), capture_output=True, text=True, check=True)
     assert done.stdout == f"{name} {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "completions"),
+    [
+        ("relevance de", ["decode", "delete"]),
+        ("relevance train --ta", ["--target", "--task"]),
+        ("relevance aliases set --re", ["--reason"]),
+        ("relevance serve --po", ["--port"]),
+    ],
+)
+def test_a_shell_completes_commands_and_options(line: str, completions: list[str]) -> None:
+    place = str(len(line.split()) - 1)
+    requested = {"COMP_WORDS": line, "COMP_CWORD": place, "_RELEVANCE_COMPLETE": "complete_bash"}
+    program = "import sys; sys.argv[0] = 'relevance'; from app.cli import main; main()"
+    done = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, check=False, env={**os.environ, **requested}
+    )
+    assert done.stdout.split() == completions
