@@ -13,13 +13,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from relevance_bayes.cli.console import warn
 from relevance_bayes.client.batch_predictions import BatchPredictions
+from relevance_bayes.client.calls import Blocking
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.jobs import Progress as JobProgress
 
-Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
+Collection: TypeAlias = Trainings[Blocking] | Evaluations[Blocking] | BatchPredictions[Blocking] | Promotions[Blocking]
 
 PHASES = {
     "compare": "comparing",
