@@ -4,7 +4,7 @@ Methods of both are coroutines; those of the blocking driver never suspend.
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,8 +25,8 @@ LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepali
 Query: TypeAlias = Mapping[str, str | int | float | list[str] | None]
 """Parameters of a URL; None is left out."""
 
-Content: TypeAlias = bytes | Path | Sequence[bytes] | None
-"""A request's content: bytes, a file, or the parts of bytes, each sent without a copy."""
+Content: TypeAlias = bytes | Path | Sequence[bytes | memoryview] | None
+"""A request's content: bytes, a file, or parts, of which some kilobytes are copied at once."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,11 @@ class BlockingDriver:
 
     async def send(self, outgoing: Outgoing) -> httpx.Response:
         """Return the response to a request, with its content."""
-        if not isinstance(outgoing.content, Path):
-            return self.client.send(_request(self.client, outgoing, outgoing.content))
-        with outgoing.content.open("rb") as file:
+        content = outgoing.content
+        if not isinstance(content, Path):
+            sent = content if content is None or isinstance(content, bytes) else _chunks(content)
+            return self.client.send(_request(self.client, outgoing, sent))
+        with content.open("rb") as file:
             chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
             return self.client.send(_request(self.client, outgoing, chunks))
 
@@ -196,10 +198,10 @@ class AsyncDriver:
         """Close all connections."""
         await self.client.aclose()
 
-    async def _parts(self, content: Path | Sequence[bytes]) -> AsyncGenerator[bytes, None]:
+    async def _parts(self, content: Path | Sequence[bytes | memoryview]) -> AsyncGenerator[bytes, None]:
         if not isinstance(content, Path):
-            for part in content:
-                yield part
+            for chunk in _chunks(content):
+                yield chunk
             return
         file = await self.block(lambda: content.open("rb"))
         try:
@@ -207,6 +209,12 @@ class AsyncDriver:
                 yield chunk
         finally:
             file.close()
+
+
+def _chunks(parts: Sequence[bytes | memoryview]) -> Iterator[bytes]:
+    for part in parts:
+        for first in range(0, len(part), CHUNK_BYTES):
+            yield bytes(part[first : first + CHUNK_BYTES])
 
 
 def _request(

@@ -31,6 +31,7 @@ from relevance_bayes.client.responses import (
     Version,
     VersionBase,
 )
+from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import media_type_of
@@ -96,6 +97,11 @@ class ServiceCalls(Calls[M]):
     def registry(self) -> Registry[M]:
         """Models and versions: descriptions, tags, lineage, comparison."""
         return Registry(self.http)
+
+    @property
+    def tables(self) -> Tables[M]:
+        """Tables and arrays of other libraries."""
+        return Tables(self.http)
 
     @property
     def trainings(self) -> Trainings[M]:
