@@ -10,6 +10,7 @@ from relevance_bayes.client.calls import M, call
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_collection import VersionJobCollection
+from relevance_bayes.client.job_handle import job_at
 from relevance_bayes.client.json import exclude_none, listed_priors
 from relevance_bayes.client.paths import reference
 from relevance_bayes.client.responses import Json
@@ -78,7 +79,7 @@ class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
 
         After a lost connection, the download resumes with a range request.
         """
-        made = (await self._get(job_id, 0)).result
+        made = (await job_at(self.http, self.one, self._at(job_id), 0)).result
         size, written, block = 0 if made is None else made.size, 0, self.http.driver.block
         out = await block(lambda: file.open("wb"))
         with out:

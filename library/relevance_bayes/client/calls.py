@@ -7,7 +7,7 @@ never suspends, so no event loop takes part, and it works within a running one, 
 import functools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
 from relevance_bayes.client.drivers import finished
 from relevance_bayes.client.http import Http
@@ -15,6 +15,10 @@ from relevance_bayes.client.http import Http
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
+
+
+Awaited: TypeAlias = Coroutine[object, None, T]
+"""What a call of `AsyncClient` returns."""
 
 
 class Blocking:
@@ -39,24 +43,20 @@ class Calls(Generic[M]):
 class call(Generic[S, P, T]):  # noqa: N801 - a decorator
     """A method that is a call with one result."""
 
-    def __init__(self, function: Callable[Concatenate[S, P], Coroutine[object, None, T]]) -> None:
+    def __init__(self, function: Callable[Concatenate[S, P], Awaited[T]]) -> None:
         self.function = function
         self.__doc__ = function.__doc__
 
     @overload
-    def __get__(
-        self, instance: None, owner: type[object]
-    ) -> Callable[Concatenate[S, P], Coroutine[object, None, T]]: ...
+    def __get__(self, instance: None, owner: type[object]) -> Callable[Concatenate[S, P], Awaited[T]]: ...
     @overload
     def __get__(self, instance: Calls[Blocking], owner: type[object]) -> Callable[P, T]: ...
     @overload
-    def __get__(
-        self, instance: Calls[Asynchronous], owner: type[object]
-    ) -> Callable[P, Coroutine[object, None, T]]: ...
+    def __get__(self, instance: Calls[Asynchronous], owner: type[object]) -> Callable[P, Awaited[T]]: ...
     def __get__(self, instance: Calls[Blocking] | Calls[Asynchronous] | None, owner: type[object]) -> object:
         if instance is None:
             return self.function
-        bound: Callable[P, Coroutine[object, None, T]] = self.function.__get__(instance, owner)
+        bound: Callable[P, Awaited[T]] = self.function.__get__(instance, owner)
         if instance.http.driver.is_async:
             return bound
 
@@ -94,7 +94,7 @@ class listing(Generic[S, P, T]):  # noqa: N801 - a decorator
         return run
 
 
-def performed(http: Http, work: Coroutine[object, None, T]) -> T | Coroutine[object, None, T]:
+def performed(http: Http, work: Awaited[T]) -> T | Awaited[T]:
     """Return the result of a coroutine, or itself where the driver is asynchronous: for calls with overloads."""
     return work if http.driver.is_async else finished(work)
 

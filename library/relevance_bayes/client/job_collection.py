@@ -6,15 +6,13 @@ from typing import Generic, TypeVar
 
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.job_events import follow
+from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 
 J = TypeVar("J", bound=JobBase)
-
-MAX_WAIT_SECONDS = 30
-"""The maximum time of one long poll."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +50,25 @@ class JobCollection(Calls[M], Generic[M, J]):
     def _at(self, job_id: str) -> str:
         return f"{self.path}/{part(job_id)}"
 
-    async def _get(self, job_id: str, wait: float) -> J:
-        return await self.http.get(self.one, self._at(job_id), {"wait": wait or None}, wait=wait)
-
-    async def _wait(self, job_id: str) -> J:
-        while not (job := await self._get(job_id, MAX_WAIT_SECONDS)).has_ended:
-            pass
-        return job
-
 
 @dataclass(frozen=True)
 class VersionJobCollection(JobCollection[M, J]):
     """Jobs of one kind that apply versions to datasets."""
 
+    def handle(self, job: str | J) -> JobHandle[M, J]:
+        """Return a job, given by its id or its record, with the calls on it."""
+        job_id = job if isinstance(job, str) else job.id
+        return JobHandle(self.http, job_id, self._at(job_id), self.one)
+
     @call
     async def get(self, job_id: str, *, wait: float = 0) -> J:
         """Return a job, once it has ended or after `wait` seconds."""
-        return await self._get(job_id, wait)
+        return await job_at(self.http, self.one, self._at(job_id), wait)
 
     @call
-    async def wait(self, job_id: str) -> J:
-        """Wait for a job to end, without a timeout."""
-        return await self._wait(job_id)
+    async def wait(self, job_id: str, *, progress: bool = False) -> J:
+        """Wait for a job to end, without a timeout; `progress` as in `JobHandle.wait`."""
+        return await ended_at(self.http, self.one, self._at(job_id), progress=progress)
 
     @listing
     def all(

@@ -1,13 +1,13 @@
 """The calls of the API as methods of both clients."""
 
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 from relevance_bayes.client.aliases import Aliases
 from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.calls import Asynchronous, Blocking, Calls, M, call, listing, performed
+from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, Calls, M, call, listing, performed
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.exports import ExportFormat, exported_name
@@ -33,8 +33,8 @@ from relevance_bayes.client.responses import (
 )
 from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
+from relevance_bayes.client.uploads import DATASETS, uploaded
 from relevance_bayes.client.webhooks import Webhooks
-from relevance_bayes.types.formats import media_type_of
 from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.members import Project
 from relevance_bayes.types.models import Model
@@ -43,8 +43,6 @@ from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
 V = TypeVar("V", bound=VersionBase)
-
-DATASETS = "/v1/datasets"
 
 _IMPORTED: Converter[ImportedVersion] = Converter(ImportedVersion)
 
@@ -127,9 +125,7 @@ class ServiceCalls(Calls[M]):
         Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
         your own the call is idempotent too: repeated with it, it returns the first response.
         """
-        query = {"name": name or file.stem}
-        media_type = media_type_of(file)
-        return await self.http.upload(Dataset, DATASETS, file, media_type=media_type, query=query, key=key)
+        return await uploaded(self.http, file, name or file.stem, key=key)
 
     @call
     async def create_dataset(
@@ -196,14 +192,14 @@ class ServiceCalls(Calls[M]):
     @overload
     def version(
         self: "ServiceCalls[Asynchronous]", name: str, version: int | str | None = None
-    ) -> Coroutine[object, None, SupervisedVersion]: ...
+    ) -> Awaited[SupervisedVersion]: ...
     @overload
     def version(
         self: "ServiceCalls[Asynchronous]", name: str, version: int | str | None = None, *, of: type[V]
-    ) -> Coroutine[object, None, V]: ...
+    ) -> Awaited[V]: ...
     def version(
         self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
-    ) -> VersionBase | Coroutine[object, None, VersionBase]:
+    ) -> VersionBase | Awaited[VersionBase]:
         """Return a version by its number or an alias, of `model` or `model@alias`; by default the newest.
 
         Versions of numbers and classes are expected; `of` is another class, or `VersionBase` for any.

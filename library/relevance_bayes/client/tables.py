@@ -14,6 +14,7 @@ from relevance_bayes.client.predicted_tables import PredictedTable
 from relevance_bayes.client.prediction_options import PredictionOptions, json_options, query_of
 from relevance_bayes.client.responses import Dataset, Json, Prediction, Predictions
 from relevance_bayes.client.table_contents import ArrowTable, arrow_parts, arrow_table, slices
+from relevance_bayes.client.uploads import uploaded
 from relevance_bayes.types.formats import ARROW, NPY
 from relevance_bayes.types.models import Model
 
@@ -43,10 +44,7 @@ class Tables(Calls[M]):
     @call
     async def upload(self, table: ArrowTable, *, name: str, key: str | None = None) -> Dataset:
         """Create a dataset from a table, without the index of one of pandas; `key` as in `Client.upload`."""
-        content = arrow_parts(arrow_table(table))
-        return await self.http.upload(
-            Dataset, "/v1/datasets", content, media_type=ARROW.media_type, query={"name": name}, key=key
-        )
+        return await uploaded(self.http, table, name, key=key)
 
     @call
     async def predict(
