@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from threading import Thread
 
+from relevance_bayes.client.calls import iterated
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.job_events import follow
 from tests.waiting import until
@@ -23,7 +24,7 @@ class Follower:
         self._thread.start()
 
     def _run(self) -> None:
-        for event in follow(self.http, self.path):
+        for event in iterated(follow(self.http, self.path)):
             self.moments.append(time.monotonic())
             self.numbers.append(event.number)
 

@@ -8,7 +8,7 @@ from benchmarks.jobs.cells import Cells, milliseconds, typical
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
 from relevance_bayes.client import Relevance, connect
-from relevance_bayes.client.http import Query
+from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import Job, TrainingJob
 from relevance_bayes.types.pages import Page
 
@@ -50,7 +50,7 @@ def seconds_for_each(calls: Relevance, number: int, *, before: int = 0) -> float
     while len(ended) < before + number:
         time.sleep(LOOK_SECONDS)
         query: Query = {"state": "succeeded", "limit": before + number}
-        ended = list(calls.http.get(Page[TrainingJob], "/v1/training-jobs", query).items)
+        ended = list(finished(calls.http.get(Page[TrainingJob], "/v1/training-jobs", query)).items)
     ends = sorted(job.finished_at for job in ended if job.finished_at is not None)[before:]
     return (ends[-1] - ends[0]).total_seconds() / (len(ends) - 1)
 

@@ -15,7 +15,9 @@ from benchmarks.jobs.deployment import Deploy, Deployment
 from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
 from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.drivers import finished
 from relevance_bayes.client.responses import Json
+from relevance_bayes.client.trainings import TRAININGS
 
 AT_ONCE = 12
 SHORT_QUEUE, LONG_QUEUE, QUICK_LONG_QUEUE = 100, 10_000, 1_000
@@ -27,7 +29,7 @@ def submitting(deploy: Deploy, options: Options) -> Cells:
     number = 48 if options.quick else 240
     with deploy() as deployment, connect(deployment.api()) as calls:
         request = requests.empty(calls)
-        url = str(calls.http.client.base_url)
+        url = calls.http.driver.url
         _submissions(calls, request, 10)
         alone = _submissions(calls, request, number)
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -47,7 +49,7 @@ def queueing(deploy: Deploy, options: Options) -> Cells:
         _submissions(calls, request, 10)
         for queued in (SHORT_QUEUE, longest):
             _fill(deployment, queued)
-            listed = [_seconds(lambda: calls.http.get(object, "/v1/training-jobs", PAGE)) for _ in range(number)]
+            listed = [_seconds(lambda: finished(calls.http.get(object, TRAININGS, PAGE))) for _ in range(number)]
             cells[f"list 20 of {queued:,} queued: median / p99"] = typical_and_worst(listed)
             cells[f"submit behind {queued:,} queued: median / p99"] = typical_and_worst(
                 _submissions(calls, request, number)

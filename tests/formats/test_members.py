@@ -25,7 +25,7 @@ OF_IMAGES = frozenset(
         "app/prediction/version_routes.py",
         "library/relevance_bayes/cli/encoding.py",
         "library/relevance_bayes/client/encodings.py",
-        "library/relevance_bayes/client/relevance.py",
+        "library/relevance_bayes/client/service_calls.py",
     }
 )
 """Where an image is PNG or npy, the pixels of its code."""

@@ -10,10 +10,11 @@ import typer
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.progress import Collection, figures, phase_text, watch
+from relevance_bayes.cli.progress import Collection, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.supervised_facts import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client.progress import figures, phase_text
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction

@@ -13,23 +13,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from relevance_bayes.cli.console import warn
 from relevance_bayes.client.batch_predictions import BatchPredictions
+from relevance_bayes.client.calls import Blocking
 from relevance_bayes.client.evaluations import Evaluations
+from relevance_bayes.client.progress import count_text, figures, phase_text
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.jobs import Progress as JobProgress
 
-Collection: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
-
-PHASES = {
-    "compare": "comparing",
-    "done": "finishing",
-    "evaluate": "evaluating",
-    "fit": "fitting",
-    "folds": "cross-validation",
-    "predict": "predicting",
-}
-"""Phases in words; others are shown by their own names."""
+Collection: TypeAlias = Trainings[Blocking] | Evaluations[Blocking] | BatchPredictions[Blocking] | Promotions[Blocking]
 
 PHASE_COLUMNS = len("cross-validation")
 COUNT_COLUMNS = len("10/10 folds")
@@ -55,22 +47,6 @@ def watch_job(jobs: Collection, job: JobBase, *, label: str) -> None:
     except KeyboardInterrupt:
         warn(f"The job goes on. See: relevance jobs {job.id}; end it: relevance jobs --cancel {job.id}")
         raise
-
-
-def figures(progress: JobProgress) -> str:
-    """Return the current figures of a fit: functions kept, log evidence, noise."""
-    known = [
-        None if progress.functions is None else f"{progress.functions} functions",
-        None if progress.log_marginal_likelihood is None else f"log evidence {progress.log_marginal_likelihood:.1f}",
-        None if progress.noise_sd is None else f"noise sd {progress.noise_sd:.3g}",
-    ]
-    return ", ".join(part for part in known if part)
-
-
-def phase_text(progress: JobProgress) -> str:
-    """The phase in words."""
-    name = progress.phase.replace("_", " ")
-    return PHASES.get(name, name)
 
 
 @dataclass(frozen=True)
@@ -141,7 +117,7 @@ def _bar(events: Iterable[Event], label: str, console: Console) -> None:
                     completed=now.completed,
                     total=now.total,
                     share=_share(pace),
-                    count=_count(now),
+                    count=count_text(now),
                     left=_left(pace),
                     figures=figures(now),
                 )
@@ -159,7 +135,7 @@ def _lines(events: Iterable[Event], label: str, console: Console) -> None:
     for event in events:
         if event.progress is not None:
             pace = Pace.after(pace, event.progress, event.at)
-            done = f"{phase_text(event.progress)} {_count(event.progress)}".strip()
+            done = f"{phase_text(event.progress)} {count_text(event.progress)}".strip()
             share = f"{done} ({_share(pace)})" if pace.share is not None else done
             given = "; ".join(part for part in (share, _left(pace), figures(event.progress)) if part)
         elif event.transition is not None:
@@ -177,10 +153,3 @@ def _share(pace: Pace) -> str:
 
 def _left(pace: Pace) -> str:
     return "" if pace.seconds_left is None else f"{duration_text(pace.seconds_left)} left"
-
-
-def _count(progress: JobProgress) -> str:
-    if progress.total is None and progress.completed == 0:
-        return ""
-    total = "" if progress.total is None else f"/{progress.total:,}"
-    return f"{progress.completed:,}{total} {progress.unit}"

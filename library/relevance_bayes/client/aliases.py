@@ -1,9 +1,10 @@
 """Calls on aliases."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 
-from relevance_bayes.client.http import Http, if_match_header
+from relevance_bayes.client.calls import Calls, M, call, listing
+from relevance_bayes.client.http import if_match_header
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.models import Alias, AliasMove
@@ -11,24 +12,26 @@ from relevance_bayes.types.pages import Page
 
 
 @dataclass(frozen=True)
-class Aliases:
-    """Aliases of the versions of a model; every method raises ClientError as those of `Relevance` do."""
+class Aliases(Calls[M]):
+    """Aliases of the versions of a model; every method raises ClientError as those of `Client` do."""
 
-    http: Http
-
-    def all(self, model: str) -> Iterator[Alias]:
+    @listing
+    def all(self, model: str) -> AsyncGenerator[Alias, None]:
         """Return a model's aliases, by name."""
         return self.http.pages(Page[Alias], _path(model))
 
-    def get(self, model: str, alias: str) -> Alias:
+    @call
+    async def get(self, model: str, alias: str) -> Alias:
         """Return an alias."""
-        return self.http.get(Alias, _path(model, alias))
+        return await self.http.get(Alias, _path(model, alias))
 
-    def with_etag(self, model: str, alias: str) -> tuple[Alias, str]:
+    @call
+    async def with_etag(self, model: str, alias: str) -> tuple[Alias, str]:
         """Return an alias with its entity tag, for `if_match`."""
-        return self.http.tagged(Alias, _path(model, alias))
+        return await self.http.tagged(Alias, _path(model, alias))
 
-    def move(
+    @call
+    async def move(
         self,
         model: str,
         alias: str,
@@ -45,13 +48,15 @@ class Aliases:
         """
         body: Mapping[str, Json] = {"version": version} | ({} if reason is None else {"reason": reason})
         headers = if_match_header(if_match) | ({"If-None-Match": "*"} if new else {})
-        return self.http.put(Alias, _path(model, alias), body, headers=headers)
+        return await self.http.put(Alias, _path(model, alias), body, headers=headers)
 
-    def delete(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
+    @call
+    async def delete(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
         """Delete an alias; its history is kept."""
-        self.http.delete(_path(model, alias), {"reason": reason}, headers=if_match_header(if_match))
+        await self.http.delete(_path(model, alias), {"reason": reason}, headers=if_match_header(if_match))
 
-    def history(self, model: str, alias: str) -> Iterator[AliasMove]:
+    @listing
+    def history(self, model: str, alias: str) -> AsyncGenerator[AliasMove, None]:
         """Return the moves of an alias, newest first."""
         return self.http.pages(Page[AliasMove], f"{_path(model, alias)}/history")
 

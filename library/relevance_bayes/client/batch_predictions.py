@@ -1,15 +1,18 @@
 """Calls on batch predictions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
+from relevance_bayes.client.calls import M, call
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_collection import VersionJobCollection
+from relevance_bayes.client.job_handle import job_at
 from relevance_bayes.client.json import exclude_none, listed_priors
-from relevance_bayes.client.paths import part, reference
+from relevance_bayes.client.paths import reference
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
@@ -20,14 +23,15 @@ _ONE: Converter[BatchPrediction] = Converter(BatchPrediction)
 
 
 @dataclass(frozen=True)
-class BatchPredictions(VersionJobCollection[BatchPrediction]):
+class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
     """Batch predictions: files of predictions for datasets."""
 
     path: str = "/v1/batch-predictions"
     one: Converter[BatchPrediction] = _ONE
     many: type[Page[BatchPrediction]] = Page[BatchPrediction]
 
-    def submit(
+    @call
+    async def submit(
         self,
         name: str,
         dataset_id: str,
@@ -46,7 +50,7 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
         priority: int = 0,
         key: str | None = None,
     ) -> BatchPrediction:
-        """Submit a batch prediction; the version as in `Evaluations.submit`, options as of `Relevance.predict`.
+        """Submit a batch prediction; the version as in `Evaluations.submit`, options as of `Client.predict`.
 
         `keep` are columns of the dataset that precede the predictions.
         """
@@ -67,36 +71,38 @@ class BatchPredictions(VersionJobCollection[BatchPrediction]):
             "csv_escape_formulas": csv_escape_formulas,
             "priority": priority,
         }
-        return self.http.create(self.one, self.path, exclude_none(requested), key=key)
+        return await self.http.create(self.one, self.path, exclude_none(requested), key=key)
 
-    def download(self, job_id: str, file: Path) -> int:
+    @call
+    async def download(self, job_id: str, file: Path) -> int:
         """Write the predictions to a file, and return its size in bytes; raises OSError.
 
         After a lost connection, the download resumes with a range request.
         """
-        made = self.get(job_id).result
-        size, written = 0 if made is None else made.size, 0
-        with file.open("wb") as out:
+        made = (await job_at(self.http, self.one, self._at(job_id), 0)).result
+        size, written, block = 0 if made is None else made.size, 0, self.http.driver.block
+        out = await block(lambda: file.open("wb"))
+        with out:
             while True:
                 before = written
                 try:
-                    written += self._some(job_id, written, out)
+                    async for piece in self._pieces(job_id, written):
+                        written += await block(partial(out.write, piece))
                 except ClientError as lost:
-                    written = out.tell()
                     if lost.problem.type not in {CONNECTION_LOST, NOT_REACHABLE} or written == before:
                         raise
                 if written >= size:
                     return written
 
-    def delete(self, job_id: str) -> None:
+    @call
+    async def delete(self, job_id: str) -> None:
         """Delete a batch prediction that has ended, with its file."""
-        self.http.delete(f"{self.path}/{part(job_id)}")
+        await self.http.delete(self._at(job_id))
 
-    def _some(self, job_id: str, first: int, out: BinaryIO) -> int:
-        """Write the bytes from position `first` on, as they are received; return their number."""
+    async def _pieces(self, job_id: str, first: int) -> AsyncGenerator[bytes, None]:
+        """Yield the bytes from position `first` on, as they are received."""
         headers = {"Accept": "*/*"} | ({"Range": f"bytes={first}-"} if first else {})
-        written = 0
-        with self.http.stream(f"{self.path}/{part(job_id)}/result", headers=headers, silence=TIMEOUT) as content:
-            for piece in content or ():
-                written += out.write(piece)
-        return written
+        async with self.http.stream(f"{self._at(job_id)}/result", headers=headers, silence=TIMEOUT) as content:
+            if content is not None:
+                async for piece in content:
+                    yield piece

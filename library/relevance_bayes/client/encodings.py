@@ -11,7 +11,7 @@ import numpy as np
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.gaussian_expansion import Array
 from relevance_bayes.client.json import exclude_none
-from relevance_bayes.client.relevance import Relevance
+from relevance_bayes.client.relevance import Client
 from relevance_bayes.client.responses import (
     ImageJob,
     ImageVersion,
@@ -48,7 +48,7 @@ BY_EVIDENCE = EncodeOptions()
 
 
 def encode(
-    client: Relevance, source: Path | Array, *, model: str, options: EncodeOptions = BY_EVIDENCE
+    client: Client, source: Path | Array, *, model: str, options: EncodeOptions = BY_EVIDENCE
 ) -> ImageVersion | SupervisedVersion:
     """Encode a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
 
@@ -66,7 +66,7 @@ def encode(
         return _image(client, path, model, options)
 
 
-def decode(client: Relevance, model: str, version: int | str | None = None) -> Array:
+def decode(client: Client, model: str, version: int | str | None = None) -> Array:
     """Return the values of a code: all (N,) of a signal, or all pixels (height, width). Raises ClientError."""
     learned = client.version(model, version, of=VersionBase)
     if isinstance(learned, ImageVersion):
@@ -83,7 +83,7 @@ def decode(client: Relevance, model: str, version: int | str | None = None) -> A
     return np.array(found, np.float64)
 
 
-def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) -> ImageVersion:
+def _image(client: Client, file: Path, model: str, options: EncodeOptions) -> ImageVersion:
     if options.basis is not None:
         raise _refused("Expected no functions for an image, which is encoded by wavelets.")
     dataset = client.upload(file, name=model)
@@ -99,7 +99,7 @@ def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) ->
     return client.version(model, _number(job), of=ImageVersion)
 
 
-def _signal(client: Relevance, values: Array, model: str, options: EncodeOptions) -> SupervisedVersion:
+def _signal(client: Client, values: Array, model: str, options: EncodeOptions) -> SupervisedVersion:
     if options.max_functions is not None or options.psnr is not None:
         raise _refused("Expected no stopping criteria for a signal, only its noise_sd; evidence selects the functions.")
     places: list[Json] = [float(place) for place in range(len(values))]

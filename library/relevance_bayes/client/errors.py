@@ -41,8 +41,12 @@ class Problem:
 
 
 class ClientError(Exception):
-    """Raised where the service refuses a request or can't be reached; `problem` describes why."""
+    """Raised where the service refuses a request or can't be reached; `problem` describes why.
 
-    def __init__(self, problem: Problem) -> None:
+    `retry_after`: the seconds after which a repetition may succeed, where the service gives them.
+    """
+
+    def __init__(self, problem: Problem, *, retry_after: float | None = None) -> None:
         super().__init__(str(problem))
         self.problem = problem
+        self.retry_after = retry_after

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from relevance_bayes.client.http import Http
-from relevance_bayes.client.json import dumps, listed_priors
+from relevance_bayes.client.calls import Calls, M, call
+from relevance_bayes.client.http import UPLOAD_SECONDS
 from relevance_bayes.client.paths import version_path
+from relevance_bayes.client.prediction_options import query_of
 from relevance_bayes.types.formats import by_name, media_type_of
 from relevance_bayes.types.values import Label
 
 
 @dataclass(frozen=True)
-class Files:
-    """Predictions for files in the service's formats; every method raises ClientError as those of `Relevance` do."""
+class Files(Calls[M]):
+    """Predictions for files in the service's formats; every method raises ClientError as those of `Client` do."""
 
-    http: Http
-
-    def predict(
+    @call
+    async def predict(
         self,
         name: str,
         file: Path,
@@ -37,24 +37,25 @@ class Files:
     ) -> bytes:
         """Predict for the rows of a file, whose format follows from its suffix; return the response, a row for each.
 
-        `response_format` is the name of a format, such as "csv". Options as of `Relevance.predict`; a JSON file
+        `response_format` is the name of a format, such as "csv". Options as of `Client.predict`; a JSON file
         contains its options. Raises OSError, LookupError for an unknown format.
         """
-        query: dict[str, str | int | float | list[str] | None] = {
-            "interval": interval,
-            "outputs": None if outputs is None else [*outputs],
-            "on_error": on_error,
-            "explain": explain,
-            "class_priors": None if class_priors is None else dumps(listed_priors(class_priors)),
-            "costs": None if costs is None else dumps(costs),
-            "reject_cost": reject_cost,
-            "components": components,
-            "csv_escape_formulas": "true" if csv_escape_formulas else None,
-        }
-        return self.http.post_bytes(
+        query = query_of(
+            interval=interval,
+            outputs=outputs,
+            on_error=on_error,
+            class_priors=class_priors,
+            costs=costs,
+            reject_cost=reject_cost,
+            components=components,
+        )
+        escapes = "true" if csv_escape_formulas else None
+        query = {**query, "explain": explain, "csv_escape_formulas": escapes}
+        return await self.http.post_bytes(
             f"{version_path(name, version)}/predict",
-            file.read_bytes(),
+            file,
             media_type=media_type_of(file),
             response_type=by_name(response_format).media_type,
             query=query,
+            deadline=UPLOAD_SECONDS,
         )

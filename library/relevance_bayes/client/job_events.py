@@ -1,12 +1,14 @@
 """Following a job over streams that may break: each event once, in order, from any process."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TypeVar
 
+from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
-from relevance_bayes.client.event_stream import Message, blocks
-from relevance_bayes.client.http import Http, Query
+from relevance_bayes.client.event_stream import EventStream, Message
+from relevance_bayes.client.http import Http
 from relevance_bayes.client.json import read
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.jobs import Event
@@ -26,26 +28,22 @@ SILENCE_SECONDS = 45.0
 """The timeout of a stream without data; the service sends three comments within it."""
 
 
-def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], None] = time.sleep) -> Iterator[Event]:
+async def follow(http: Http, path: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
     """Yield the events at `path` after number `after`, as they happen, to the job's end.
 
     Raises ClientError as `followed` does.
     """
-    for message in followed(http, path, after=after, sleep=sleep):
-        event = read_message(message, _EVENT)
-        yield event
-        if event.is_last:
-            return
+    async with aclosing(followed(http, path, after=after)) as messages:
+        async for message in messages:
+            event = read_message(message, _EVENT)
+            yield event
+            if event.is_last:
+                return
 
 
-def followed(
-    http: Http,
-    path: str,
-    *,
-    after: int | str = 0,
-    query: Query | None = None,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Message]:
+async def followed(
+    http: Http, path: str, *, after: int | str = 0, query: Query | None = None
+) -> AsyncGenerator[Message, None]:
     """Yield the messages at `path` after the id `after`, as they come, until the service responds that there are none.
 
     Raises ClientError where the service refuses, can't be reached at first, or not after all retries.
@@ -56,15 +54,17 @@ def followed(
         broken = ClientError(_ENDED)
         headers = {"Accept": "text/event-stream", "Last-Event-ID": last_id}
         try:
-            with http.stream(path, headers=headers, silence=SILENCE_SECONDS, query=query) as chunks:
+            async with http.stream(path, headers=headers, silence=SILENCE_SECONDS, query=query) as chunks:
                 if chunks is None:  # the job has ended, and its last event was received
                     return
                 was_reached = True
-                for block_id, message in blocks(chunks):
-                    last_id = block_id or last_id
-                    if message is not None:
-                        failures = 0
-                        yield message
+                stream = EventStream()
+                async for chunk in chunks:
+                    for block_id, message in stream.receive(chunk):
+                        last_id = block_id or last_id
+                        if message is not None:
+                            failures = 0
+                            yield message
         except ClientError as error:
             if not was_reached or not _may_pass(error.problem):
                 raise
@@ -73,7 +73,7 @@ def followed(
             failures = 0
         if failures == len(PAUSES):
             raise broken
-        sleep(PAUSES[failures])
+        await http.driver.sleep(PAUSES[failures])
         failures += 1
 
 

@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from relevance_bayes.types.records import Converter, T, encode
 from relevance_bayes.types.values import Json, Label
 
+LISTS = ("tolist", "to_list", "to_pylist")
+"""The methods by which arrays and columns of numpy and pandas, of polars, and of pyarrow become lists."""
+
 
 def dumps(value: object) -> str:
-    """Return a value as JSON, records by the names of their members; numbers that are not finite as null.
+    """Return a value as JSON: records by the names of their members, arrays and columns of other libraries as lists,
+    numbers that are not finite as null.
 
     Raises TypeError for a value without a JSON form, ValueError for a circular reference.
     """
@@ -25,9 +29,12 @@ def _dumps(value: object) -> str:
 
 def _plain(value: object) -> object:
     plain = encode(value)
-    if plain is value:
-        raise TypeError(f"{type(value).__name__} has no JSON form")
-    return plain
+    if plain is not value:
+        return plain
+    for method in LISTS:
+        if callable(listed := getattr(value, method, None)):
+            return listed()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def _finite(value: object) -> object:
@@ -38,8 +45,10 @@ def _finite(value: object) -> object:
             return {name: _finite(inner) for name, inner in value.items()}
         case list() | tuple():
             return [_finite(inner) for inner in value]
-        case _:
+        case str() | int() | None:
             return value
+        case _:
+            return _finite(_plain(value))
 
 
 def read(text: bytes | str, converter: Converter[T]) -> T:

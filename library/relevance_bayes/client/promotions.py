@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from relevance_bayes.client.calls import M, call
 from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.paths import part
@@ -14,14 +15,15 @@ _ONE: Converter[Promotion] = Converter(Promotion)
 
 
 @dataclass(frozen=True)
-class Promotions(VersionJobCollection[Promotion]):
+class Promotions(VersionJobCollection[M, Promotion]):
     """Promotions of versions that are better than those to which aliases point."""
 
     path: str = "/v1/promotions"
     one: Converter[Promotion] = _ONE
     many: type[Page[Promotion]] = Page[Promotion]
 
-    def submit(
+    @call
+    async def submit(
         self,
         model: str,
         alias: str,
@@ -34,7 +36,7 @@ class Promotions(VersionJobCollection[Promotion]):
         groups: str | None = None,
         key: str | None = None,
     ) -> Promotion:
-        """Move an alias to a version if that is better on a dataset; `key` as in `Relevance.upload`.
+        """Move an alias to a version if that is better on a dataset; `key` as in `Client.upload`.
 
         `groups` is the column of groups of dependent rows.
         """
@@ -47,4 +49,4 @@ class Promotions(VersionJobCollection[Promotion]):
             "groups": groups,
         }
         path = f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions"
-        return self.http.create(self.one, path, exclude_none(requested), key=key)
+        return await self.http.create(self.one, path, exclude_none(requested), key=key)

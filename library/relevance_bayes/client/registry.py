@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from relevance_bayes.client.calls import Calls, M, call
+from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.http import Http, Query, if_match_header
+from relevance_bayes.client.http import if_match_header
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
@@ -36,43 +38,52 @@ class AnnotationChange:
 
 
 @dataclass(frozen=True)
-class Registry:
-    """Models and versions of an owner; every method raises ClientError as those of `Relevance` do."""
+class Registry(Calls[M]):
+    """Models and versions of an owner; every method raises ClientError as those of `Client` do."""
 
-    http: Http
-
-    def annotate(self, model: str, given: AnnotationChange, *, if_match: str | None = None) -> Model:
+    @call
+    async def annotate(self, model: str, given: AnnotationChange, *, if_match: str | None = None) -> Model:
         """Change the annotations of a model; with `if_match`, only if it still has this `ETag`."""
-        return self.http.patch(Model, version_path(model, None), given.as_patch(), headers=if_match_header(if_match))
+        return await self.http.patch(
+            Model, version_path(model, None), given.as_patch(), headers=if_match_header(if_match)
+        )
 
-    def annotate_version(
+    @call
+    async def annotate_version(
         self, name: str, given: AnnotationChange, *, version: int | str | None = None, if_match: str | None = None
     ) -> VersionBase:
         """Change the annotations of a version, given as `model@alias` or by its `version`."""
-        return self.http.patch(ANY_VERSION, _one(name, version), given.as_patch(), headers=if_match_header(if_match))
+        return await self.http.patch(
+            ANY_VERSION, _one(name, version), given.as_patch(), headers=if_match_header(if_match)
+        )
 
-    def lineage(self, name: str, version: int | str | None = None) -> Lineage:
+    @call
+    async def lineage(self, name: str, version: int | str | None = None) -> Lineage:
         """Return the lineage of a version, given as in `annotate_version`."""
-        return self.http.get(Lineage, f"{_one(name, version)}/lineage")
+        return await self.http.get(Lineage, f"{_one(name, version)}/lineage")
 
-    def statistics(self, name: str, version: int | str | None = None) -> Statistics:
+    @call
+    async def statistics(self, name: str, version: int | str | None = None) -> Statistics:
         """Return usage statistics of a version from the process that responds; given as in `annotate_version`."""
-        return self.http.get(Statistics, f"{_one(name, version)}/statistics")
+        return await self.http.get(Statistics, f"{_one(name, version)}/statistics")
 
-    def baseline(self, name: str, version: int | str | None = None) -> Baseline:
+    @call
+    async def baseline(self, name: str, version: int | str | None = None) -> Baseline:
         """Return the histograms of a version's training data, given as in `annotate_version`."""
-        return self.http.get(Baseline, f"{_one(name, version)}/baseline")
+        return await self.http.get(Baseline, f"{_one(name, version)}/baseline")
 
-    def compare(
+    @call
+    async def compare(
         self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None
     ) -> Comparison:
         """Compare two versions on a table, as of `predict`: each `model@alias`; of a model as second, the newest.
 
         The first may also be given by its `version`.
         """
-        return self.http.post(Comparison, f"{_one(first, version)}/compare", {**table, "with": second})
+        return await self.http.post(Comparison, f"{_one(first, version)}/compare", {**table, "with": second})
 
-    def profile(
+    @call
+    async def profile(
         self,
         name: str,
         inputs: Sequence[str],
@@ -86,7 +97,7 @@ class Registry:
         `options` are further members of the request: `points`, `interval`, `individual`.
         """
         body = {"inputs": [*inputs], **table, **(options or {})}
-        return self.http.post(Profile, f"{_one(name, version)}/profile", body)
+        return await self.http.post(Profile, f"{_one(name, version)}/profile", body)
 
 
 def tag_query(tags: Mapping[str, str] | None) -> Query:

@@ -1,272 +1,63 @@
-"""The calls of the API as methods."""
+"""The two clients: `Client`, whose calls return results, and `AsyncClient`, whose calls are coroutines."""
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TypeVar, overload
+from types import TracebackType
+from typing import Self
 
-from relevance_bayes.client.aliases import Aliases
-from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.evaluations import Evaluations
-from relevance_bayes.client.exports import ExportFormat, exported_name
-from relevance_bayes.client.files import Files
-from relevance_bayes.client.gaussian_expansion import GaussianExpansion
-from relevance_bayes.client.http import DEFAULT_URL, Http, of_kind
-from relevance_bayes.client.jobs import Jobs
-from relevance_bayes.client.json import exclude_none, listed_priors
-from relevance_bayes.client.members import Members
-from relevance_bayes.client.outcomes import Outcomes
-from relevance_bayes.client.paths import part, reference, version_path
-from relevance_bayes.client.promotions import Promotions
-from relevance_bayes.client.registry import ANY_VERSION, Registry, tag_query
-from relevance_bayes.client.responses import (
-    ApproximationJob,
-    Dataset,
-    ImportedVersion,
-    Json,
-    Predictions,
-    SupervisedVersion,
-    Version,
-    VersionBase,
-)
-from relevance_bayes.client.trainings import Trainings
-from relevance_bayes.client.webhooks import Webhooks
-from relevance_bayes.types.formats import media_type_of
-from relevance_bayes.types.functions import Expansion, RelevanceVector
-from relevance_bayes.types.members import Project
-from relevance_bayes.types.models import Model
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.records import Converter
-from relevance_bayes.types.values import Label
-
-V = TypeVar("V", bound=VersionBase)
-
-_IMPORTED: Converter[ImportedVersion] = Converter(ImportedVersion)
-
-
-def connect(url: str = DEFAULT_URL, *, api_key: str | None = None, project: str | None = None) -> "Relevance":
-    """Return a client of the service at `url`; its requests act in `project`, by default in that of the API key.
-
-    Raises ClientError for an invalid URL.
-    """
-    return Relevance(Http.to(url, api_key=api_key, project=project))
+from relevance_bayes.client.calls import Asynchronous, Blocking
+from relevance_bayes.client.embedded import EmbeddedService
+from relevance_bayes.client.service_calls import ServiceCalls
 
 
 @dataclass(frozen=True)
-class Relevance:
-    """A client of one service; every method raises ClientError when the service refuses or does not respond."""
+class Client(ServiceCalls[Blocking]):
+    """A client of one service; every method raises ClientError when the service refuses or does not respond.
 
-    http: Http
+    `embedded` is the service that was started for it.
+    """
 
-    def __enter__(self) -> "Relevance":
+    embedded: EmbeddedService | None = None
+
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, and stop the embedded service."""
         self.http.close()
+        if self.embedded is not None:
+            self.embedded.stop()
 
-    @property
-    def aliases(self) -> Aliases:
-        """Aliases of versions."""
-        return Aliases(self.http)
 
-    @property
-    def batch_predictions(self) -> BatchPredictions:
-        """Batch predictions."""
-        return BatchPredictions(self.http)
+@dataclass(frozen=True)
+class AsyncClient(ServiceCalls[Asynchronous]):
+    """A client as `Client` is, for event loops of asyncio and trio: its calls are coroutines, its lists asynchronous
+    generators.
+    """
 
-    @property
-    def evaluations(self) -> Evaluations:
-        """Evaluations of versions."""
-        return Evaluations(self.http)
+    embedded: EmbeddedService | None = None
 
-    @property
-    def files(self) -> Files:
-        """Predictions for files."""
-        return Files(self.http)
+    async def __aenter__(self) -> Self:
+        return self
 
-    @property
-    def jobs(self) -> Jobs:
-        """Jobs of all kinds."""
-        return Jobs(self.http)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
-    @property
-    def members(self) -> Members:
-        """Members of the project."""
-        return Members(self.http)
+    async def aclose(self) -> None:
+        """Close the connections, and stop the embedded service, also in a task that is cancelled."""
+        import anyio
 
-    @property
-    def outcomes(self) -> Outcomes:
-        """Outcomes of predictions, and alarms."""
-        return Outcomes(self.http)
+        with anyio.CancelScope(shield=True):
+            await self.http.driver.close()
+            if self.embedded is not None:
+                await self.http.driver.block(self.embedded.stop)
 
-    @property
-    def promotions(self) -> Promotions:
-        """Promotions of versions."""
-        return Promotions(self.http)
 
-    @property
-    def registry(self) -> Registry:
-        """Models and versions: descriptions, tags, lineage, comparison."""
-        return Registry(self.http)
-
-    @property
-    def trainings(self) -> Trainings:
-        """The jobs that train versions."""
-        return Trainings(self.http)
-
-    @property
-    def webhooks(self) -> Webhooks:
-        """Webhooks for the ends of jobs and for alarms."""
-        return Webhooks(self.http)
-
-    def projects(self) -> Iterator[Project]:
-        """Yield the projects in which the API key may act, by name."""
-        return self.http.pages(Page[Project], "/v1/projects")
-
-    # Datasets
-
-    def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
-        """Upload a file of any format, which follows from its suffix. Raises OSError.
-
-        Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
-        your own the call is idempotent too: repeated with it, it returns the first response.
-        """
-        query = {"name": name or file.stem}
-        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type_of(file), query=query, key=key)
-
-    def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str, key: str | None = None) -> Dataset:
-        """Create a dataset from a small table by columns; `key` as in `upload`."""
-        return self.http.create(Dataset, f"/v1/datasets?name={part(name)}", {"columns": columns}, key=key)
-
-    def dataset(self, dataset_id: str) -> Dataset:
-        """Return a dataset."""
-        return self.http.get(Dataset, f"/v1/datasets/{part(dataset_id)}")
-
-    def datasets(self, *, name: str | None = None) -> Iterator[Dataset]:
-        """Yield all datasets, or those of this name, newest first."""
-        return self.http.pages(Page[Dataset], "/v1/datasets", {"name": name})
-
-    def delete_dataset(self, dataset_id: str) -> None:
-        """Delete a dataset that no unfinished job needs."""
-        self.http.delete(f"/v1/datasets/{part(dataset_id)}")
-
-    # Training
-
-    def approximate(
-        self,
-        expansion: GaussianExpansion,
-        *,
-        model: str,
-        tolerance: float | None = None,
-        max_functions: int | None = None,
-        density: bool = False,
-    ) -> ApproximationJob:
-        """Approximate an expansion by few terms: its terms become the dataset `model`."""
-        terms = self.create_dataset(expansion.columns, name=model)
-        given = exclude_none({"tolerance": tolerance, "max_functions": max_functions, "density": density})
-        requested = {"dataset_id": terms.id, "model": model, **expansion.requested, **given}
-        return self.trainings.submit(requested, of=ApproximationJob)
-
-    # Models
-
-    def models(self, *, tags: Mapping[str, str] | None = None) -> Iterator[Model]:
-        """Yield all models, or those with these tags, newest first."""
-        return self.http.pages(Page[Model], "/v1/models", tag_query(tags))
-
-    def model(self, name: str) -> Model:
-        """Return a model."""
-        return self.http.get(Model, f"/v1/models/{part(name)}")
-
-    def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> Iterator[Version]:
-        """Yield all versions of a model, or those with these tags, newest first."""
-        return self.http.pages(Page[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
-
-    @overload
-    def version(self, name: str, version: int | str | None = None) -> SupervisedVersion: ...
-    @overload
-    def version(self, name: str, version: int | str | None = None, *, of: type[V]) -> V: ...
-    def version(
-        self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
-    ) -> VersionBase:
-        """Return a version by its number or an alias, of `model` or `model@alias`; by default the newest.
-
-        Versions of numbers and classes are expected; `of` is another class, or `VersionBase` for any.
-        """
-        model, selector = reference(name, version)
-        if selector is None:
-            selector = self.model(model).latest
-        if selector is None:
-            raise ClientError(Problem(title="No version", detail=f"The model {model} has no version.", status=404))
-        return of_kind(of, self.http.get(ANY_VERSION, f"/v1/models/{part(model)}/versions/{part(str(selector))}"))
-
-    def relevance_vectors(
-        self, name: str, version: int | str, *, sort: Literal["number", "weight"] = "number"
-    ) -> Iterator[RelevanceVector]:
-        """Yield the functions of a version, by number or by magnitude of weight."""
-        path = f"{version_path(name, version)}/relevance-vectors"
-        return self.http.pages(Page[RelevanceVector], path, {"sort": sort})
-
-    def expansion(self, name: str, version: int | str) -> GaussianExpansion:
-        """Return a version as a sum of Gaussians of one width; raises ClientError for another version."""
-        return GaussianExpansion.of_response(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
-
-    def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
-        """Return the image of a code: an exact npy file, or `image/png`."""
-        return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
-
-    def export(self, name: str, version: int | str, form: ExportFormat = "json") -> bytes:
-        """Return a version as a file: a document, or a program that predicts."""
-        return self.http.fetch(f"{version_path(name, version)}/export", media_type="*/*", query={"format": form})
-
-    def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> ImportedVersion:
-        """Import an exported .json or .npz as the next version of `model`, by default of its original name.
-
-        Raises OSError; `key` as in `upload`.
-        """
-        name = exported_name(file) if model is None else model
-        media_type = "application/x-npz" if file.suffix.lower() == ".npz" else "application/json"
-        path = f"/v1/models/{part(name)}/versions"
-        return self.http.upload(_IMPORTED, path, file, media_type=media_type, key=key)
-
-    def delete_model(self, name: str) -> None:
-        """Delete a model and all its versions."""
-        self.http.delete(f"/v1/models/{part(name)}")
-
-    def delete_version(self, name: str, number: int) -> None:
-        """Delete a version to which no alias points; its number is never reused."""
-        self.http.delete(version_path(name, number))
-
-    def predict(
-        self,
-        name: str,
-        table: Mapping[str, Json],
-        *,
-        version: int | str | None = None,
-        interval: float | None = None,
-        explain: int | None = None,
-        covariance: bool | None = None,
-        class_priors: Mapping[Label, float] | None = None,
-        costs: Sequence[Sequence[float]] | None = None,
-        reject_cost: float | None = None,
-        components: int | None = None,
-        row_ids: Sequence[str] | str | None = None,
-    ) -> Predictions:
-        """Predict for a `table` in one of the API's three forms; by default with the newest version.
-
-        A model that records predictions does so by `row_ids`: one for each row, or the name of the column with them.
-
-        Decisions between classes follow from `class_priors`, `costs[truth][decision]` or `reject_cost`; `components` is
-        the maximum number of components in a prediction.
-        """
-        options: dict[str, Json] = {
-            "interval": interval,
-            "explain": explain,
-            "covariance": covariance,
-            "class_priors": listed_priors(class_priors),
-            "costs": None if costs is None else [list(row) for row in costs],
-            "reject_cost": reject_cost,
-            "components": components,
-            "row_ids": row_ids if row_ids is None or isinstance(row_ids, str) else list(row_ids),
-        }
-        return self.http.post(Predictions, f"{version_path(name, version)}/predict", {**table, **exclude_none(options)})
+Relevance = Client
+"""The earlier name of `Client`."""

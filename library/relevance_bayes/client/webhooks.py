@@ -1,9 +1,9 @@
 """Calls on webhooks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
-from relevance_bayes.client.http import Http
+from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
@@ -12,12 +12,11 @@ from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webh
 
 
 @dataclass(frozen=True)
-class Webhooks:
-    """Webhooks for the ends of jobs and for alarms; every method raises ClientError as those of `Relevance` do."""
+class Webhooks(Calls[M]):
+    """Webhooks for the ends of jobs and for alarms; every method raises ClientError as those of `Client` do."""
 
-    http: Http
-
-    def create(
+    @call
+    async def create(
         self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None
     ) -> NewWebhook:
         """Create a webhook, for all events unless `events` are given; its secret is only in this response."""
@@ -26,17 +25,20 @@ class Webhooks:
             "events": None if events is None else list(events),
             "description": description,
         }
-        return self.http.create(NewWebhook, "/v1/webhooks", exclude_none(requested))
+        return await self.http.create(NewWebhook, "/v1/webhooks", exclude_none(requested))
 
-    def all(self) -> Iterator[Webhook]:
+    @listing
+    def all(self) -> AsyncGenerator[Webhook, None]:
         """Return all webhooks, newest first."""
         return self.http.pages(Page[Webhook], "/v1/webhooks")
 
-    def get(self, webhook_id: str) -> Webhook:
+    @call
+    async def get(self, webhook_id: str) -> Webhook:
         """Return a webhook."""
-        return self.http.get(Webhook, _path(webhook_id))
+        return await self.http.get(Webhook, _path(webhook_id))
 
-    def update(
+    @call
+    async def update(
         self,
         webhook_id: str,
         *,
@@ -50,23 +52,27 @@ class Webhooks:
             "events": None if events is None else list(events),
             "enabled": enabled,
         }
-        return self.http.patch(Webhook, _path(webhook_id), exclude_none(requested))
+        return await self.http.patch(Webhook, _path(webhook_id), exclude_none(requested))
 
-    def delete(self, webhook_id: str) -> None:
+    @call
+    async def delete(self, webhook_id: str) -> None:
         """Delete a webhook."""
-        self.http.delete(_path(webhook_id))
+        await self.http.delete(_path(webhook_id))
 
-    def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
+    @listing
+    def deliveries(self, webhook_id: str) -> AsyncGenerator[Delivery, None]:
         """Return its deliveries, newest first."""
         return self.http.pages(Page[Delivery], f"{_path(webhook_id)}/deliveries")
 
-    def test(self, webhook_id: str) -> Delivery:
+    @call
+    async def test(self, webhook_id: str) -> Delivery:
         """Send a signed message of type `webhook.test` now; its outcome is in `deliveries`."""
-        return self.http.post(Delivery, f"{_path(webhook_id)}/test")
+        return await self.http.post(Delivery, f"{_path(webhook_id)}/test")
 
-    def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
+    @call
+    async def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
         """Send a delivery again now."""
-        return self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{part(delivery_id)}/redeliver")
+        return await self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{part(delivery_id)}/redeliver")
 
 
 def _path(webhook_id: str) -> str:

@@ -2,11 +2,11 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Generic, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar  # noqa: TID251 - the client is an extra of its own
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,8 +20,10 @@ from relevance_bayes.estimators.version import ComponentsVersion, SupervisedVers
 from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
 from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.values import ColumnKind
+
+if TYPE_CHECKING:
+    from relevance_bayes.client import Client
 
 V = TypeVar("V", SupervisedVersion, ComponentsVersion)
 
@@ -29,30 +31,6 @@ ARRAY_NAME = re.compile("x(0|[1-9][0-9]*)", re.ASCII)
 
 MAX_FAULTS = 5
 """The maximum number of faults of rows in a message."""
-
-
-class ModelSummary(Protocol):
-    """A model of a registry."""
-
-    @property
-    def latest(self) -> int | None:
-        """The number of its newest version."""
-
-
-class VersionClient(Protocol):
-    """The methods of `relevance_bayes.client.Relevance` that move versions."""
-
-    def import_version(self, file: Path, *, model: str | None = None) -> object:
-        """Import a document."""
-
-    def export(self, name: str, version: int | str, form: Literal["npz"]) -> bytes:
-        """Return a version as a document."""
-
-    def relevance_vectors(self, name: str, version: int | str) -> Iterator[RelevanceVector]:
-        """Yield the functions of a version."""
-
-    def model(self, name: str) -> ModelSummary:
-        """Return a model."""
 
 
 class VersionEstimator(BaseEstimator, Generic[V]):
@@ -101,12 +79,12 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         made._restore(version)
         return made
 
-    def push(self, client: VersionClient, name: str) -> object:
+    def push(self, client: "Client", name: str) -> object:
         """Add the fitted version to a model of a service.
 
         Parameters
         ----------
-        client : relevance_bayes.client.Relevance
+        client : relevance_bayes.client.Client
             The client of the service.
         name : str
             The name of the model: a new one, or one with the same task, target and inputs.
@@ -123,12 +101,12 @@ class VersionEstimator(BaseEstimator, Generic[V]):
             return client.import_version(file, model=name)
 
     @classmethod
-    def pull(cls, client: VersionClient, name: str, version: int | str | None = None) -> Self:
+    def pull(cls, client: "Client", name: str, version: int | str | None = None) -> Self:
         """Return a fitted estimator of a service's version.
 
         Parameters
         ----------
-        client : relevance_bayes.client.Relevance
+        client : relevance_bayes.client.Client
             The client of the service.
         name : str
             The name of the model.

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.html import table_html
 from relevance_bayes.types.json_schema import Id, wire
 
 
@@ -104,3 +105,8 @@ class Dataset:
     columns: tuple[Column, ...]
     image: Image | None = None
     """The size of an image, whose table has a row for each pixel, in row-major order. Null for a table."""
+
+    def _repr_html_(self) -> str:
+        names = ("name", "kind", "missing", "distinct", "min", "mean", "max", "sd")
+        rows = [[getattr(column, name, None) for name in names] for column in self.columns]
+        return table_html(f"{self.name}: {self.rows:,} rows, dataset {self.id}", names, rows)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from relevance_bayes.types.errors import Fault, listed
+from relevance_bayes.types.html import facts_html
 from relevance_bayes.types.json_schema import Id, wire
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
@@ -174,6 +175,18 @@ class JobBase:
     def has_ended(self) -> bool:
         """Return whether the job has ended."""
         return self.state in FINISHED
+
+    def _repr_html_(self) -> str:
+        progress, version = self.progress, self.version
+        facts = {
+            "state": self.state,
+            "progress": None if progress is None else f"{progress.phase}, {progress.completed} {progress.unit}",
+            "version": None if version is None else f"{version.model}, version {version.version}",
+            "error": None if self.error is None else str(self.error),
+            "submitted": self.created_at,
+            "ended": self.finished_at,
+        }
+        return facts_html(f"{self.model}: job {self.id}", facts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,10 @@ from relevance_bayes.types.refusals import Refused, faults_of
 from relevance_bayes.types.scalars import PLAIN, Decoder
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Converter(Generic[T]):
+class Converter(Generic[T_co]):
     """Reads and validates values of an annotated type; the hints of each class are resolved once."""
 
     def __init__(self, annotation: object) -> None:
@@ -25,7 +26,7 @@ class Converter(Generic[T]):
     def _decoder(self) -> Decoder:
         return decoder_of(self._annotation)
 
-    def decode(self, value: object, where: str = "") -> T:
+    def decode(self, value: object, where: str = "") -> T_co:
         """Return the record in a JSON value; raises InvalidRequestError with pointers below `where`."""
         try:
             found = self._decoder(value)
@@ -39,7 +40,7 @@ class Converter(Generic[T]):
         assert self._is_decoded(found)
         return found
 
-    def _is_decoded(self, value: object) -> TypeGuard[T]:
+    def _is_decoded(self, value: object) -> TypeGuard[T_co]:
         """Return True, for every value that the decoder returned."""
         return True
 

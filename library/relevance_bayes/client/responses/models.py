@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.html import facts_html
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
 from relevance_bayes.types.reports import (
@@ -79,6 +80,19 @@ class VersionBase:
     tags: dict[str, str] = field(default_factory=dict)
     task: str
 
+    def _repr_html_(self) -> str:
+        return facts_html(f"{self.model}, version {self.version}", self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "description": self.description,
+            "task": self.task,
+            "rows": self.rows,
+            "inputs": ", ".join(column.name for column in self.inputs),
+            "functions": self.functions,
+            "trained": self.created_at,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedVersion(VersionBase):
@@ -116,6 +130,18 @@ class SupervisedVersion(VersionBase):
     score_loss: float | None = None
     warnings: tuple[TrainingWarning, ...] = ()
     local: LocalReport | None = None
+
+    def _facts(self) -> dict[str, object]:
+        metrics = {f"{name}, {rows}": value for rows, of in self.metrics.items() for name, value in of.items()}
+        return {
+            **super()._facts(),
+            "target": self.target,
+            "noise sd": self.hyperparameters.noise_sd,
+            "log evidence": None if self.evidence is None else self.evidence.value,
+            "score": None if self.score is None else self.score.value,
+            **metrics,
+            "warnings": " ".join(warning.detail for warning in self.warnings),
+        }
 
     @property
     def noise_column(self) -> str | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.errors import Problem
+from relevance_bayes.types.html import table_html
 from relevance_bayes.types.predictions import (
     ClassLatent,
     ClassProbability,
@@ -13,6 +14,9 @@ from relevance_bayes.types.predictions import (
     Variance,
 )
 from relevance_bayes.types.values import Label
+
+SHOWN_ROWS = 20
+"""The predictions in a notebook."""
 
 
 @dataclass(frozen=True)
@@ -55,3 +59,11 @@ class Predictions:
     version: int
     predictions: tuple[Prediction, ...]
     covariance: tuple[tuple[float | None, ...], ...] | None = None
+
+    def _repr_html_(self) -> str:
+        names = ("mean", "sd", "lower", "upper", "label", "value", "support", "error")
+        shown = [[getattr(one, name) for name in names] for one in self.predictions[:SHOWN_ROWS]]
+        used = [place for place in range(len(names)) if any(row[place] is not None for row in shown)]
+        caption = f"{self.model}, version {self.version}: {len(self.predictions):,} predictions"
+        rows = [[row[place] for place in used] for row in shown]
+        return table_html(caption, [names[place] for place in used], rows, more=len(self.predictions) - len(rows))

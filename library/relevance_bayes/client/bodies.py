@@ -1,0 +1,75 @@
+"""Contents and headers of requests, and records of responses."""
+
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+from uuid import uuid4
+
+import httpx
+
+from relevance_bayes.client.drivers import Content
+from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.json import dumps, read
+from relevance_bayes.client.retries import retry_after
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.records import Converter
+
+T = TypeVar("T")
+
+Form: TypeAlias = type[T] | Converter[T]
+"""The type of a response: a class, or the converter of a union of several."""
+
+_PROBLEM: Converter[Problem] = Converter(Problem)
+
+
+def key_header(key: str | None) -> dict[str, str]:
+    """Return the idempotency header."""
+    text = str(uuid4() if key is None else key).replace("\\", "\\\\").replace('"', '\\"')
+    return {"Idempotency-Key": f'"{text}"'}
+
+
+def json_header(body: object) -> dict[str, str]:
+    """Return the media type of a JSON body, nothing for none."""
+    return {} if body is None else {"Content-Type": "application/json"}
+
+
+def length_header(content: Content) -> dict[str, str]:
+    """Return the header of a length that httpx does not determine."""
+    match content:
+        case Path():
+            return {"Content-Length": str(content.stat().st_size)}
+        case bytes() | None:
+            return {}
+        case _:
+            return {"Content-Length": str(sum(map(len, content)))}
+
+
+def encoded(body: object) -> bytes | None:
+    """Return a body as JSON; raises ClientError."""
+    if body is None:
+        return None
+    try:
+        return dumps(body).encode()
+    except (TypeError, ValueError, RecursionError) as broken:
+        raise ClientError(Problem(title="Not JSON", detail=f"The value has no JSON form: {broken}")) from broken
+
+
+def decoded(response: httpx.Response, form: Form[T]) -> T:
+    """Return the record in a response; raises ClientError for another one."""
+    try:
+        return read(response.content, form if isinstance(form, Converter) else Converter(form))
+    except (ValueError, InvalidRequestError) as broken:
+        detail = f"Expected a response of Relevance from {response.request.url}, got another: {broken}."
+        raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
+
+
+def refusal(response: httpx.Response) -> ClientError:
+    """Return the error of an unsuccessful response."""
+    return ClientError(_problem(response), retry_after=retry_after(response.headers))
+
+
+def _problem(response: httpx.Response) -> Problem:
+    try:
+        return read(response.content, _PROBLEM)
+    except (ValueError, InvalidRequestError):
+        detail = f"{response.request.url} responded with {response.status_code} {response.reason_phrase}".rstrip()
+        return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)

@@ -1,0 +1,55 @@
+"""Options of predictions in formats other than JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict, Unpack
+
+from relevance_bayes.client.drivers import Query
+from relevance_bayes.client.json import dumps, exclude_none, listed_priors
+from relevance_bayes.types.values import Json, Label
+
+
+class PredictionOptions(TypedDict, total=False):
+    """Options as of `Client.predict`; `outputs` are the figures to predict, `on_error="per_row"` predicts for all valid
+    rows.
+    """
+
+    interval: float | None
+    outputs: Sequence[str] | None
+    on_error: Literal["fail", "per_row"] | None
+    class_priors: Mapping[Label, float] | None
+    costs: Sequence[Sequence[float]] | None
+    reject_cost: float | None
+    components: int | None
+
+
+def json_options(**options: Unpack[PredictionOptions]) -> dict[str, Json]:
+    """Return options as members of a request in JSON."""
+    outputs, costs = options.get("outputs"), options.get("costs")
+    return exclude_none(
+        {
+            "interval": options.get("interval"),
+            "outputs": None if outputs is None else [*outputs],
+            "on_error": options.get("on_error"),
+            "class_priors": listed_priors(options.get("class_priors")),
+            "costs": None if costs is None else [list(row) for row in costs],
+            "reject_cost": options.get("reject_cost"),
+            "components": options.get("components"),
+        }
+    )
+
+
+def query_of(**options: Unpack[PredictionOptions]) -> Query:
+    """Return options as parameters of a URL; objects, and lists of lists, are JSON."""
+    members = json_options(**options)
+    outputs = options.get("outputs")
+    written: dict[str, str | int | float | list[str] | None] = {
+        name: dumps(members[name]) for name in ("class_priors", "costs") if name in members
+    }
+    return {
+        "interval": options.get("interval"),
+        "outputs": None if outputs is None else [*outputs],
+        "on_error": options.get("on_error"),
+        "reject_cost": options.get("reject_cost"),
+        "components": options.get("components"),
+        **written,
+    }
