@@ -24,7 +24,8 @@ relevance predict kiosk examples/tour/kiosk.csv --output predicted.csv
 ([environment variables](settings.md)) and its database; [clients](#clients) send requests to `RELEVANCE_URL` with the
 key in `RELEVANCE_API_KEY`, in the project that `RELEVANCE_PROJECT` names. The package `relevance-bayes[cli]` has the
 clients alone, as `relevance-client`. This page is made of the commands' own help: `relevance COMMAND --help`.
-`relevance --install-completion` installs completion of commands and options in the current shell, `relevance --version` prints the version.
+`relevance --install-completion` installs completion of commands and options in the current shell, `relevance --version`
+prints the version.
 
 A command ends with the exit code
 

@@ -71,4 +71,4 @@ def approximate(
         "density": density or None,
     }
     with service(url) as client:
-        run_training(client, file, exclude_none(request), wait=wait, as_json=as_json)
+        run_training(client, client.upload(file), exclude_none(request), wait=wait, as_json=as_json)

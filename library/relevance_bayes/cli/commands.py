@@ -24,6 +24,7 @@ class Command:
 
 
 COMMANDS: Mapping[str, Command] = {
+    "try": Command("trials", "try_file", "Show how well a column of FILE can be predicted."),
     "train": Command("training", "train", "Train a model on FILE and show how good it is."),
     "approximate": Command(
         "approximations", "approximate", "Approximate a known sum of Gaussians by few of its terms."
@@ -33,6 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "predict": Command("predictions", "predict", "Predict for the rows of FILE."),
     "decode": Command("encodings", "decode", "Decode the image or the signal that MODEL encodes."),
     "jobs": Command("jobs", "jobs", "List jobs; show, follow, cancel or retry one."),
+    "upload": Command("uploads", "upload", "Upload FILE as a dataset, and show its columns."),
     "datasets": Command("datasets", "datasets", "List datasets."),
     "models": Command("models", "models", "List models, or show a version of one."),
     "versions": Command(

@@ -52,6 +52,7 @@ OPTIONS: Mapping[str, str] = {
 
 PHRASES: Mapping[str, str] = {
     'send "on_error": "per_row"': "leave out --fail-on-error",
+    "kinds=NAME:KIND": "--kind NAME:KIND",
     "request a validation": "pass --validation 5",
 }
 """Remedies that are not a member and its value."""
@@ -59,6 +60,7 @@ PHRASES: Mapping[str, str] = {
 POINTER = re.compile(r"(?m)((?:^ *|\bAt ))(/[a-z][\w/]*)(?=[:,])")
 MEMBER_AND_VALUE = re.compile(r'\bsend "(\w+)": "?([\w.]+)"?(?:([^."]*) or "(\w+)")?')
 LIKELIHOODS = re.compile(r'\buse ("\w+"(?: or "\w+")*)')
+FILE_OPTION = re.compile(r"\b(decimal|thousands)=")
 CUES = ("name", "other", "another", "larger", "without")
 MEMBER = re.compile("|".join([r"(?m:^)`\w+`(?= is a | is empty| must be)", *(rf"(?<=\b{cue} )`\w+`" for cue in CUES)]))
 MEMBERS = re.compile(r"\(`\w+`(?:, `\w+`)*\)")
@@ -72,6 +74,7 @@ def in_options(message: str) -> str:
     text = POINTER.sub(_pointer, message)
     for phrase, remedy in PHRASES.items():
         text = text.replace(phrase, remedy)
+    text = FILE_OPTION.sub(r"--\1=", text)
     text = MEMBER_AND_VALUE.sub(_member_and_value, text)
     text = MEMBERS.sub(lambda found: re.sub(r"`\w+`", _member, found[0]), MEMBER.sub(_member, text))
     return LIKELIHOODS.sub(lambda found: f"pass --likelihood {found[1].replace(chr(34), '')}", text)

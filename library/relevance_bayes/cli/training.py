@@ -1,5 +1,6 @@
 """`relevance train`: upload a file, train on it, show the version."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,10 +15,11 @@ from relevance_bayes.cli.option_values import Document, basis_value, likelihood_
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.cli.versions import show_version
-from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.json import exclude_none
-from relevance_bayes.client.responses import Job, Json, VersionBase
+from relevance_bayes.client.responses import Dataset, Job, Json, VersionBase
 
 WITHOUT_TARGET = ("approximation", "image", "components")
 """The tasks that predict no column."""
@@ -185,6 +187,12 @@ def train(
             help="A JSON file with the API's request; options take precedence over it.",
         ),
     ] = None,
+    kind: KindOf = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    header: Header = None,
+    sheet: Sheet = None,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -216,8 +224,11 @@ def train(
         priority=priority,
     )
     document = training_document(choices, request)
+    options = FileOptions(
+        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+    )
     with service(url) as client:
-        run_training(client, file, document, wait=wait, as_json=as_json)
+        run_training(client, options.upload(client, file), document, wait=wait, as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,14 +285,21 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
     return document
 
 
-def run_training(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
-    """Upload `file` and train on it by the request `document`; raises typer.Exit(1) when the job does not succeed."""
-    dataset = client.upload(file)
-    job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
+def run_training(client: Relevance, dataset: Dataset, document: Document, *, wait: bool, as_json: bool) -> None:
+    """Train on a new dataset by the request `document`; raises typer.Exit(1) when the job does not succeed.
+
+    Where the request is refused, the dataset is deleted.
+    """
+    try:
+        job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
+    except ClientError:
+        with suppress(ClientError):
+            client.delete_dataset(dataset.id)
+        raise
     if not wait:
         print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
         return
-    watch_job(client.trainings, job, label=file.name)
+    watch_job(client.trainings, job, label=dataset.name)
     job = client.trainings.get(job.id, of=Job)
     if job.version is None:
         refuse(in_plain_text(Problem.of_job(job)))

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, overload
+from typing import Literal, TypeVar, Unpack, overload
 
 from relevance_bayes.client.aliases import Aliases
 from relevance_bayes.client.batch_predictions import BatchPredictions
@@ -33,7 +33,7 @@ from relevance_bayes.client.responses import (
 )
 from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
-from relevance_bayes.client.uploads import DATASETS, uploaded
+from relevance_bayes.client.uploads import DATASETS, ReadOptions, uploaded
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.members import Project
@@ -119,13 +119,17 @@ class ServiceCalls(Calls[M]):
     # Datasets
 
     @call
-    async def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
+    async def upload(
+        self, file: Path, *, name: str | None = None, key: str | None = None, **options: Unpack[ReadOptions]
+    ) -> Dataset:
         """Upload a file of any format, which follows from its suffix. Raises OSError.
+
+        `delimiter`, `decimal`, `thousands`, `header`, `sheet` and `kinds` are the parameters of `POST /v1/datasets`.
 
         Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
         your own the call is idempotent too: repeated with it, it returns the first response.
         """
-        return await uploaded(self.http, file, name or file.stem, key=key)
+        return await uploaded(self.http, file, name or file.stem, key=key, **options)
 
     @call
     async def create_dataset(

@@ -65,7 +65,7 @@ def trained(url: str, file: Path) -> str:
     assert "lines, version 1" in done.stdout
     assert "functions" in done.stdout
     assert "compared" not in done.stdout
-    assert "lines.csv: succeeded" in done.stderr
+    assert "lines: succeeded" in done.stderr
     return "lines"
 
 

@@ -74,7 +74,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_refusal_is_stated_in_plain_text_with_its_places_and_no_traceback(stub: Stub, run: Run, file: Path) -> None:
-    url = stub({"POST /v1/datasets": (201, DATASET), "POST /v1/training-jobs": (422, PROBLEM)})
+    responses = {"POST /v1/datasets": (201, DATASET), "POST /v1/training-jobs": (422, PROBLEM)}
+    url = stub({**responses, "DELETE /v1/datasets/d1": (204, "")})
     done = run("train", str(file), "--target", "litre", "--url", url)
     assert done.exit_code == 1
     assert done.stdout == ""
@@ -93,7 +94,7 @@ def test_a_training_that_fails_ends_with_its_reason(stub: Stub, run: Run, file: 
     done = run("train", str(file), "--target", "litres", "--url", url)
     assert done.exit_code == 1
     assert done.stdout == ""
-    assert done.stderr == "kiosk.csv: failed\nAll targets are 1.\n"
+    assert done.stderr == "kiosk: failed\nAll targets are 1.\n"
 
 
 def test_a_job_is_followed_to_its_end_and_then_shown(stub: Stub, run: Run) -> None:

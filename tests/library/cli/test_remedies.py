@@ -26,6 +26,11 @@ def test_every_option_is_one_of_a_command() -> None:
         ('It is a number; send "task": "regression".', "It is a number; pass --task regression."),
         ('Correct these rows, or send "on_error": "per_row".', "Correct these rows, or leave out --fail-on-error."),
         ('Send it anew, or send "warp": "none".', 'Send it anew, or send "warp": "none".'),
+        (
+            '`a` has 753,843; set decimal="," or thousands=",".',
+            '`a` has 753,843; set --decimal="," or --thousands=",".',
+        ),
+        ("It can be declared: kinds=NAME:KIND.", "It can be declared: --kind NAME:KIND."),
         ("Nothing to measure on: request a validation.", "Nothing to measure on: pass --validation 5."),
         (
             'Counts begin at 0; use "gaussian" or "poisson".',

@@ -1,0 +1,62 @@
+"""`relevance try`: a model of a file by a temporary service, of which nothing is left."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.console import has_terminal, warn
+from relevance_bayes.cli.options import AsJson, file_argument
+from relevance_bayes.cli.training import Effort, TrainOptions, run_training, training_document
+from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.client.embedded import MEMORY
+from relevance_bayes.client.responses import Dataset
+
+HELD_OUT = 0.2
+"""The share of the rows on which the model is measured."""
+
+
+def try_file(
+    file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", show_default="a prompt", help="The column to predict.")
+    ] = None,
+    *,
+    kind: KindOf = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = Effort.NORMAL,
+    as_json: AsJson = False,
+) -> None:
+    """Show how well a column of FILE can be predicted.
+
+    The service that trains is started for it, on a temporary database, and stopped: nothing is left. A fifth of the
+    rows is held out and measured on.
+    """
+    options = FileOptions(
+        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+    )
+    warn("Starting a temporary service.")
+    with service(MEMORY) as client:
+        dataset = options.upload(client, file)
+        choices = TrainOptions(target=target or _chosen_target(dataset), holdout=HELD_OUT, effort=effort)
+        run_training(client, dataset, training_document(choices, None), wait=True, as_json=as_json)
+
+
+def _chosen_target(dataset: Dataset) -> str:
+    """Prompt for a column by its number or name; raises typer.BadParameter where there is no terminal."""
+    names = [column.name for column in dataset.columns]
+    if not has_terminal():
+        raise typer.BadParameter(f"pass one of the columns {', '.join(names)}", param_hint="--target")
+    for number, column in enumerate(dataset.columns, 1):
+        warn(f"{number:>4}  {column.name} ({column.kind})")
+    while True:
+        given: str = typer.prompt("The column to predict, by name or number", err=True)
+        if given in names:
+            return given
+        if given.isdecimal() and 1 <= int(given) <= len(names):
+            return names[int(given) - 1]

@@ -1,0 +1,130 @@
+"""`relevance upload`, and the options by which a file is read."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+import typer
+
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.datasets import show_dataset
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
+from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.responses import Dataset
+from relevance_bayes.types.values import ColumnKind
+
+KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
+
+
+class DecimalMark(StrEnum):
+    """The decimal separator."""
+
+    POINT = "."
+    COMMA = ","
+
+
+class ThousandsMark(StrEnum):
+    """The separator of groups of three digits."""
+
+    POINT = "."
+    COMMA = ","
+    SPACE = " "
+    APOSTROPHE = "'"
+
+
+KindOf = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="NAME:KIND",
+        show_default="inferred from 1,000 rows",
+        help="The kind of a column: number, boolean, category or timestamp. May be repeated.",
+    ),
+]
+Delimiter = Annotated[str | None, typer.Option(metavar="TEXT", show_default="detected", help="The delimiter of a CSV.")]
+Decimal = Annotated[DecimalMark | None, typer.Option(show_default="detected", help="The decimal separator of a CSV.")]
+Thousands = Annotated[
+    ThousandsMark | None,
+    typer.Option(show_default="a comma or point is detected", help="The thousands separator of a CSV."),
+]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", show_default="detected", help="A CSV begins with column names.")
+]
+Sheet = Annotated[str | None, typer.Option(metavar="NAME", show_default="the first", help="The sheet of a workbook.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """Options of how a file is read, None where they are detected."""
+
+    kind: list[str] | None = None
+    delimiter: str | None = None
+    decimal: DecimalMark | None = None
+    thousands: ThousandsMark | None = None
+    header: bool | None = None
+    sheet: str | None = None
+
+    def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> Dataset:
+        """Upload a file; raises typer.BadParameter for an invalid kind."""
+        return client.upload(
+            file,
+            name=name,
+            delimiter=self.delimiter,
+            decimal=_decimal(self.decimal),
+            thousands=_thousands(self.thousands),
+            header=self.header,
+            sheet=self.sheet,
+            kinds=dict(map(_named_kind, self.kind or ())),
+        )
+
+
+def upload(
+    file: Annotated[Path, file_argument("The table or image; the suffix gives the format.")],
+    *,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", show_default="the file's", help="The name of the dataset.")
+    ] = None,
+    kind: KindOf = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    header: Header = None,
+    sheet: Sheet = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Upload FILE as a dataset, and show its columns."""
+    options = FileOptions(
+        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+    )
+    with service(url) as client:
+        dataset = options.upload(client, file, name=name)
+        print_json(dataset) if as_json else show_dataset(dataset)
+
+
+def _named_kind(text: str) -> tuple[str, ColumnKind]:
+    name, _, written = text.rpartition(":")
+    for kind in KINDS:
+        if name and written == kind:
+            return name, kind
+    raise typer.BadParameter(f"expected NAME:KIND with one of {', '.join(KINDS)}, got {text!r}", param_hint="--kind")
+
+
+def _decimal(mark: DecimalMark | None) -> Literal[".", ","] | None:
+    return None if mark is None else "," if mark is DecimalMark.COMMA else "."
+
+
+def _thousands(mark: ThousandsMark | None) -> Literal[".", ",", " ", "'"] | None:
+    match mark:
+        case ThousandsMark.POINT:
+            return "."
+        case ThousandsMark.COMMA:
+            return ","
+        case ThousandsMark.SPACE:
+            return " "
+        case ThousandsMark.APOSTROPHE:
+            return "'"
+        case None:
+            return None
