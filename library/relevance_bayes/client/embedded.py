@@ -33,7 +33,7 @@ GREETING = re.compile(rb"^Relevance \S+ is at (http://\S+)", re.MULTILINE)
 
 INSTALLATION = (
     "An embedded service needs the command `relevance` of the distribution relevance-server, beside the interpreter "
-    "or on the PATH. Install it, as with `pipx install relevance-server`, or connect to the URL of a service."
+    "or on the PATH. Install it, from a checkout with `pip install ./library .`, or connect to the URL of a service."
 )
 
 

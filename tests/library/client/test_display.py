@@ -45,7 +45,7 @@ def job() -> BatchPrediction:
 
 
 def shown() -> dict[str, str]:
-    """What a notebook shows of each kind of record, with hostile texts in every member that may have them."""
+    """The HTML of each kind of record, with hostile texts in every member that may have them."""
     dataset: Dataset = Converter[Dataset](Dataset).decode(DATASET)
     version: VersionBase = Converter[VersionBase](VersionBase).decode(VERSION)
     problem = JobProblem(type="", title=NAUGHTY, detail=NAUGHTY, instance="", errors=())
