@@ -86,9 +86,12 @@ class _Stop:
     def __init__(self, process: subprocess.Popen[bytes], folder: Path | None) -> None:
         self._process = process
         self._folder = folder
+        self._parent = os.getpid()
 
     def __call__(self) -> None:
         process = self._process
+        if os.getpid() != self._parent:  # a fork of the program that started it
+            return
         if process.stdin is not None:
             with suppress(OSError):
                 process.stdin.close()
