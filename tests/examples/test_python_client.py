@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from relevance_bayes.client import DEFAULT_URL, Relevance, connect
+from relevance_bayes.client import DEFAULT_URL, Client, connect
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "python.md").read_text()
 TABLE = re.compile(r"^\| `(service\.[a-z_.]*)` \| \|\n\| --- \| --- \|\n((?:\|.*\n)+)", re.MULTILINE)
-COLLECTIONS = [name for name, member in vars(Relevance).items() if isinstance(member, property)]
+COLLECTIONS = [name for name, _ in inspect.getmembers(Client, lambda member: isinstance(member, property))]
 
 
 def listed() -> dict[str, set[str]]:
@@ -33,7 +33,10 @@ def calls_of(owner: object) -> set[str]:
 def _parameters(method: object) -> list[str]:
     assert callable(method)
     _, *parameters = inspect.signature(method).parameters.values()
-    return [one.name + ("" if one.default is one.empty else "=") for one in parameters]
+    return [
+        f"**{one.name}" if one.kind is one.VAR_KEYWORD else one.name + ("" if one.default is one.empty else "=")
+        for one in parameters
+    ]
 
 
 def test_the_page_has_every_method_of_the_client() -> None:
@@ -64,6 +67,15 @@ def test_the_pages_programs_give_what_they_show(url: str, monkeypatch: pytest.Mo
             assert line.given == pytest.approx(float(line.shown), rel=0.05), line
         else:
             assert str(line.given) == line.shown, line
+
+
+def test_the_programs_of_the_introduction_give_what_they_show(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "how-to" / "python-client.md").read_text()
+    lines = run(page.replace(DEFAULT_URL, url).replace(":memory:", url))
+    assert len(lines) == 5
+    for line in lines:
+        assert str(line.given) == line.shown, line
 
 
 @pytest.mark.parametrize("module", sorted(set(re.findall(r"`(relevance_bayes\.[a-z_.]+)`", PAGE))))

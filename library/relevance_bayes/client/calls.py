@@ -18,7 +18,7 @@ S = TypeVar("S")
 
 
 Awaited: TypeAlias = Coroutine[object, None, T]
-"""What a call of `AsyncClient` returns."""
+"""The coroutine that a call of `AsyncClient` returns."""
 
 
 class Blocking:

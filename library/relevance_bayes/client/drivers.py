@@ -149,7 +149,7 @@ def finished(work: Coroutine[object, None, T]) -> T:
 
 @dataclass(frozen=True)
 class AsyncDriver:
-    """Requests over httpx.AsyncClient, in an event loop of asyncio or trio."""
+    """Requests over httpx.AsyncClient, in an event loop of asyncio."""
 
     client: httpx.AsyncClient
     is_async: bool = True

@@ -33,7 +33,7 @@ GREETING = re.compile(rb"^Relevance \S+ is at (http://\S+)", re.MULTILINE)
 
 INSTALLATION = (
     "An embedded service needs the command `relevance` of the distribution relevance-server, beside the interpreter "
-    "or on the PATH. Install it, as with `pipx install relevance-server`, or connect to the URL of a service."
+    "or on the PATH. Install it, from a checkout with `pip install ./library .`, or connect to the URL of a service."
 )
 
 
@@ -86,9 +86,12 @@ class _Stop:
     def __init__(self, process: subprocess.Popen[bytes], folder: Path | None) -> None:
         self._process = process
         self._folder = folder
+        self._parent = os.getpid()
 
     def __call__(self) -> None:
         process = self._process
+        if os.getpid() != self._parent:  # a fork of the program that started it
+            return
         if process.stdin is not None:
             with suppress(OSError):
                 process.stdin.close()

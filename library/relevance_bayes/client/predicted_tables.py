@@ -22,7 +22,7 @@ SHOWN_ROWS = 20
 class PredictedTable:
     """Predictions for the rows of a table, in their order; `content` is an Arrow stream.
 
-    It exports Arrow's C stream, which pandas, polars, DuckDB and others read without a copy.
+    It exports Arrow's C stream, which polars and pyarrow read without a copy.
     """
 
     content: bytes

@@ -35,9 +35,7 @@ class Client(ServiceCalls[Blocking]):
 
 @dataclass(frozen=True)
 class AsyncClient(ServiceCalls[Asynchronous]):
-    """A client as `Client` is, for event loops of asyncio and trio: its calls are coroutines, its lists asynchronous
-    generators.
-    """
+    """A client as `Client` is, for asyncio: its calls are coroutines, its lists asynchronous generators."""
 
     embedded: EmbeddedService | None = None
 

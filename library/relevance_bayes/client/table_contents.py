@@ -15,7 +15,7 @@ NEEDS_ARROW = "Tables need the Python package `pyarrow`: install relevance-bayes
 
 @runtime_checkable
 class ArrowTable(Protocol):
-    """A table that exports Arrow's C stream: of pandas, polars, pyarrow, DuckDB and others."""
+    """A table that exports Arrow's C stream, as those of pandas, polars and pyarrow do."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the capsule of a stream."""

@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import httpx
@@ -23,6 +24,7 @@ from tests.library.cli.test_progress import EVENTS
 from tests.library.client.conftest import Connected
 from tests.library.client.test_batch_predictions import JOB
 from tests.library.client.test_job_events import given, stream
+from tests.library.client.test_recorded import CURRENT, recorded
 from tests.library.client.test_tables import PREDICTED
 
 NAUGHTY = "<script>alert('x')</script>&\"' ‮ \x00"
@@ -45,7 +47,7 @@ def job() -> BatchPrediction:
 
 
 def shown() -> dict[str, str]:
-    """What a notebook shows of each kind of record, with hostile texts in every member that may have them."""
+    """The HTML of each kind of record, with hostile texts in every member that may have them."""
     dataset: Dataset = Converter[Dataset](Dataset).decode(DATASET)
     version: VersionBase = Converter[VersionBase](VersionBase).decode(VERSION)
     problem = JobProblem(type="", title=NAUGHTY, detail=NAUGHTY, instance="", errors=())
@@ -188,16 +190,21 @@ def test_waiting_for_a_job_shows_its_events(connected: Connected, capsys: pytest
     assert "one" in handle._repr_html_()
 
 
-def test_a_training_starts_from_a_dataset_a_file_or_a_table(connected: Connected) -> None:
-    made = {**DATASET, "id": "d"}
-    queued = JOB | {"task": "of a later release", "inputs": [], "ignored": []}
+def test_a_training_starts_from_a_dataset_a_file_or_a_table(connected: Connected, tmp_path: Path) -> None:
+    submitted = next(one for one in recorded(CURRENT) if (one.operation, one.status) == ("POST /v1/training-jobs", 202))
     pair = connected({
-        "POST /v1/datasets": lambda _: httpx.Response(201, json=made),
-        "POST /v1/training-jobs": lambda _: httpx.Response(202, json=queued),
+        "POST /v1/datasets": lambda _: httpx.Response(201, json={**DATASET, "id": "d"}),
+        "POST /v1/training-jobs": lambda _: httpx.Response(202, json=submitted.response),
     })  # fmt: skip
-    with pytest.raises(Exception, match="Expected a SupervisedJob"):
-        pair.client.trainings.start(PREDICTED, target="mean", model="m", effort="quick")
-    upload, training = pair.service.requested
-    assert upload.url.params["name"] == "m"
-    assert json.loads(training.content) == {"dataset_id": "d", "target": "mean", "model": "m", "effort": "quick"}
-    assert pair.client.trainings.handle("j1").path == "/v1/training-jobs/j1"
+    dataset = pair.client.create_dataset({"x": [1]}, name="n")
+    (file := tmp_path / "n.csv").write_text("mean\n1\n")
+    handles = [
+        pair.client.trainings.start(data, target="mean", model="m", effort="quick")
+        for data in (dataset, file, PREDICTED)
+    ]
+    assert isinstance(submitted.response, dict)
+    assert {handle.path for handle in handles} == {f"/v1/training-jobs/{submitted.response['id']}"}
+    types = [one.headers["Content-Type"] for one in pair.service.requested if one.url.path == "/v1/datasets"]
+    assert types == ["application/json", "text/csv", "application/vnd.apache.arrow.stream"]
+    requests = [json.loads(one.content) for one in pair.service.requested if one.url.path == "/v1/training-jobs"]
+    assert requests == [{"dataset_id": "d", "target": "mean", "model": "m", "effort": "quick"}] * 3

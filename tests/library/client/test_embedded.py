@@ -68,16 +68,20 @@ def test_a_file_is_served_until_the_client_is_closed_and_keeps_what_was_stored(t
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
         made = client.create_dataset({"x": [1, 2]}, name="numbers")
         assert is_reachable(url)
+
+        async def other() -> str:
+            async with connect_async(str(file)) as second:
+                assert second.embedded is not None
+                assert second.embedded.url != url
+                assert [dataset.id async for dataset in second.datasets()] == [made.id]
+                return second.embedded.url
+
+        assert not is_reachable(asyncio.run(other()))
+        assert is_reachable(url)
     assert not is_reachable(url)
     assert "Stopped." in (tmp_path / "shop.db.log").read_text()
-
-    async def main() -> str:
-        async with connect_async(str(file)) as client:
-            assert client.embedded is not None
-            assert [dataset.id async for dataset in client.datasets()] == [made.id]
-            return client.embedded.url
-
-    assert not is_reachable(asyncio.run(main()))
+    with connect(file) as client:
+        assert [dataset.id for dataset in client.datasets()] == [made.id]
 
 
 @pytest.mark.usefixtures("command")
@@ -117,6 +121,16 @@ def test_it_ends_with_the_last_reference_to_its_client(command: Path, tmp_path: 
     pretend(command, GREETS, ENDS)
     connect(tmp_path / "shop.db")
     assert "Stopped." in (tmp_path / "shop.db.log").read_text()
+
+
+def test_a_fork_of_the_program_does_not_end_it(command: Path, tmp_path: Path) -> None:
+    pretend(command, GREETS, ENDS)
+    with connect(tmp_path / "shop.db") as client:
+        if (child := os.fork()) == 0:
+            embedded(client).stop()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert "Stopped." not in (tmp_path / "shop.db.log").read_text()
 
 
 def test_a_start_that_is_cancelled_leaves_nothing_running(command: Path, tmp_path: Path) -> None:

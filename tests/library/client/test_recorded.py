@@ -129,7 +129,7 @@ def with_more(value: object, name: str = "") -> object:
 
 
 def read(exchange: Exchange, response: object) -> object:
-    """What the client makes of a response; lists as lists."""
+    """The records of a response; those of a list as a list."""
     sent = httpx.Response(exchange.status) if exchange.status == 204 else httpx.Response(exchange.status, json=response)
     transport = httpx.MockTransport(lambda _: sent)
     with Client(Http.to("http://service", api_key=None, max_retries=0, transport=transport)) as client:

@@ -6,8 +6,10 @@ from email.utils import format_datetime
 
 import httpx
 import pytest
+import uvicorn
 
 from relevance_bayes.client import Client, ClientError
+from relevance_bayes.client.drivers import LIMITS
 from relevance_bayes.client.errors import CONNECTION_LOST, Problem
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.retries import MAX_RETRIES, MAX_RETRY_AFTER, Retries, retry_after
@@ -78,6 +80,11 @@ def test_what_is_read_is_read_again_after_a_lost_connection(connected: Connected
     pair = connected({"GET /v1/models/m": one_after_the_other(httpx.ReadError, httpx.ConnectError, found)})
     assert pair.client.model("m").name == "m"
     assert pauses == [0.5, 1.0]
+
+
+def test_connections_are_kept_for_less_time_than_the_service_keeps_them() -> None:
+    assert LIMITS.keepalive_expiry is not None
+    assert LIMITS.keepalive_expiry < uvicorn.Config("app.main:create_app").timeout_keep_alive
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PATCH"])
