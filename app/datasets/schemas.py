@@ -9,6 +9,7 @@ from app.datasets import records as domain
 from app.datasets.service import Row
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
+from relevance_bayes.tables.quantiles import LEVELS
 from relevance_bayes.types.datasets import (
     BooleanColumn,
     CategoryColumn,
@@ -17,7 +18,9 @@ from relevance_bayes.types.datasets import (
     Dataset,
     Image,
     NumberColumn,
+    Quantile,
     TimestampColumn,
+    TimestampQuantile,
 )
 from relevance_bayes.types.values import Cell
 
@@ -46,14 +49,23 @@ DATASET_IN: TypeAdapter[DatasetIn] = TypeAdapter(DatasetIn)
 """The three forms of a table, for the OpenAPI document only: app.formats reads them."""
 
 
-def column_record(column: ColumnSummary) -> Column:
-    """Return the API's form of a column, by its kind."""
+def column_record(column: ColumnSummary, rows: int) -> Column:
+    """Return the API's form of a column of a table with so many rows, by its kind."""
     name, missing, distinct = column.name, column.missing, column.distinct
     low, mean, high, sd = column.minimum, column.mean, column.maximum, column.sd
     match column.kind:
         case "number":
             return NumberColumn(
-                name=name, kind="number", missing=missing, distinct=distinct, min=low, mean=mean, max=high, sd=sd
+                name=name,
+                kind="number",
+                missing=missing,
+                distinct=distinct,
+                min=low,
+                mean=mean,
+                max=high,
+                sd=sd,
+                quantiles=tuple(map(Quantile, LEVELS, column.quantiles)),
+                histogram=column.histogram,
             )
         case "boolean":
             return BooleanColumn(
@@ -69,10 +81,15 @@ def column_record(column: ColumnSummary) -> Column:
                 mean=_moment(mean),
                 max=_moment(high),
                 sd=sd,
+                quantiles=tuple(map(TimestampQuantile, LEVELS, map(iso_8601, column.quantiles))),
+                histogram=column.histogram,
             )
         case "category":
             counts = tuple(CategoryCount(label, count) for label, count in column.categories)
-            return CategoryColumn(name=name, kind="category", missing=missing, distinct=distinct, categories=counts)
+            other = rows - missing - sum(one.count for one in counts)
+            return CategoryColumn(
+                name=name, kind="category", missing=missing, distinct=distinct, categories=counts, other=other
+            )
 
 
 def _moment(seconds: float | None) -> str | None:
@@ -87,7 +104,7 @@ def dataset_record(dataset: domain.Dataset) -> Dataset:
         created_at=dataset.created_at,
         digest=dataset.digest,
         rows=dataset.rows,
-        columns=tuple(column_record(column) for column in dataset.columns),
+        columns=tuple(column_record(column, dataset.rows) for column in dataset.columns),
         image=None if dataset.image is None else Image(height=dataset.image.height, width=dataset.image.width),
     )
 

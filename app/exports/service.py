@@ -1,6 +1,6 @@
 """Export and import of versions as documents."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.database.transaction import OpenTransaction
 from app.http.idempotency_records import Keyed
@@ -28,7 +28,9 @@ class Exporting:
         with self.transaction() as tx:
             version = ModelRepository(tx).version(owner, *reference)
             predictor = ModelRepository(tx).predictor(version.id)
-        return task_of(version.report).exported(version, predictor)
+            diagnostics = ModelRepository(tx).diagnostics(version.id)
+        whole = replace(version, report=version.report.with_diagnostics(diagnostics))
+        return task_of(version.report).exported(whole, predictor)
 
 
 @dataclass(frozen=True)

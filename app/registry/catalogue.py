@@ -15,6 +15,7 @@ from app.registry.repository import ModelRepository
 from app.registry.trainings import TRAINING
 from app.registry.vector_repository import VectorRepository
 from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.references import Reference
@@ -94,6 +95,15 @@ class Catalogue:
         for model in _all(lambda after: self.models(owner, PageRequest(PAGE, after))):
             with suppress(NotFoundError):  # deleted meanwhile
                 yield from self.names(owner, model.name)
+
+    def diagnostics(self, owner: str, reference: Reference) -> Diagnostics:
+        """Return the diagnostics of a version; raises NotFoundError where it has none."""
+        with self.transaction() as tx:
+            version = ModelRepository(tx).version(owner, *reference)
+            found = ModelRepository(tx).diagnostics(version.id)
+        if found is None:
+            raise NotFoundError(f"Version {version.number} of model {version.model!r} has no diagnostics.")
+        return found
 
     def vectors(
         self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]

@@ -13,7 +13,7 @@ from app.errors import ConflictError
 from app.identity import uuid7
 from app.registry.records import Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
-from app.registry.version_codec import CELLS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
+from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
 from relevance_bayes.plans.requests import TrainingPlan
 from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.types.functions import RelevanceVector
@@ -28,7 +28,8 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
     plan = version.report.plan
     model_id, number = _next_number(session, plan, owner=owner, now=now)
     before = select(func.max(ModelVersionRow.number)).where(ModelVersionRow.model_id == model_id)
-    made = Version(uuid7(), owner, plan.model, number, job_id, now, version.report, parent=session.scalar(before))
+    report, diagnostics = version.report.with_diagnostics(None), version.report.diagnostics
+    made = Version(uuid7(), owner, plan.model, number, job_id, now, report, parent=session.scalar(before))
     session.add(
         ModelVersionRow(
             id=made.id,
@@ -37,8 +38,9 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
             number=number,
             job_id=job_id,
             created_at=now,
-            report=REPORT.write(version.report),
+            report=REPORT.write(report),
             parent=made.parent,
+            diagnostics=None if diagnostics is None else DIAGNOSTICS.write(diagnostics),
         )
     )
     session.flush()

@@ -28,9 +28,10 @@ from app.registry.tables import (
     VersionTagRow,
 )
 from app.registry.tagging import retag, tagged, tags_of
-from app.registry.version_codec import NAMES, REPORT, decode_predictor
+from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
 
@@ -105,6 +106,12 @@ class ModelRepository:
         if content is None:
             raise NotFoundError(f"There is no version {version_id}.")
         return decode_predictor(content)
+
+    def diagnostics(self, version_id: UUID) -> Diagnostics | None:
+        """Return the diagnostics of a version, None where it has none."""
+        row = ModelVersionRow
+        content = self.tx.session.scalar(select(row.diagnostics).where(row.id == version_id))
+        return None if content is None else DIAGNOSTICS.read(content)
 
     def hold(self, owner: str, name: str, *, versions: Sequence[int] = (), job_id: UUID) -> None:
         """Prevent the deletion of a model, if it exists, and of versions until a job ends; raises NotFoundError."""

@@ -29,6 +29,7 @@ from app.registry.schemas.shared import model_record
 from app.registry.service import Annotations
 from relevance_bayes.types import models as records
 from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import Lineage
@@ -124,6 +125,22 @@ def baseline(reference: VersionReference, owner: Owner, services: ServicesDepend
     if found.report.baseline is None:
         raise NotFoundError(f"Version {found.number} of model {found.model!r} has no histograms of its training data.")
     return conditional_response(request, to_json(found.report.baseline), cache_control=REVALIDATED)
+
+
+@router.get(
+    "/{name}/versions/{version}/diagnostics",
+    summary="Get the diagnostics of the training",
+    response_model=Diagnostics,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def diagnostics(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """Return the reliability of the predictions of rows that were left out, the residuals in bins, and the steps of the
+    fit, all as they were when the version was trained.
+
+    Only versions with a target have them, and not those that were trained before the service kept them.
+    """
+    content = to_json(services[Catalogue].diagnostics(owner, reference))
+    return conditional_response(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
 
 
 @router.patch(

@@ -37,7 +37,8 @@ class ModelRow(Base):
 
 
 class ModelVersionRow(Base):
-    """A version, of which only the description changes; `report` is JSON.
+    """A version, of which only the description changes; `report` is JSON, and so are `diagnostics`, apart from it since
+    they are long.
 
     A job makes at most one version; an imported version has no job.
     """
@@ -58,6 +59,7 @@ class ModelVersionRow(Base):
     report: Mapped[str]
     description: Mapped[str | None] = mapped_column(default=None)
     parent: Mapped[int | None] = mapped_column(default=None)
+    diagnostics: Mapped[str | None] = mapped_column(default=None, deferred=True)
 
 
 class RelevanceVectorRow(Base):

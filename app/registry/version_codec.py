@@ -13,6 +13,7 @@ from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
 from relevance_bayes.documents.writing import content_of
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.functions import ClassWeight, InputShape
 from relevance_bayes.types.values import Cell
@@ -48,6 +49,7 @@ def _array(arrays: Arrays, number: int) -> Stored:
 
 
 REPORT = Document(TypeAdapter(VersionReport))
+DIAGNOSTICS = Document(TypeAdapter(Diagnostics))
 NAMES = Document(TypeAdapter(tuple[str, ...]))
 WEIGHTS = Document(TypeAdapter(tuple[ClassWeight, ...]))
 SHAPE = Document(TypeAdapter(tuple[InputShape, ...]))

@@ -23,6 +23,7 @@ from app.application import make_application
 from app.formats import FORMATS, TABLE_FORMATS, named
 from app.http.dependencies import Limits
 from app.http.negotiation import EXPECTED
+from relevance_bayes.tables.quantiles import LEVELS
 from tests.applications import StoredParts
 from tests.problems import assert_problem
 from tests.table_files import MEDIA_TYPES, TABLES, FlatRow, arrow_stream, npy, written
@@ -159,7 +160,18 @@ def test_an_upload_gets_a_response_with_what_is_known_of_it(service: Service) ->
     assert created.headers["Location"] == f"{DATASETS}/{shown['id']}"
     assert (shown["name"], shown["rows"]) == ("😀 points", 3)
     assert shown["columns"] == [
-        {"name": "n", "kind": "number", "missing": 1, "distinct": 2, "min": 1.0, "mean": 2.0, "max": 3.0, "sd": 1.0},
+        {
+            "name": "n",
+            "kind": "number",
+            "missing": 1,
+            "distinct": 2,
+            "min": 1.0,
+            "mean": 2.0,
+            "max": 3.0,
+            "sd": 1.0,
+            "quantiles": [{"level": level, "value": 1.0 if level <= 0.5 else 3.0} for level in LEVELS],
+            "histogram": [1, 0, 1],
+        },
         {"name": "b", "kind": "boolean", "missing": 1, "distinct": 2, "min": 0.0, "mean": 0.5, "max": 1.0, "sd": 0.5},
         {
             "name": "t",
@@ -170,6 +182,10 @@ def test_an_upload_gets_a_response_with_what_is_known_of_it(service: Service) ->
             "mean": "2024-05-02T00:00:00Z",
             "max": "2024-05-03T00:00:00Z",
             "sd": 86400.0,
+            "quantiles": [
+                {"level": level, "value": f"2024-05-0{1 if level <= 0.5 else 3}T00:00:00Z"} for level in LEVELS
+            ],
+            "histogram": [1, 0, 1],
         },
         {
             "name": "c",
@@ -177,6 +193,7 @@ def test_an_upload_gets_a_response_with_what_is_known_of_it(service: Service) ->
             "missing": 0,
             "distinct": 2,
             "categories": [{"label": "x", "count": 2}, {"label": "y", "count": 1}],
+            "other": 0,
         },
     ]
     assert service.client.get(created.headers["Location"]).json() == shown

@@ -10,7 +10,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport, VersionReport
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
-from relevance_bayes.tasks.baseline import baseline_of
+from relevance_bayes.tasks.baseline import baseline_of, monitored_of
 from relevance_bayes.tasks.learned import NewVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.baselines import Baseline
@@ -32,7 +32,7 @@ def with_baseline(made: NewVersion | None = None, trained_on: Block | None = Non
     """A loaded version, by default of numbers, with the histograms of these rows."""
     loaded = served(small_version(prior=GaussianProcess()) if made is None else made)
     report, sample = loaded.version.report, rows(TRAINED_ON, seed=0) if trained_on is None else trained_on
-    baseline = baseline_of(sample, report.plan.inputs, None, loaded.model)
+    baseline = baseline_of(sample, report.plan.inputs, None, monitored_of(sample, loaded.model), loaded.model.classes)
     return replace(loaded, version=replace(loaded.version, report=with_histograms(report, baseline)))
 
 

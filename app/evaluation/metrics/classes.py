@@ -1,6 +1,5 @@
 """Metrics and diagnostics of predicted classes, in memory that does not grow with the rows."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -9,46 +8,10 @@ import numpy as np
 from app.evaluation.metrics.losses import Mean, losses
 from app.evaluation.metrics.ranking import Ranking
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.calibration import CalibrationBins
 from relevance_bayes.tasks.labelled import LabelledClasses
 from relevance_bayes.types.evaluations import Area, ReliabilityBin
 from relevance_bayes.types.values import Label
-
-BINS = 20
-
-
-@dataclass(frozen=True, eq=False)
-class Reliability:
-    """Sums (3, BINS) over rows by probability, in bins of equal width: rows, probabilities, occurrences."""
-
-    sums: Array
-
-    @classmethod
-    def empty(cls) -> Self:
-        """Return the sums of no rows."""
-        return cls(np.zeros((3, BINS)))
-
-    @classmethod
-    def of(cls, probability: Array, came: Array) -> Self:
-        """Return the sums of rows (N,); `came` is 1 where the class occurred, else 0."""
-        places = np.minimum((probability * BINS).astype(np.intp), BINS - 1)
-        weights = (np.ones(len(places)), probability, came)
-        return cls(np.array([np.bincount(places, weights=each, minlength=BINS) for each in weights]))
-
-    def __add__(self, other: "Reliability") -> "Reliability":
-        """Return the sums of both."""
-        return Reliability(self.sums + other.sums)
-
-    @property
-    def expected_error(self) -> float | None:
-        """Return the mean of |predicted - observed| over the rows, by bins; None without rows."""
-        rows = self.sums[0].sum()
-        return float(np.abs(self.sums[1] - self.sums[2]).sum() / rows) if rows else None
-
-    def bins(self) -> Iterator[ReliabilityBin]:
-        """Yield the bins that have rows."""
-        for place, (rows, predicted, observed) in enumerate(self.sums.T.tolist()):
-            if rows:
-                yield ReliabilityBin(place / BINS, (place + 1) / BINS, int(rows), predicted / rows, observed / rows)
 
 
 @dataclass(frozen=True)
@@ -85,15 +48,15 @@ class ClassScores:
     log_loss: Mean
     brier: Mean
     ranking: Ranking
-    confidence: Reliability
-    reliability: tuple[Reliability, ...]
+    confidence: CalibrationBins
+    reliability: tuple[CalibrationBins, ...]
     confusion: Array
 
     @classmethod
     def empty(cls, classes: tuple[Label, ...]) -> Self:
         """Return the scores of no rows."""
         count = len(classes)
-        curves = Reliability.empty(), (Reliability.empty(),) * count
+        curves = CalibrationBins.empty(), (CalibrationBins.empty(),) * count
         return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
 
     @classmethod
@@ -110,8 +73,8 @@ class ClassScores:
             Mean.of(losses(labelled, "log_loss")),
             Mean.of(losses(labelled, "brier")),
             Ranking.of(probabilities, truth),
-            Reliability.of(given, 1.0 - wrong),
-            tuple(map(Reliability.of, probabilities.T, certain.T)),
+            CalibrationBins.of(given, 1.0 - wrong),
+            tuple(map(CalibrationBins.of, probabilities.T, certain.T)),
             np.bincount(pairs, minlength=count * count).reshape(count, count).astype(np.float64),
         )
 

@@ -10,13 +10,12 @@ from app.evaluation.metrics.cells import Cells
 from app.evaluation.metrics.losses import MAX_ERROR, Mean, losses
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments
+from relevance_bayes.tasks.calibration import BINS, pit_counts
 from relevance_bayes.tasks.labelled import COVERAGES, LabelledNumbers
 from relevance_bayes.types.evaluations import Coverage, ResidualBin
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
 """The edges between the bins of standardised residuals; the first and the last bin are open."""
-
-PIT_BINS = 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class NumberScores:
     def empty(cls) -> Self:
         """Return the scores of no rows."""
         none = (Mean(),) * len(COVERAGES)
-        bins = np.zeros(len(STEPS) + 1), np.zeros(PIT_BINS)
+        bins = np.zeros(len(STEPS) + 1), np.zeros(BINS)
         return cls(Moments(), Moments(), Mean(), Mean(), none, none, *bins, Cells.empty())
 
     @classmethod
@@ -79,7 +78,7 @@ class NumberScores:
             inside=tuple(Mean.of(row.astype(np.float64)) for row in inside),
             widths=tuple(map(Mean.of, widths)),
             standardised=_counted(np.searchsorted(STEPS, standardised, side="right"), len(STEPS) + 1),
-            pit=_spread(labelled.below, labelled.upto),
+            pit=pit_counts(labelled.below, labelled.upto),
             cells=Cells.of(labelled.mean, error),
         )
 
@@ -126,15 +125,3 @@ class NumberScores:
 
 def _counted(places: Indices, bins: int) -> Array:
     return np.bincount(places, minlength=bins).astype(np.float64)
-
-
-def _spread(below: Array, upto: Array) -> Array:
-    """Return rows by bin of [0, 1]; a row between two values is spread evenly over the bins between them."""
-    edges = np.linspace(0.0, 1.0, PIT_BINS + 1)
-    point = np.minimum((upto * PIT_BINS).astype(np.intp), PIT_BINS - 1)
-    wide = upto > below
-    counts = _counted(point[~wide], PIT_BINS)
-    if wide.any():
-        start, stop = below[wide, None], upto[wide, None]
-        counts += np.diff(np.clip((edges - start) / (stop - start), 0.0, 1.0), axis=1).sum(axis=0)
-    return counts

@@ -11,6 +11,7 @@ from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
 from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.profiles import Profile
@@ -71,6 +72,11 @@ class Registry(Calls[M]):
     async def baseline(self, name: str, version: int | str | None = None) -> Baseline:
         """Return the histograms of a version's training data, given as in `annotate_version`."""
         return await self.http.get(Baseline, f"{_one(name, version)}/baseline")
+
+    @call
+    async def diagnostics(self, name: str, version: int | str | None = None) -> Diagnostics:
+        """Return reliability, residuals and the steps of the fit of a version, given as in `annotate_version`."""
+        return await self.http.get(Diagnostics, f"{_one(name, version)}/diagnostics")
 
     @call
     async def compare(

@@ -199,6 +199,12 @@ class Candidates:
         order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
         return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
 
+    def row(self, number: int) -> int | None:
+        """The training row that carries a candidate, None where it has none."""
+        place = bisect_right(self.starts, number) - 1
+        dictionary = self.dictionaries[place]
+        return int(dictionary.rows[number - self.starts[place]]) if isinstance(dictionary, KernelFunctions) else None
+
     def numbers(self, places: Sequence[int], chosen: Sequence[int]) -> tuple[int, ...]:
         """The numbers among all candidates of the `chosen`, which are numbered among the dictionaries at `places`."""
         each = [np.arange(self.starts[place], self.starts[place + 1]) for place in places]

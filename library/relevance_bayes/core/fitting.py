@@ -217,4 +217,5 @@ def learned(problem: Problem, last: Iterate) -> Model:
         next_gain=kept.next_gain,
         augmentation=kept.augmentation,
         jitter=kept.jitter,
+        trace=state.trace,
     )

@@ -6,6 +6,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.fit_trace import FitTrace
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction
 from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.local.prediction import LocalProcess
@@ -18,12 +19,15 @@ from relevance_bayes.core.types import Array
 class LocalModel:
     """A process that predicts from the rows nearest to a new one, with homoscedastic noise.
 
-    `trend` is the sparse model whose residuals the process models; None where it models the targets.
+    `trend` is the sparse model whose residuals the process models; None where it models the targets. `trace`
+    are the steps of learning its scales, with the mean log density of held-out rows, in nats a row, as the objective;
+    None for a model that was stored.
     """
 
     process: LocalProcess
     likelihood: GaussianNoise
     trend: Model | None = None
+    trace: FitTrace | None = None
 
     @property
     def inputs(self) -> int:

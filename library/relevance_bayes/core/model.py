@@ -6,6 +6,7 @@ import numpy as np
 
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import ConstantFunction, Functions, KernelFunctions
+from relevance_bayes.core.fit_trace import FitTrace
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.predictive import Latent
@@ -27,7 +28,8 @@ class Model:
     Under a Gaussian process prior the kernel functions are first and `signal_variance` is the process's variance s,
     whose residual is part of the predictive variance. `jitter` was added to the diagonal of their kernel matrix, None
     for JITTER. `last_gain` and `next_gain` in nats: the gain of the last function that entered, and of the best that
-    did not. Under an independent prior `augmentation` is for error bars away from the data, None without.
+    did not. Under an independent prior `augmentation` is for error bars away from the data, None without. `trace` are
+    the steps of the fit, None for a model that was stored.
     """
 
     likelihood: Likelihood
@@ -48,6 +50,7 @@ class Model:
     augmentation: Augmentation | None = None
     jitter: float | None = None
     log_noise: "LogNoise | None" = None
+    trace: FitTrace | None = None
 
     @property
     def size(self) -> int:

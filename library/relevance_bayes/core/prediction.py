@@ -213,11 +213,14 @@ class Measured:
     """The targets t (N,) beside their predictions: `each` has a row's figures (N,), so that rows can be joined.
 
     Numbers: mae, nll (nats), coverage_95. Classes: error, log_loss (nats), brier (half of the squared distances from
-    certainty, which for two classes is that of one of them).
+    certainty, which for two classes is that of one of them). `outputs` are the predictions: of numbers the mean,
+    P(t' < t) and P(t' <= t) of a new target t' (3, N), which differ only for counts; of classes their probabilities
+    (K, N).
     """
 
     t: Array
     each: dict[str, Array]
+    outputs: Array
 
     @classmethod
     def of(cls, prediction: Prediction, t: Array) -> "Measured":
@@ -228,17 +231,19 @@ class Measured:
             certain = np.eye(probabilities.shape[1])[labels]
             error = (probabilities.argmax(axis=1) != labels).astype(np.float64)
             brier = 0.5 * np.square(probabilities - certain).sum(axis=1)
-            return cls(t, {"error": error, "log_loss": nll, "brier": brier})
+            return cls(t, {"error": error, "log_loss": nll, "brier": brier}, probabilities.T)
         inside = (prediction.quantile(0.025) <= t) & (t <= prediction.quantile(0.975))
         lost = np.abs(t - prediction.mean)
-        return cls(t, {"mae": lost, "nll": nll, "coverage_95": inside.astype(np.float64)})
+        outputs = np.array([prediction.mean, *prediction.distribution(t)])
+        return cls(t, {"mae": lost, "nll": nll, "coverage_95": inside.astype(np.float64)}, outputs)
 
     @classmethod
     def joined(cls, parts: Sequence["Measured"]) -> "Measured":
         """Rows of several models, at least one, all of numbers or all of classes."""
         names = parts[0].each
         joined = {name: np.concatenate([part.each[name] for part in parts]) for name in names}
-        return cls(np.concatenate([part.t for part in parts]), joined)
+        outputs = np.concatenate([part.outputs for part in parts], axis=1)
+        return cls(np.concatenate([part.t for part in parts]), joined, outputs)
 
     def scores(self) -> dict[str, float]:
         """The means over all rows; of numbers also rmse and r2 (0 where t is constant)."""

@@ -18,6 +18,7 @@ from relevance_bayes.estimators.fitting import learn
 from relevance_bayes.estimators.version import SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.values import ColumnKind
 
 MAX_REPETITIONS = 10_000_000
@@ -81,6 +82,11 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
     def report_(self) -> SupervisedReport:
         """The report of the training: its plan, members, scores, alternatives and warnings."""
         return self._version.exported.report
+
+    @property
+    def diagnostics_(self) -> Diagnostics | None:
+        """Reliability, residuals and the steps of the fit; None for a version from before they were kept."""
+        return self.report_.diagnostics
 
     @property
     def members_(self) -> tuple[Member, ...]:

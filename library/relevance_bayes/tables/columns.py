@@ -136,7 +136,9 @@ class ColumnSummary:
     None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most
     `MAX_CATEGORIES_LISTED`; `distinct` is the number of distinct values, or None above that maximum (for every kind).
     `integral`: all numbers present are integers below 2^53 in magnitude. `values` are the distinct values of a number
-    column in ascending order, where `distinct` is known.
+    column in ascending order, where `distinct` is known. `quantiles` of numbers and timestamps are at the LEVELS of
+    `relevance_bayes.tables.quantiles`, and `histogram` the numbers of values in bins of equal width from `minimum` to
+    `maximum`; both are empty without values, and in summaries from before they were kept.
     """
 
     name: str
@@ -150,6 +152,8 @@ class ColumnSummary:
     distinct: int | None = None
     categories: tuple[tuple[str, int], ...] = ()
     values: tuple[float, ...] = ()
+    quantiles: tuple[float, ...] = ()
+    histogram: tuple[int, ...] = ()
 
 
 MAX_CATEGORIES_LISTED = 50

@@ -69,14 +69,22 @@ def _edges(present: Array) -> Array:
     """Return the edges between the ascending values (N,), each of them one of these."""
     if not len(present):
         return present
-    bins = min(MAX_BINS, max(2, len(present) // MIN_ROWS_A_BIN))
-    last_rows = np.arange(1, bins) * len(present) // bins - 1
-    edges = np.unique(present[np.maximum(last_rows, 0)])
+    edges = quantile_edges(present, MAX_BINS)
     minimum = present[0]
     if edges[0] > minimum or (present == minimum).sum() == 1 or minimum <= -np.finfo(np.float64).max:
         return edges
     # Many rows share the least value: without this edge, lower ones would count with them.
     return np.concatenate([[np.nextafter(edges[0], -np.inf)], edges])
+
+
+def quantile_edges(present: Array, max_bins: int) -> Array:
+    """Return at most `max_bins` - 1 edges, values between which about as many of the ascending values (N,) are.
+
+    A value is in the first bin whose edge it does not exceed, so that each bin but the last has one.
+    """
+    bins = min(max_bins, max(2, len(present) // MIN_ROWS_A_BIN))
+    last_rows = np.arange(1, bins) * len(present) // bins - 1
+    return np.unique(present[np.maximum(last_rows, 0)])
 
 
 def _category_histogram(name: str, codes: NDArray[np.int32], labels: Sequence[str]) -> CategoryHistogram:

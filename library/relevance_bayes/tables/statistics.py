@@ -17,6 +17,7 @@ from relevance_bayes.tables.columns import (
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER
 from relevance_bayes.tables.moments import Moments
+from relevance_bayes.tables.quantiles import QuantileSketch, buffer_size
 from relevance_bayes.types.values import ColumnKind
 
 MAX_CELLS_WAITING = 2**21
@@ -45,8 +46,9 @@ class TableStatistics:
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         texts = max(kinds.count("category"), 1)
         max_labels = min(max(MAX_LABELS_COUNTED_IN_ALL // texts, MAX_CATEGORIES_LISTED), MAX_LABELS_COUNTED)
+        size = buffer_size(len(names) - kinds.count("category"))
         self._columns: dict[str, _Texts | _Numbers] = {
-            name: _Texts(name, max_labels) if kind == "category" else _Numbers(name, kind)
+            name: _Texts(name, max_labels) if kind == "category" else _Numbers(name, kind, size)
             for name, kind in zip(names, kinds, strict=True)
         }
         self._cells_waiting = 0
@@ -85,7 +87,7 @@ class TableStatistics:
 class _Numbers:
     """Statistics of numbers, booleans as 0 and 1, timestamps in seconds."""
 
-    def __init__(self, name: str, kind: ColumnKind) -> None:
+    def __init__(self, name: str, kind: ColumnKind, size: int) -> None:
         self._name = name
         self._kind: ColumnKind = kind
         self._missing = 0
@@ -94,6 +96,7 @@ class _Numbers:
         self._distinct: set[float] | None = set()
         self._hash = hashlib.sha256()
         self._waiting: list[Array] = []
+        self._sketch = None if kind == "boolean" else QuantileSketch(size)
 
     def add(self, column: Column) -> None:
         if isinstance(column, CategoryColumn):
@@ -113,6 +116,8 @@ class _Numbers:
         if not len(present):
             return
         self._moments += Moments.of(present)
+        if self._sketch is not None:
+            self._sketch.add(present)
         if self._integral:
             whole = (np.abs(present) < MAX_EXACT_INTEGER) & (np.floor(present) == present)
             self._integral = bool(whole.all())
@@ -140,6 +145,8 @@ class _Numbers:
             integral=self._integral,
             distinct=distinct,
             values=tuple(sorted(self._distinct or ())) if self._kind == "number" else (),
+            quantiles=() if self._sketch is None else self._sketch.quantiles(),
+            histogram=() if self._sketch is None else self._sketch.histogram(seen.minimum, seen.maximum),
         )
 
     def digest(self) -> bytes:

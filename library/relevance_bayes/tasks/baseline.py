@@ -1,6 +1,7 @@
 """The baseline of a version: histograms of training rows and of predictions for them."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,18 +18,31 @@ MAX_INPUTS = 100
 """The number of inputs with a histogram, the first of a version."""
 
 
+Monitored: TypeAlias = tuple[str, Array]
+"""The name of an output and its values: numbers (N,), or probabilities (N, K)."""
+
+
+def monitored_of(sample: Block, model: PredictiveModel) -> Monitored | None:
+    """Return the predictions for a sample of training rows; None without rows."""
+    return model.predict(sample, PredictOptions()).monitored if block_rows(sample) else None
+
+
 def baseline_of(
-    sample: Block, inputs: Sequence[InputColumn], target: str | None, model: PredictiveModel
+    sample: Block,
+    inputs: Sequence[InputColumn],
+    target: str | None,
+    monitored: Monitored | None,
+    classes: Sequence[Label] = (),
 ) -> Baseline | None:
-    """Return the baseline of a sample of training rows; None without rows."""
-    if not block_rows(sample):
+    """Return the baseline of a sample of training rows and of the predictions for them; None without rows."""
+    if monitored is None:
         return None
-    name, values = model.predict(sample, PredictOptions()).monitored
+    name, values = monitored
     return Baseline(
         rows=block_rows(sample),
         inputs=tuple(histogram_of(column.name, sample[column.name]) for column in inputs[:MAX_INPUTS]),
         target=None if target is None else histogram_of(target, sample[target]),
-        predictions=histogram_of(_name(name, model.classes), monitored_column(values, model.classes)),
+        predictions=histogram_of(_name(name, classes), monitored_column(values, classes)),
     )
 
 

@@ -22,6 +22,26 @@ class ColumnBase:
     """The number of distinct values; null above 50 or for long texts."""
 
 
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile of a column: the least value that the share `level` of the rows with a value does not exceed."""
+
+    __pydantic_config__ = wire()
+
+    level: float
+    value: float
+
+
+@dataclass(frozen=True)
+class TimestampQuantile:
+    """A quantile of points in time."""
+
+    __pydantic_config__ = wire()
+
+    level: float
+    value: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class NumberColumn(ColumnBase):
     """A column of numbers; members are null where no value is present."""
@@ -32,6 +52,12 @@ class NumberColumn(ColumnBase):
     max: float | None
     sd: float | None
     """The population standard deviation."""
+    quantiles: tuple[Quantile, ...]
+    """At fixed levels: exact below 4,096 values (of more than 64 columns below fewer, at least 256), else wrong by less
+    than 0.3 percent of the rows (4 percent). Empty without values, and in datasets from before they were kept."""
+    histogram: tuple[int, ...]
+    """The number of rows in at most 32 bins of equal width from `min` to `max`, as exact as `quantiles`. Empty without
+    values, and in datasets from before it was kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +82,10 @@ class TimestampColumn(ColumnBase):
     max: str | None
     sd: float | None
     """In seconds."""
+    quantiles: tuple[TimestampQuantile, ...]
+    """As of numbers."""
+    histogram: tuple[int, ...]
+    """As of numbers."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +105,8 @@ class CategoryColumn(ColumnBase):
     kind: Literal["category"]
     categories: tuple[CategoryCount, ...]
     """The most frequent first, at most 50; empty where there are too many distinct texts or too long ones."""
+    other: int
+    """The number of rows with another text."""
 
 
 Column: TypeAlias = Annotated[NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn, OneOf("kind")]

@@ -12,6 +12,7 @@ from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import Steps
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.fit_log import FitLog, LogEntry
+from relevance_bayes.core.fit_trace import FitTrace
 from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.model import Model
@@ -130,7 +131,15 @@ def alike(one: Model, other: Model) -> bool:
         and np.array_equal(one.alpha, other.alpha)
         and one.noise_sd == other.noise_sd
         and one.evidence.value == other.evidence.value
+        and same_trace(one.trace, other.trace)
     )
+
+
+def same_trace(one: FitTrace | None, other: FitTrace | None) -> bool:
+    assert one is not None
+    assert other is not None
+    assert (one.steps, one.stride, one.phases) == (other.steps, other.stride, other.phases)
+    return np.array_equal(one.numbers, other.numbers, equal_nan=True)
 
 
 @pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS)
@@ -143,6 +152,10 @@ def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training:
         assert resumed.spec == unbroken.spec
         assert resumed.ranked_models == unbroken.ranked_models
         assert resumed.validation == unbroken.validation
+        assert (resumed.left_out is None) == (unbroken.left_out is None)
+        if resumed.left_out is not None and unbroken.left_out is not None:
+            assert np.array_equal(resumed.left_out.rows, unbroken.left_out.rows)
+            assert np.array_equal(resumed.left_out.measured.outputs, unbroken.left_out.measured.outputs)
 
 
 def test_what_was_fitted_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,14 +43,27 @@ def test_each_kind_has_its_summary() -> None:
     n, b, t, c = statistics.summaries()
     assert statistics.rows == 4
     assert replace(n, mean=None, sd=None) == ColumnSummary(
-        "n", "number", 1, 1.0, 4.0, integral=True, distinct=2, values=(1.0, 4.0)
+        "n",
+        "number",
+        1,
+        1.0,
+        4.0,
+        integral=True,
+        distinct=2,
+        values=(1.0, 4.0),
+        quantiles=(1.0, 1.0, 1.0, 1.0, 4.0, 4.0, 4.0, 4.0, 4.0),
+        histogram=(1, 0, 2),
     )
     assert n.mean == pytest.approx(3.0)
     assert n.sd == pytest.approx(math.sqrt(2))
     assert replace(b, mean=None, sd=None) == ColumnSummary("b", "boolean", 1, 0.0, 1.0, integral=True, distinct=2)
     assert b.mean == pytest.approx(2 / 3)
     assert b.sd == pytest.approx(math.sqrt(2) / 3)
-    assert t == ColumnSummary("t", "timestamp", 2, 0.0, 86400.0, 43200.0, 43200.0, True, 2)
+    assert replace(t, quantiles=(), histogram=()) == ColumnSummary(
+        "t", "timestamp", 2, 0.0, 86400.0, 43200.0, 43200.0, True, 2
+    )
+    assert (t.quantiles[4], t.histogram) == (0.0, (1, 0, 1))
+    assert (b.quantiles, b.histogram) == ((), ())
     assert c == ColumnSummary("c", "category", 1, distinct=2, categories=(("y", 2), ("x", 1)))
 
 

@@ -12,6 +12,7 @@ from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import Evidence, evidence
 from relevance_bayes.core.factors import Factors, build
+from relevance_bayes.core.fit_trace import FitTrace
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.integrated import (
     USUAL_LOG_BETA,
@@ -78,7 +79,7 @@ class State:
     before it is first computed; `is_maximum`: L is at a maximum in alpha and beta; `termination` is None until the fit
     ends. Under a Gaussian process prior alpha are the precisions of the functions without kernel, and `process` has the
     rest. `phase` is that of an algorithm whose objective depends on it, and `best` the best state so far, whose
-    objective is that of the last phase.
+    objective is that of the last phase. `trace` are the steps so far, at checkpoints alone.
     """
 
     active: tuple[int, ...]
@@ -92,6 +93,7 @@ class State:
     process: Process | None = None
     phase: str | None = None
     best: "State | None" = None
+    trace: FitTrace | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import RankedModel
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, Score
+from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, MeasuredRows, Score
 from relevance_bayes.core.selection.trained import Trained
 from relevance_bayes.core.selection.training import train
 
@@ -18,6 +18,7 @@ __all__ = [
     "Compared",
     "Folding",
     "LocalComparison",
+    "MeasuredRows",
     "Member",
     "RankedModel",
     "Rows",

@@ -7,8 +7,8 @@ from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import Split
 from relevance_bayes.core.selection.ranking import FitContext, RankedFit, Ranking, continued, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import Score, figures, score_of
-from relevance_bayes.core.selection.validation import figures_of_rows, measured
+from relevance_bayes.core.selection.scoring import Score, Validation, score_of
+from relevance_bayes.core.selection.validation import measured, table_of_rows
 from relevance_bayes.core.spec import Spec
 
 
@@ -18,12 +18,12 @@ class LearnedBesideATenth:
 
     ranking: Ranking
     continued: RankedFit
-    validation: dict[str, float]
+    validation: Validation
 
     @property
     def score(self) -> Score:
         """The score of the tenth."""
-        return score_of(self.validation, 1, 1)
+        return score_of(self.validation.figures, 1, 1)
 
 
 def learned_beside_a_tenth(
@@ -40,7 +40,7 @@ def learned_beside_a_tenth(
     except (DataError, NotPositiveDefiniteError):
         return None
     yield Step("validation", 0, 1, "fits")
-    table = on.fit_log.once(lambda: figures_of_rows(ranking.best.model, rows.take(fold)))
+    table = on.fit_log.once(lambda: table_of_rows(ranking.best.model, rows.take(fold)))
     yield Step("validation", 1, 1, "fits")
     best = yield from continued(rows, ranking.best, others, on)
-    return LearnedBesideATenth(ranking, best, figures(measured(table, rows.t[fold])))
+    return LearnedBesideATenth(ranking, best, Validation.of(measured(table, rows.t[fold]), fold))

@@ -23,9 +23,9 @@ from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection.classes import FittedClasses, learns_temperature
 from relevance_bayes.core.selection.rows import Rows, Step
-from relevance_bayes.core.selection.scoring import Compared, figures
+from relevance_bayes.core.selection.scoring import Compared, Validation
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.types import Array, Indices
 
 Learn = Callable[[Rows, Spec], Generator[Step, None, FittedClasses]]
 """The fit of an alternative to some rows, at temperature 1."""
@@ -64,7 +64,7 @@ class Chosen:
     spec: Spec
     temperature: float | None
     compared: tuple[Compared, ...]
-    validation: dict[str, float]
+    validation: Validation
     folds: int
     total: int
 
@@ -96,7 +96,7 @@ def chosen(
             for other, spec in enumerate(specs)
             if other != place and (evaluation.n_rows or other in reasons)
         )
-        validation, temperature = evaluation.figures(place), evaluation.temperature(place)
+        validation, temperature = evaluation.validation(place), evaluation.temperature(place)
         return Chosen(fitted, specs[place], temperature, compared, validation, plan.folds, len(splits))
     raise NotPositiveDefiniteError(f"none of {len(specs)} alternatives could be fitted: {NOT_FITTED_TO_ALL}")
 
@@ -259,9 +259,9 @@ class FoldEvaluation:
         """The mean log probability of the rows' classes at each fold's temperature, in nats; None without."""
         return -float(self._measured(place).each["log_loss"].mean()) if self.is_measured(place) else None
 
-    def figures(self, place: int) -> dict[str, float]:
-        """All figures of an alternative, empty where it was not measured on all rows."""
-        return figures(self._measured(place)) if self.is_measured(place) else {}
+    def validation(self, place: int) -> Validation:
+        """The rows with all figures of an alternative, empty where it was not measured on all rows."""
+        return Validation.of(self._measured(place), self._rows) if self.is_measured(place) else Validation()
 
     def temperature(self, place: int) -> float | None:
         """The temperature of all measured rows; None where it is not learned, or no row was measured."""
@@ -271,7 +271,11 @@ class FoldEvaluation:
 
     @property
     def _t(self) -> Array:
-        return np.asarray(self.t[np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in self.splits)])])
+        return np.asarray(self.t[self._rows])
+
+    @property
+    def _rows(self) -> Indices:
+        return np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in self.splits)])
 
     def _measured(self, place: int) -> Measured:
         probabilities, t = self.table[place].T, self._t

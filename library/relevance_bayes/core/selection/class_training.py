@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, at_temperature, n_functions, ready_of
-from relevance_bayes.core.prediction import scores
+from relevance_bayes.core.pool import LearnedModel, at_temperature, n_functions
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.selection.by_folds import chosen
 from relevance_bayes.core.selection.classes import (
@@ -19,9 +18,9 @@ from relevance_bayes.core.selection.classes import (
 from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_temperature
 from relevance_bayes.core.selection.ranking import FitContext, fitted_to
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import Compared, Score, Scoring, score_of, work_of
+from relevance_bayes.core.selection.scoring import Compared, Score, Scoring, Validation, score_of, work_of
 from relevance_bayes.core.selection.trained import NOT_REQUESTED, Trained
-from relevance_bayes.core.selection.validation import validated
+from relevance_bayes.core.selection.validation import held_out_rows, scores_of, validated
 from relevance_bayes.core.spec import Spec
 
 
@@ -37,14 +36,14 @@ def trained_classes(
     check_rows(rows.X, rows.t, rows.noise_sd)
     first, folding = specs[0], replace(folding, stratified=True)
     first.likelihood.check(rows.t)
-    validation, score, compared = dict[str, float](), Score.none(NOT_REQUESTED), tuple[Compared, ...]()
+    validation, score, compared = Validation(), Score.none(NOT_REQUESTED), tuple[Compared, ...]()
     if len(specs) > 1:
         splits = scoring.splits(rows, folding, first.seed)
         learn = partial(_learned_classes, folding=folding, on=on)
         budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
         found = yield from chosen(rows, specs, splits, learn, on.fit_log, budget=budget)
         fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
-        score = score_of(validation, found.folds, found.total)
+        score = score_of(validation.figures, found.folds, found.total)
         model = _tempered(fitted, rows, folding, spec, found.temperature)
     else:
         fitted, spec = (yield from _learned_classes(rows, first, folding=folding, on=on)), first
@@ -60,23 +59,22 @@ def trained_classes(
             work = sum(work_of(fit.problem, spec, fit.last.state) for fit in fits)
             affordable = scoring.affordable(len(splits), work)
             validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
-            score = score_of(validation, affordable, len(splits))
-    measured: dict[str, float] = {}
-    if held_out is not None:
-        prediction, _ = ready_of(model).predict(held_out.X)
-        measured = scores(prediction, held_out.t)
+            score = score_of(validation.figures, affordable, len(splits))
+    measured = held_out_rows(model, held_out)
     single = model if isinstance(model, Model) else None
     reached = None if single is None else single.evidence.value
     yield Step("done", 1, 1, "fits", reached, n_functions(model), None if single is None else single.noise_sd)
     yield Trained(
         model,
         fitted.specs[0] if single is not None else spec,
-        measured,
+        scores_of(measured),
         {} if single is None else leave_one_out(single, rows, spec.prior.rho),
-        validation=validation,
+        validation=dict(validation.figures),
         compared=compared,
         class_specs=() if single is not None else fitted.specs,
         score=score,
+        left_out=validation.left_out,
+        held_out=measured,
     )
 
 

@@ -6,13 +6,15 @@ rows. The process that is taken predicts from all rows, the held-out ones includ
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import nan
 
 import numpy as np
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fit_trace import TRACE_COLUMNS, FitTrace, FitTracer
 from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.hyperparameters import Hyperparameters
@@ -81,11 +83,13 @@ class LocalComparison:
 
 @dataclass(frozen=True, eq=False)
 class LocalFit:
-    """The comparison, and the process that was taken with its figures on the held-out rows; None where none was."""
+    """The comparison, and the process that was taken, with its figures on the rows held `apart` (n,); None where none
+    was."""
 
     comparison: LocalComparison
     model: LocalModel | None = None
     measured: Measured | None = None
+    apart: Indices = field(default_factory=lambda: np.zeros(0, np.intp))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,20 +100,22 @@ class LearnedProcess:
     task: LocalTask
     found: Scored
     validation: Validation
+    trace: FitTrace
     trend: Ready | None = None
 
     @property
     def log_density(self) -> Array:
         """The log densities of the held-out rows, in the order of the rows."""
-        return self.validation.predicted.log_density[np.argsort(self._numbers)]
+        return self.validation.predicted.log_density[np.argsort(self.numbers)]
 
     @property
-    def _numbers(self) -> Indices:
+    def numbers(self) -> Indices:
+        """The numbers (n,) of the held-out rows, in the order of `measured`."""
         return self.task.order[self.task.learned :]
 
     def measured(self, rows: Rows) -> Measured:
         """The figures of the held-out rows."""
-        apart, predicted = self._numbers, self.validation.predicted
+        apart, predicted = self.numbers, self.validation.predicted
         mean = predicted.mean + float(self.task.problem.centre)
         if self.trend is not None:
             mean = mean + self.trend.latent(rows.X[apart]).mean
@@ -119,7 +125,7 @@ class LearnedProcess:
     def model(self, likelihood: GaussianNoise) -> LocalModel:
         """The model that predicts from all rows."""
         process = local_process(self.task, self.found.kernel, self.validation.hyperparameters)
-        return LocalModel(process, likelihood, None if self.trend is None else self.trend.model)
+        return LocalModel(process, likelihood, None if self.trend is None else self.trend.model, self.trace)
 
 
 def learned_locally(
@@ -170,7 +176,7 @@ def learned_locally(
     likelihood = spec.likelihood
     if not isinstance(likelihood, GaussianNoise):
         raise DataError(f"expected Gaussian noise, got {likelihood.type}")
-    return LocalFit(comparison, best.model(likelihood), best.measured(rows))
+    return LocalFit(comparison, best.model(likelihood), best.measured(rows), best.numbers)
 
 
 def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: FitContext) -> LocalTask:
@@ -218,7 +224,7 @@ def _learned(
         trend = sparse
         task = replace(task, problem=residuals(task.problem, lambda X: sparse.latent(X).mean))
     try:
-        found = yield from _scales(task, fit_log)
+        found, trace = yield from _scales(task, fit_log)
         validation = validated(task, found)
         if choice.neighbours is None and validation.refusal is None:
             for neighbours in FEWER_NEIGHBOURS:
@@ -229,20 +235,56 @@ def _learned(
                     break
     except (NotPositiveDefiniteError, DataError):
         return None
-    return LearnedProcess(of, task, found, validation, trend)
+    return LearnedProcess(of, task, found, validation, trace, trend)
 
 
-def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, Scored]:
-    """The final kernel and hyperparameters; the state is recorded after each step."""
+def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, tuple[Scored, FitTrace]]:
+    """The final kernel and hyperparameters, and the steps; the state is recorded after each, with those so far."""
     place, known = fit_log.place, fit_log.recorded()
-    state = LocalState() if known is None else decoded(known, task)
+    state, tracer = LocalState(), FitTracer()
+    if known is not None:
+        state, tracer = decoded(known, task), FitTracer(_trace(known, task))
     yield Step("neighbours", state.completed, task.steps, "steps")
     while state.found is None:
         kept = encoded(advance(task, state), task)
         state = decoded(kept, task)  # so that a resumed fit has the same bits
-        fit_log.record(place, kept)
+        _trace_step(tracer, task, state)
+        numbers = tracer.trace.numbers
+        fit_log.record(place, np.concatenate([kept, numbers.ravel(), [len(numbers)]]))
         yield Step("neighbours", state.completed, task.steps, "steps")
-    return state.found
+    return state.found, tracer.trace
+
+
+BEST = "best"
+"""The phase of the last step."""
+
+
+def _trace_step(tracer: FitTracer, task: LocalTask, state: LocalState) -> None:
+    """Add the step that led to a state: a start of a kernel, its end, or that of the best kernel."""
+    place = (state.completed - 1) // (task.starts + 1)
+    phase = BEST if place == len(task.kernels) else task.kernels[place].type
+    ended = state.found or (state.scored[-1] if len(state.scored) > place else None)
+    h = state.start if ended is None else ended.hyperparameters
+    noise_sd = nan if h is None else task.problem.likelihood.noise(task.problem.precision(h.beta))
+    tracer.add(
+        phase,
+        state.completed,
+        nan if ended is None else ended.score,
+        nan,
+        nan if noise_sd is None else noise_sd,
+        len(task.fixed),
+        entered=nan,
+        left=nan,
+    )
+
+
+def _trace(recorded: Array, task: LocalTask) -> FitTrace:
+    """The trace behind the numbers of a state: few steps, of which none is left out."""
+    size = int(recorded[-1])
+    numbers = recorded[-1 - TRACE_COLUMNS * size : -1].reshape(size, TRACE_COLUMNS)
+    names = (*(kernel.type for kernel in task.kernels), BEST)
+    phases = names[: int(numbers[:, 1].max(initial=-1.0)) + 1]
+    return FitTrace(size, 1, phases, numbers)
 
 
 def encoded(state: LocalState, task: LocalTask) -> Array:

@@ -9,7 +9,7 @@ from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.pooling.densities import Densities
 from relevance_bayes.core.prediction import Measured
-from relevance_bayes.core.selection.scoring import Compared, figures, standard_error
+from relevance_bayes.core.selection.scoring import Compared, Validation, standard_error
 from relevance_bayes.core.selection.varying_noise import noise_varies
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
@@ -31,9 +31,9 @@ class PoolEvaluation:
     """Predictions of n held-out rows of some folds.
 
     `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
-    `means` and `variances` (n, K) are of all members, NaN where a fit failed; `compared_models` (J, 3, n) are -log
-    density, absolute error and coverage by the 95 % interval. `has_heteroscedastic`: models of noise that varies were
-    evaluated.
+    `means` and `variances` (n, K) are of all members, NaN where a fit failed; `compared_models` (J, 6, n) are -log
+    density, absolute error, coverage by the 95 % interval, and the outputs of `Measured`. `has_heteroscedastic`: models
+    of noise that varies were evaluated.
     """
 
     splits: tuple[Split, ...]
@@ -90,13 +90,13 @@ class PoolEvaluation:
             parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
         return Measured.joined(parts)
 
-    def alternative_score(self, place: int) -> dict[str, float]:
-        """The figures of an alternative."""
-        return figures(self._compared_model(place))
+    def alternative_validation(self, place: int) -> Validation:
+        """The rows with the figures of an alternative."""
+        return Validation.of(self._compared_model(place), self.rows)
 
     def _compared_model(self, place: int) -> Measured:
-        nll, mae, inside = self.compared_models[place]
-        return Measured(self.t, {"mae": mae, "nll": nll, "coverage_95": inside})
+        nll, mae, inside, *outputs = self.compared_models[place]
+        return Measured(self.t, {"mae": mae, "nll": nll, "coverage_95": inside}, np.array(outputs))
 
     @property
     def best_alternative(self) -> int | None:

@@ -28,9 +28,12 @@ from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
 from relevance_bayes.core.selection.pool_members import FailedFit, MemberFit, in_order, learned_members
 from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS, reduced_pool
 from relevance_bayes.core.selection.rows import FIT, Rows, Step
-from relevance_bayes.core.selection.scoring import NORMAL, Compared, figures
+from relevance_bayes.core.selection.scoring import NORMAL, Compared, Validation
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array
+
+COLUMNS_OF_COMPARED = 6
+"""The figures and outputs of a row by a compared model: see `PoolEvaluation.compared_models`."""
 
 Evaluate = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, PoolEvaluation]]
 """The evaluation of members and compared models by folds."""
@@ -51,7 +54,7 @@ class Member:
 class Pooled:
     """The model, the spec that represents it, and the comparison.
 
-    `score` are the figures of the held-out rows: before the reduction to few functions where its estimated loss is
+    `score` are the held-out rows with their figures: before the reduction to few functions where its estimated loss is
     small, else after it. `score_loss` is the loss by the reduction, in nats a row, and `unreduced` the number of
     functions without it.
     """
@@ -60,7 +63,7 @@ class Pooled:
     spec: Spec
     members: tuple[Member, ...]
     compared: tuple[Compared, ...]
-    score: dict[str, float]
+    score: Validation
     score_loss: float
     unreduced: int
 
@@ -91,14 +94,14 @@ def pooled(
             rows, compared_models[best], specs[0], fit_log, is_required=not len(evaluation.complete)
         )
         if model is not None:
-            score = evaluation.alternative_score(best)
+            score = evaluation.alternative_validation(best)
             others = evaluation.compared(specs, compared_models, best)
             return Pooled(model, compared_models[best], (), others, score, 0.0, model.size)
     compared = evaluation.compared(specs, compared_models)
     complete = evaluation.complete
     if not len(complete):
         model = yield from computable_fit(rows, specs[0], None, fit_log, FIT)
-        return Pooled(model, specs[0], (), compared, {}, 0.0, len(model.mean))
+        return Pooled(model, specs[0], (), compared, Validation(), 0.0, len(model.mean))
     begun = yield from learned_members(rows, [specs[place] for place in complete], fit_log, FIT)
     yield FIT
     ordered = [one if isinstance(one, FailedFit) else in_order(one) for one in begun]
@@ -124,8 +127,8 @@ def pooled(
     )
     pool = found.models[0] if len(found.models) == 1 else Pool(found.models, found.weights)
     spec = kept[int(found.weights.argmax())].spec
-    unreduced = len(members) * len(rows.t)
-    return Pooled(pool, spec, of_members, compared, figures(found.measured), found.loss, unreduced)
+    unreduced, score = len(members) * len(rows.t), Validation.of(found.measured, evaluation.rows)
+    return Pooled(pool, spec, of_members, compared, score, found.loss, unreduced)
 
 
 def _compare(
@@ -142,7 +145,7 @@ def _compare(
     if not last:
         return evaluation, first
     if not evaluation.noise_varies(rows.X):
-        not_fitted = np.full((len(last), 3, len(evaluation.t)), np.nan)
+        not_fitted = np.full((len(last), COLUMNS_OF_COMPARED, len(evaluation.t)), np.nan)
         return replace(evaluation, compared_models=np.concatenate([evaluation.compared_models, not_fitted])), [
             *first,
             *last,
@@ -168,7 +171,7 @@ def _evaluated(
 
     Members whose scales are learned from at most `max_rows` rows are stored in `fold_members` by the fold's number.
     """
-    tables = [np.empty((2 * len(specs) + 3 * len(compared_models), 0))]
+    tables = [np.empty((2 * len(specs) + COLUMNS_OF_COMPARED * len(compared_models), 0))]
     yield Step("folds", 0, len(splits), "folds")
     for number, (others, fold) in enumerate(splits):
         table = fit_log.recorded()
@@ -185,14 +188,14 @@ def _evaluated(
         yield Step("folds", number + 1, len(splits), "folds")
     table, K = np.hstack(tables), len(specs)
     chosen = np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in splits)])
-    of_compared = table[2 * K :].reshape(len(compared_models), 3, len(chosen))
+    of_compared = table[2 * K :].reshape(len(compared_models), COLUMNS_OF_COMPARED, len(chosen))
     return PoolEvaluation(tuple(splits), chosen, rows.t[chosen], table[:K].T, table[K : 2 * K].T, of_compared)
 
 
 def _fold(
     others: Rows, fold: Rows, begun: Sequence[MemberFit], compared_models: Sequence[Spec], fit_log: FitLog, step: Step
 ) -> Generator[Step, None, Array]:
-    """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each compared model."""
+    """(2 K + 6 J, n): means of the fold's rows by the members, variances, and COLUMNS_OF_COMPARED of each other."""
     nothing = np.full(len(fold.t), np.nan)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
@@ -206,8 +209,8 @@ def _fold(
     for alternative in compared_models:
         prediction = yield from alternative_prediction(others, fold, alternative, first, fit_log, step)
         if prediction is None:
-            figures += [nothing] * 3
+            figures += [nothing] * COLUMNS_OF_COMPARED
         else:
-            each = Measured.of(prediction, fold.t).each
-            figures += [each["nll"], each["mae"], each["coverage_95"]]
+            one = Measured.of(prediction, fold.t)
+            figures += [one.each["nll"], one.each["mae"], one.each["coverage_95"], *one.outputs]
     return np.array([*means, *variances, *figures])

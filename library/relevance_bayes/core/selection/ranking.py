@@ -198,7 +198,7 @@ def continued(rows: Rows, fit: RankedFit, taken: Indices, on: FitContext) -> Gen
     centres = Sample(taken[kernels.rows], kernels.centres)
     problem = pose_rows(rows.blocks(on.threads), fit.spec, centres=centres, noise_sd=rows.noise_sd)
     process = replace(process_of(fit.last.state), phase="together", origin=None)
-    begin = replace(fit.last.state, objective=-inf, termination=None, process=process)
+    begin = replace(fit.last.state, objective=-inf, termination=None, process=process, trace=None)
     return (yield from _run(rows, fit.spec, problem, on, begin=begin))
 
 

@@ -1,7 +1,7 @@
 """The score of a training on held-out rows: the folds, their cost, and the figures reported."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
@@ -15,7 +15,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import CrossValidationWidth
 from relevance_bayes.core.selection.rows import Folding, Rows
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.types import Array, Indices
 
 FOLDS = 5
 
@@ -130,6 +130,28 @@ def work_of(problem: Problem, spec: Spec, last: State) -> float:
         return float(fits) * last.iteration * problem.rows * problem.candidates.size
     scales, functions = min(problem.rows, ROWS_FOR_SCALES), max(len(last.active), 1)
     return float(EVALUATIONS_OF_SCALES) * scales**2 + float(EVALUATIONS_TOGETHER) * problem.rows * functions
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRows:
+    """The numbers `rows` (n,) of rows, among those of the training or the held-out ones, and their predictions by
+    models that did not learn from them."""
+
+    rows: Indices
+    measured: Measured
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """The `figures` of rows that were left out, empty or with `rows` of 0 where there are none, and these rows."""
+
+    figures: Mapping[str, float] = field(default_factory=dict)
+    left_out: MeasuredRows | None = None
+
+    @classmethod
+    def of(cls, measured: Measured, rows: Indices) -> "Validation":
+        """The figures of these rows (n,)."""
+        return cls(figures(measured), MeasuredRows(rows, measured))
 
 
 def figures(measured: Measured) -> dict[str, float]:

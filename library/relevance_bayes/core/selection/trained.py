@@ -7,7 +7,7 @@ from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.selection.local import LocalComparison
 from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import RankedModel
-from relevance_bayes.core.selection.scoring import Compared, Score
+from relevance_bayes.core.selection.scoring import Compared, MeasuredRows, Score
 from relevance_bayes.core.spec import Spec
 
 NOT_REQUESTED = "No rows were held out: request a validation."
@@ -22,7 +22,8 @@ class Trained:
     the models that the folds evaluated, `score_loss` the loss by its reduction to few functions, and `unreduced` the
     number of functions without it. `score` is that of the validation, or the reason why there is none. Models that
     could not be fitted are in `compared` too, with the reason. Of a model for each class `class_specs` are the members'
-    specs. `local` is the comparison with nearest-neighbour processes. Figures are in the units of t.
+    specs. `local` is the comparison with nearest-neighbour processes. Figures are in the units of t. `left_out` are the
+    rows that `validation` measured, and `held_out` those of `scores`, with their predictions; None without any.
     """
 
     learned: LearnedModel
@@ -38,6 +39,8 @@ class Trained:
     unreduced: int | None = None
     score: Score = field(default_factory=lambda: Score.none(NOT_REQUESTED))
     local: LocalComparison | None = None
+    left_out: MeasuredRows | None = None
+    held_out: MeasuredRows | None = None
 
     @property
     def model(self) -> Model:

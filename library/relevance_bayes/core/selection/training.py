@@ -9,8 +9,7 @@ from relevance_bayes.core.folds import Split
 from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.pool import LearnedModel, n_functions, ready_of
-from relevance_bayes.core.prediction import predict, scores
+from relevance_bayes.core.pool import LearnedModel, n_functions
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.selection.beside_a_tenth import LearnedBesideATenth, learned_beside_a_tenth
@@ -22,9 +21,9 @@ from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
 from relevance_bayes.core.selection.pooled import pooled
 from relevance_bayes.core.selection.ranking import FitContext, ranked
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, Bounds, Score, Scoring, figures, score_of
+from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, Bounds, Score, Scoring, Validation, score_of
 from relevance_bayes.core.selection.trained import NOT_REQUESTED, Trained
-from relevance_bayes.core.selection.validation import validated
+from relevance_bayes.core.selection.validation import held_out_rows, scores_of, validated
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
 
 
@@ -113,18 +112,29 @@ def _ranked(
             return again.best.model
 
         ranking = yield from ranked(rows, spec, compared_models, folding, on)
-        best, validation, score = ranking.best, dict[str, float](), Score.none(NOT_REQUESTED)
+        best, validation, score = ranking.best, Validation(), Score.none(NOT_REQUESTED)
         if scoring.folds:
             affordable = scoring.affordable(len(splits), best.work)
             validation = yield from validated(rows, learning, splits[:affordable], folding, on.fit_log)
-            score = score_of(validation, affordable, len(splits))
+            score = score_of(validation.figures, affordable, len(splits))
     model, total, outscored = best.model, best.last.state.iteration, ranking.outscored
-    measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
+    measured = held_out_rows(model, held_out)
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "iterations", best.objective, len(model.mean), noise_sd)
     ranked_models = (ranking.best.ranked_model, *outscored) if outscored else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
-    yield Trained(model, best.spec, measured, left_out, ranked_models, validation, compared=ranking.failed, score=score)
+    yield Trained(
+        model,
+        best.spec,
+        scores_of(measured),
+        left_out,
+        ranked_models,
+        dict(validation.figures),
+        compared=ranking.failed,
+        score=score,
+        left_out=validation.left_out,
+        held_out=measured,
+    )
 
 
 def _are_processes(*specs: Spec) -> bool:
@@ -155,11 +165,8 @@ def _locally(
             raise NotPositiveDefiniteError("expected a process that can be computed")
         return again.model
 
-    measured = {}
-    if held_out is not None:
-        prediction, _ = ready_of(found.model).predict(held_out.X)
-        measured = scores(prediction, held_out.t)
-    validation = figures(found.measured)
+    measured = held_out_rows(found.model, held_out)
+    validation = Validation.of(found.measured, found.apart)
     if splits:
         validation = yield from validated(rows, learning, splits, folding, on.fit_log)
     folds = max(len(splits), 1)
@@ -168,11 +175,13 @@ def _locally(
     yield Trained(
         found.model,
         spec,
-        measured,
+        scores_of(measured),
         {},
-        validation=validation,
-        score=score_of(validation, folds, folds),
+        validation=dict(validation.figures),
+        score=score_of(validation.figures, folds, folds),
         local=found.comparison,
+        left_out=validation.left_out,
+        held_out=measured,
     )
 
 
@@ -182,19 +191,28 @@ def _with_log_noise(
     """The training of a function and its log noise variance."""
     yield Step("fit", 0, None, "iterations")
     model, resolved = yield from with_log_noise(rows, spec, folding, on.fit_log, on.threads)
-    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+    measured = held_out_rows(model, held_out)
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         again, _ = yield from with_log_noise(some, spec, apart, on.fit_log, on.threads)
         return again
 
-    validation, score = dict[str, float](), Score.none(NOT_REQUESTED)
+    validation, score = Validation(), Score.none(NOT_REQUESTED)
     if scoring.folds:
         splits = scoring.splits(rows, folding, spec.seed)
         validation = yield from validated(rows, learning, splits, folding, on.fit_log)
-        score = score_of(validation, len(splits), len(splits))
+        score = score_of(validation.figures, len(splits), len(splits))
     yield Step("done", 1, 1, "fits", model.evidence.value, model.size, model.noise_sd)
-    yield Trained(model, resolved, measured, {}, validation=validation, score=score)
+    yield Trained(
+        model,
+        resolved,
+        scores_of(measured),
+        {},
+        validation=dict(validation.figures),
+        score=score,
+        left_out=validation.left_out,
+        held_out=measured,
+    )
 
 
 def _pooled(
@@ -222,21 +240,20 @@ def _pooled(
         max_score_loss=max_score_loss,
         max_rows_for_scales=bounds.max_rows_for_scales,
     )
-    measured = {}
-    if held_out is not None:
-        prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
-        measured = scores(prediction, held_out.t)
+    measured = held_out_rows(found.model, held_out)
     yield Step("done", len(splits), len(splits), "folds", None, n_functions(found.model))
     left_out = leave_one_out(found.model, rows, found.spec.prior.rho) if isinstance(found.model, Model) else {}
     yield Trained(
         found.model,
         found.spec,
-        measured,
+        scores_of(measured),
         left_out,
-        validation=found.score,
+        validation=dict(found.score.figures),
         members=found.members,
         compared=found.compared,
         score_loss=found.score_loss,
         unreduced=found.unreduced,
-        score=score_of(found.score, len(splits), len(splits)),
+        score=score_of(found.score.figures, len(splits), len(splits)),
+        left_out=found.score.left_out,
+        held_out=measured,
     )

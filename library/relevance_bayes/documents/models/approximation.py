@@ -7,6 +7,7 @@ from uuid import UUID
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.plans.requests import ApproximationPlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import TermsError
 
@@ -39,6 +40,14 @@ class ApproximationReport:
     @property
     def baseline(self) -> None:
         """None: the rows are terms, and no sample of what is predicted for."""
+
+    @property
+    def diagnostics(self) -> None:
+        """None: what is given is approximated, and nothing is predicted for rows that were left out."""
+
+    def with_diagnostics(self, found: Diagnostics | None) -> "ApproximationReport":
+        """Return the report itself."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)

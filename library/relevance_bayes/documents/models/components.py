@@ -9,6 +9,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import InputWidth
 
@@ -45,6 +46,14 @@ class ComponentsReport:
     task: Literal["components"] = "components"
     imported: ImportedFrom | None = None
     baseline: Baseline | None = None
+
+    @property
+    def diagnostics(self) -> None:
+        """None: there is no target."""
+
+    def with_diagnostics(self, found: Diagnostics | None) -> "ComponentsReport":
+        """Return the report itself."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)

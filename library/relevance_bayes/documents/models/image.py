@@ -7,6 +7,7 @@ from uuid import UUID
 from relevance_bayes.core.images import ImageCode
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.models import TermsError
 
 
@@ -37,6 +38,14 @@ class ImageReport:
     @property
     def baseline(self) -> None:
         """None: the rows are pixels, and no sample of what is predicted for."""
+
+    @property
+    def diagnostics(self) -> None:
+        """None: what is given is approximated, and nothing is predicted for rows that were left out."""
+
+    def with_diagnostics(self, found: Diagnostics | None) -> "ImageReport":
+        """Return the report itself."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """The result of a supervised fit: the report for its owner, and the predictor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from relevance_bayes.core.priors import Prior
 from relevance_bayes.plans.requests import SupervisedPlan, Task
 from relevance_bayes.tables.encoding import Encoding
 from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import (
     ClassRows,
@@ -110,7 +111,7 @@ class SupervisedReport:
     of the original. `temperature` is that of the class probabilities, None for numbers, and in versions without it.
     `warnings` describe what was left out, and what differs from the plan. `local` is the comparison with
     nearest-neighbour processes, None without one. `baseline` has the histograms of the training rows and of predictions
-    for them, None in versions without it.
+    for them, `diagnostics` reliability, residuals and the trace of the fit; both are None in versions without them.
     """
 
     task: Task
@@ -140,6 +141,11 @@ class SupervisedReport:
     warnings: tuple[TrainingWarning, ...] = ()
     local: LocalReport | None = None
     baseline: Baseline | None = None
+    diagnostics: Diagnostics | None = None
+
+    def with_diagnostics(self, found: Diagnostics | None) -> "SupervisedReport":
+        """Return the report with these diagnostics."""
+        return replace(self, diagnostics=found)
 
     @property
     def hyperparameters(self) -> Hyperparameters:

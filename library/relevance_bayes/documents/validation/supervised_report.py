@@ -16,6 +16,7 @@ from relevance_bayes.documents.models import Hyperparameters, Member, Supervised
 from relevance_bayes.documents.scales import map_warps, model_terms, model_warps, model_widths, named_widths
 from relevance_bayes.documents.validation.baselines import baseline_faults
 from relevance_bayes.documents.validation.columns import column_name_faults
+from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
 from relevance_bayes.documents.validation.figures import (
     COUNT,
     FINITE,
@@ -67,6 +68,9 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from common_faults(report)
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
     yield from baseline_faults(report.baseline, report.plan.inputs, report.plan.target)
+    yield from diagnostics_faults(
+        report.diagnostics, report.plan.inputs, encoding.target.classes, max(len(report.members), 1)
+    )
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
     yield from _of_score(report)

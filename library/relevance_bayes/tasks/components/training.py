@@ -11,7 +11,7 @@ from relevance_bayes.documents.models import ComponentsPredictor, ComponentsRepo
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.columns import IdentifiedTable
 from relevance_bayes.tables.encoding import column_names
-from relevance_bayes.tasks.baseline import baseline_of
+from relevance_bayes.tasks.baseline import baseline_of, monitored_of
 from relevance_bayes.tasks.complete_rows import Read
 from relevance_bayes.tasks.components.fit import ComponentsFit, FoundComponents
 from relevance_bayes.tasks.components.prediction import ComponentsModel
@@ -81,7 +81,8 @@ class ComponentsTraining:
             software_version=__version__,
         )
         predictor = ComponentsPredictor(self.made.encoding, found, done.log_densities)
-        baseline = baseline_of(self.made.sample, self.plan.inputs, None, ComponentsModel(predictor))
+        sample = self.made.sample
+        baseline = baseline_of(sample, self.plan.inputs, None, monitored_of(sample, ComponentsModel(predictor)))
         return Learned(replace(report, baseline=baseline), tuple(self._vectors(found, holding)), predictor)
 
     def _widths(self, found: Components) -> tuple[InputWidth, ...]:

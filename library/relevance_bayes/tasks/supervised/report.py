@@ -32,9 +32,10 @@ from relevance_bayes.tables.encoding import (
     user_process_sd,
     user_scores,
 )
-from relevance_bayes.tasks.baseline import baseline_of
+from relevance_bayes.tasks.baseline import baseline_of, monitored_of
 from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
 from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.supervised.diagnostics import diagnostics_of
 from relevance_bayes.tasks.supervised.local import local_member, local_report
 from relevance_bayes.tasks.supervised.materialise import Materialised, class_rows
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
@@ -107,9 +108,11 @@ def new_version(
         software_version=__version__,
     )
     predictor = SupervisedPredictor(encoding, learned)
-    baseline = baseline_of(made.sample, plan.inputs, plan.target, SupervisedModel.of(predictor, report))
+    monitored = monitored_of(made.sample, SupervisedModel.of(predictor, report))
+    baseline = baseline_of(made.sample, plan.inputs, plan.target, monitored, target.classes)
+    diagnostics = diagnostics_of(trained, made, encoding, None if monitored is None else monitored[1])
     listed = tuple(vectors(plan, dataset, learned, made, holding))
-    return Learned(replace(report, baseline=baseline), listed, predictor)
+    return Learned(replace(report, baseline=baseline, diagnostics=diagnostics), listed, predictor)
 
 
 @dataclass(frozen=True)

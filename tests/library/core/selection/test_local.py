@@ -12,6 +12,7 @@ from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fit_trace import FitTracer
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
@@ -217,7 +218,7 @@ def test_log_densities_are_those_of_the_rows_in_their_order() -> None:
     task = LocalTask(posed(rows.X, rows.t), ONE_KERNEL, neighbours=20)
     *_, last = learn(task)
     assert last.found is not None
-    found = LearnedProcess("targets", task, last.found, validated(task, last.found))
+    found = LearnedProcess("targets", task, last.found, validated(task, last.found), FitTracer().trace)
     numbers = task.order[task.learned :]
     by_row = dict(zip(numbers.tolist(), found.validation.predicted.log_density.tolist(), strict=True))
     assert found.log_density.tolist() == [by_row[number] for number in sorted(by_row)]

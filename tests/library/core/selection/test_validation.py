@@ -125,8 +125,8 @@ def apart(rows: Rows, folding: Folding, folds: int) -> tuple[list[tuple[set[floa
         yield Step("fit", 0, None, "iterations")
         return fit(some.X, some.t, PLAIN)
 
-    figures = returned(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, FitLog()))
-    return [(keys, everything - keys) for keys in learned], figures
+    found = returned(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, FitLog()))
+    return [(keys, everything - keys) for keys in learned], dict(found.figures)
 
 
 def test_a_group_is_never_divided_and_each_is_measured_once() -> None:
@@ -184,7 +184,7 @@ def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> No
         return fit(some.X, some.t, PLAIN)
 
     rows = Rows(*sinc(30, 0))
-    assert returned(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog()))["rows"] == 20.0
+    assert returned(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog())).figures["rows"] == 20.0
 
 
 def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
