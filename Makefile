@@ -22,7 +22,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables browser page-types demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types pictures demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -103,6 +103,10 @@ page-types: $(NODE)/.package-lock.json ## types of the modules of the page; need
 browser: export PYTHONPATH = $(wildcard $(BROWSER)/lib/python*/site-packages)
 browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in Chromium; needs chromium (Debian package) and npm
 	$(BIN)/pytest -m browser tests/browser
+
+pictures: export PYTHONPATH = $(wildcard $(BROWSER)/lib/python*/site-packages)
+pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures of the page, in docs/pictures/page; needs chromium
+	$(BIN)/python -m tests.browser.pictures
 
 thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many

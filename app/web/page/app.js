@@ -59,8 +59,8 @@ export function App() {
     load();
     return () => removeEventListener(UNAUTHENTICATED, loggedOut);
   }, []);
-  if (problem) return html`<${Header} section="-" /><main id="main"><${Failure} problem=${problem} retry=${load} /></main>`;
-  if (session === undefined) return html`<${Header} section="-" /><main id="main"><${Loading} what="the session" /></main>`;
+  if (problem) return html`<${Header} section="-" /><main id="main"><h1>Relevance</h1><${Failure} problem=${problem} retry=${load} /></main>`;
+  if (session === undefined) return html`<${Header} section="-" /><main id="main"><h1 class="hidden">Relevance</h1><${Loading} what="the session" /></main>`;
   if (session === null) return html`<${Header} section="-" /><${Login} onDone=${load} />`;
   const needsKey = session.expires_at !== null;
   return html`<${NeedsKey.Provider} value=${needsKey}><${Scopes.Provider} value=${session.scopes}>

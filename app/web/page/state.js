@@ -42,7 +42,8 @@ export function useResource(path) {
 
 /**
  * Follow a stream of events (null: none). A browser reconnects by itself and continues after the last event; `onEnd` is
- * called where the service has ended the stream.
+ * called where the service has ended the stream. A hidden page has no stream, since a browser has few connections to a
+ * host for all its tabs; shown again, it follows the stream from its beginning.
  * @param {string | null} path
  * @param {string[]} kinds
  * @param {(event: any) => void} onEvent
@@ -53,11 +54,25 @@ export function useEvents(path, kinds, onEvent, onEnd = () => {}) {
   handlers.current = { onEvent, onEnd };
   useEffect(() => {
     if (path === null) return undefined;
-    const source = new EventSource(ROOT + path.replace(/^\//, ""));
     const received = (/** @type {MessageEvent} */ event) => handlers.current.onEvent(JSON.parse(event.data));
-    for (const kind of kinds) source.addEventListener(kind, received);
-    source.onerror = () => source.readyState === EventSource.CLOSED && handlers.current.onEnd();
-    return () => source.close();
+    let source = /** @type {EventSource | null} */ (null);
+    const open = () => {
+      const opened = new EventSource(ROOT + path.replace(/^\//, ""));
+      for (const kind of kinds) opened.addEventListener(kind, received);
+      opened.onerror = () => opened.readyState === EventSource.CLOSED && source === opened && handlers.current.onEnd();
+      source = opened;
+    };
+    const close = () => {
+      source?.close();
+      source = null;
+    };
+    const changed = () => (document.hidden ? close() : source === null && open());
+    changed();
+    document.addEventListener("visibilitychange", changed);
+    return () => {
+      document.removeEventListener("visibilitychange", changed);
+      close();
+    };
   }, [path]);
 }
 

@@ -2,6 +2,7 @@
 
 import { number } from "../format.js";
 import { html } from "../html.js";
+import { NumberInput } from "./number-input.js";
 
 /** The median of a histogram by quantiles, or the most frequent category. @param {any} input */
 export function initialValue(input) {
@@ -35,12 +36,12 @@ export function Field({ input, value, onChange }) {
     return html`<div class="field"><label for=${id} class="name">${input.name}</label>
       <input id=${id} value=${value ?? ""} onChange=${(/** @type {Event} */ event) => onChange(read(event) || null)} /></div>`;
   }
-  const change = (/** @type {Event} */ event) => read(event) !== "" && onChange(Number(read(event)));
+  const change = (/** @type {Event} */ event) => onChange(Number(read(event)));
   const step = 10 ** Math.floor(Math.log10((input.max - input.min || 1) / 200));
   return html`<div class="field"><label for=${id} class="name">${input.name}</label>
     <div class="slider">
       <input type="range" aria-label=${`${input.name}, slider`} min=${input.min} max=${input.max} step=${step} value=${value} onInput=${change} />
-      <input id=${id} type="number" step="any" value=${value} onChange=${change} />
+      <${NumberInput} id=${id} value=${value} onChange=${(/** @type {number | undefined} */ typed) => typed !== undefined && onChange(typed)} />
     </div>
     <p class="note">${number(input.min)} to ${number(input.max)} in the data</p></div>`;
 }

@@ -30,18 +30,21 @@ function placed(fault) {
   return place ? `${place}: ${fault.detail}` : fault.detail;
 }
 
-/** @param {{ title: string, children?: unknown }} props */
-export function Empty({ title, children }) {
-  return html`<div class="empty"><h2>${title}</h2>${children}</div>`;
+/** @param {{ title: string, isView?: boolean, children?: unknown }} props */
+export function Empty({ title, isView = false, children }) {
+  return html`<div class="empty">${isView ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`}${children}</div>`;
 }
 
 /**
- * A resource as its state is; `children` draws what was read.
- * @param {{ of: import("../state.js").Resource<any>, what: string, children: (data: any) => unknown }} props
+ * A resource as its state is; `children` draws what was read. A view without it has the `title`.
+ * @param {{ of: import("../state.js").Resource<any>, what: string, title?: string, children: (data: any) => unknown }} props
  */
-export function Shown({ of: resource, what, children }) {
+export function Shown({ of: resource, what, title, children }) {
   const { data, error, reload } = resource;
-  if (data === null) return error ? html`<${Failure} problem=${error} retry=${reload} />` : html`<${Loading} what=${what} />`;
+  if (data === null) {
+    return html`${title && html`<h1>${title}</h1>`}
+      ${error ? html`<${Failure} problem=${error} retry=${reload} />` : html`<${Loading} what=${what} />`}`;
+  }
   return html`
     ${error && html`<p class="stale" role="status">
       Out of date: ${error.message} <button type="button" class="plain" onClick=${reload}>Try again</button>

@@ -4,7 +4,7 @@ import { useState } from "../vendor/hooks.js";
 import { html } from "../html.js";
 
 const STORED = "relevance-theme";
-const NAMES = { auto: "As the system", light: "Light", dark: "Dark" };
+const NAMES = { auto: "System theme", light: "Light", dark: "Dark" };
 
 function stored() {
   try {

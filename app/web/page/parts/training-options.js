@@ -2,6 +2,7 @@
 
 import { html } from "../html.js";
 import { useResource } from "../state.js";
+import { NumberInput } from "./number-input.js";
 import { Shown } from "./states.js";
 import { Text } from "./text.js";
 
@@ -16,17 +17,20 @@ const FIRST = ["model", "effort", "missing", "holdout", "likelihood"];
 /** @param {{ name: string }} field */
 const rank = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
 
-/** @param {{ columns: any[], target: string, onChange: (inputs: string[] | undefined) => void }} props */
-export function Inputs({ columns, target, onChange }) {
-  const possible = columns.filter((column) => column.name !== target);
-  const changed = (/** @type {any} */ event) => {
-    const boxes = [...event.currentTarget.querySelectorAll("input")];
-    const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
-    onChange(chosen.length === boxes.length || chosen.length === 0 ? undefined : chosen);
+/**
+ * The inputs that a training reads; undefined where the service chooses them.
+ * @param {{ columns: any[], target: string, inputs?: string[], onChange: (inputs: string[] | undefined) => void }} props
+ */
+export function Inputs({ columns, target, inputs, onChange }) {
+  const possible = columns.map((column) => column.name).filter((name) => name !== target);
+  const isRead = (/** @type {string} */ name) => inputs === undefined || inputs.includes(name);
+  const toggle = (/** @type {string} */ toggled) => {
+    const chosen = possible.filter((name) => (name === toggled ? !isRead(name) : isRead(name)));
+    onChange(chosen.length === possible.length ? undefined : chosen);
   };
-  return html`<fieldset class="inputs" onChange=${changed} key=${target}>
+  return html`<fieldset class="inputs">
     <legend>Inputs</legend>
-    ${possible.map((column) => html`<label><input type="checkbox" value=${column.name} checked /> <span class="name">${column.name}</span></label>`)}
+    ${possible.map((name) => html`<label key=${name}><input type="checkbox" checked=${isRead(name)} onChange=${() => toggle(name)} /> <span class="name">${name}</span></label>`)}
   </fieldset>`;
 }
 
@@ -50,8 +54,8 @@ export function Options({ values, onChange }) {
 }
 
 /**
- * @typedef {{ name: string, description: string, choices?: string[], isType?: boolean, isNumber?: boolean, isWhole?: boolean, isFlag?: boolean,
- *   low?: number, high?: number, initial?: unknown }} Field
+ * @typedef {{ name: string, description: string, choices?: string[], isType?: boolean, isNumber?: boolean, isFlag?: boolean,
+ *   initial?: unknown }} Field
  */
 
 /**
@@ -76,9 +80,7 @@ function fieldOf(name, schema, schemas) {
   if (only.enum) return { ...base, choices: only.enum };
   if (only.type === "boolean") return { ...base, isFlag: true };
   if (only.type === "string") return base;
-  const isWhole = only.type === "integer";
-  if (!isWhole && only.type !== "number") return null;
-  return { ...base, isNumber: true, isWhole, low: only.minimum ?? only.exclusiveMinimum, high: only.maximum };
+  return only.type === "integer" || only.type === "number" ? { ...base, isNumber: true } : null;
 }
 
 /** @param {string} name */
@@ -112,7 +114,7 @@ function Control({ id, field, value, onChange }) {
       <option value="">${initial}</option>${choices.map((choice) => html`<option>${choice}</option>`)}
     </select>`;
   }
-  const change = (/** @type {Event} */ event) => onChange(entered(event) === "" ? undefined : field.isNumber ? Number(entered(event)) : entered(event));
-  return html`<input id=${id} aria-describedby=${help} placeholder=${initial} type=${field.isNumber ? "number" : "text"}
-    min=${field.low} max=${field.high} step=${field.isNumber ? (field.isWhole ? 1 : "any") : undefined} value=${value ?? ""} onChange=${change} />`;
+  if (field.isNumber) return html`<${NumberInput} id=${id} help=${help} value=${value} placeholder=${initial} onChange=${onChange} />`;
+  const change = (/** @type {Event} */ event) => onChange(entered(event) || undefined);
+  return html`<input id=${id} aria-describedby=${help} placeholder=${initial} value=${value ?? ""} onInput=${change} />`;
 }

@@ -17,7 +17,7 @@ const PREVIEW_COLUMNS = 50;
 /** @param {{ id: string }} props */
 export function DatasetView({ id }) {
   const dataset = useResource(`v1/datasets/${encodeURIComponent(id)}`);
-  return html`<${Shown} of=${dataset} what="the dataset">${(/** @type {any} */ data) => html`<${Page} dataset=${data} />`}<//>`;
+  return html`<${Shown} of=${dataset} what="the dataset" title="Dataset">${(/** @type {any} */ data) => html`<${Page} dataset=${data} />`}<//>`;
 }
 
 /** @param {{ dataset: any }} props */

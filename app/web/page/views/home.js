@@ -31,7 +31,7 @@ export function Home() {
     reload: () => all.forEach((one) => one.reload()),
     set: () => {},
   };
-  return html`<${Shown} of=${both} what="jobs and models">${(/** @type {any} */ data) => {
+  return html`<${Shown} of=${both} what="jobs and models" title="Home">${(/** @type {any} */ data) => {
     const isEmpty = Object.values(data).every((page) => page.items.length === 0);
     return isEmpty ? html`<${Beginning} />` : html`<${Overview} ...${data} />`;
   }}<//>`;
@@ -40,7 +40,7 @@ export function Home() {
 const toDataset = (/** @type {any} */ dataset) => goTo(link(["datasets", dataset.id]));
 
 function Beginning() {
-  return html`<${Empty} title="Predict a column of your table, with error bars">
+  return html`<${Empty} isView title="Predict a column of your table, with error bars">
     <p>Upload a table and choose the column to predict. The service trains a model in the background; then it predicts each row
     with a number and its error bar, or with the probability of each class.</p>
     <${DropZone} onUploaded=${toDataset} />

@@ -14,10 +14,10 @@ import { useAction, useClock, useEvents, useResource } from "../state.js";
 
 /** @param {{ kind: string, id: string }} props */
 export function JobView({ kind, id }) {
-  if (!PATHS[kind]) return html`<${Empty} title="There is no such kind of job"><a href=${link(["jobs"])}>All jobs</a><//>`;
+  if (!PATHS[kind]) return html`<${Empty} isView title="There is no such kind of job"><a href=${link(["jobs"])}>All jobs</a><//>`;
   const path = `${PATHS[kind]}/${encodeURIComponent(id)}`;
   const job = useResource(path);
-  return html`<${Shown} of=${job} what="the job">${(/** @type {any} */ data) => html`
+  return html`<${Shown} of=${job} what="the job" title="Job">${(/** @type {any} */ data) => html`
     <${Live} kind=${kind} path=${path} job=${data} set=${job.set} reload=${job.reload} />`}<//>`;
 }
 
@@ -27,7 +27,8 @@ function Live({ kind, path, job, set, reload }) {
   const hasEnded = isEnded(job);
   const follow = (/** @type {any} */ event) => {
     if (event.progress) {
-      setTrace((last) => [...last, { at: event.at, ...event.progress }]);
+      const isNew = (/** @type {any[]} */ last) => event.number > (last.at(-1)?.number ?? 0);
+      setTrace((last) => (isNew(last) ? [...last, { number: event.number, at: event.at, ...event.progress }] : last));
       set((last) => ({ ...last, progress: event.progress }));
     } else if (["queued", "running"].includes(event.transition.state)) {
       const { state, at, attempt } = event.transition;

@@ -17,20 +17,23 @@ const PATH = "v1/training-jobs";
 /** @param {{ id: string, query: URLSearchParams }} props */
 export function Train({ id, query }) {
   const dataset = useResource(`v1/datasets/${encodeURIComponent(id)}`);
-  return html`<${Shown} of=${dataset} what="the dataset">${(/** @type {any} */ data) => html`<${Form} dataset=${data} target=${query.get("target") ?? ""} />`}<//>`;
+  return html`<${Shown} of=${dataset} what="the dataset" title="Train a model">${(/** @type {any} */ data) => html`<${Form} dataset=${data} target=${query.get("target") ?? ""} />`}<//>`;
 }
 
 /** @param {{ dataset: any, target: string }} props */
 function Form({ dataset, target: first }) {
   const [target, setTarget] = useState(first);
+  const [isOpen, setOpen] = useState(false);
   const [options, setOptions] = useState(/** @type {Record<string, unknown>} */ ({}));
   const body = { dataset_id: dataset.id, target, ...options };
   const action = useAction(async () => {
     const job = await post(PATH, body);
     goTo(link(["jobs", "training", job.id]));
   });
+  const setInputs = (/** @type {string[] | undefined} */ inputs) => setOptions(({ inputs: _, ...others }) => (inputs ? { ...others, inputs } : others));
   const choose = (/** @type {any} */ event) => {
     setTarget(event.currentTarget.value);
+    setInputs(undefined);
     setQuery({ target: event.currentTarget.value });
   };
   const submit = (/** @type {Event} */ event) => {
@@ -43,9 +46,9 @@ function Form({ dataset, target: first }) {
     <p class="note">On <a class="name" href=${link(["datasets", dataset.id])}>${dataset.name}</a>, ${count(dataset.rows)} rows</p>
     <form onSubmit=${submit} class="stack">
       <${Target} columns=${dataset.columns} target=${target} column=${column} onChange=${choose} />
-      <details class="options"><summary>Options: by default, the service chooses</summary>
-        <${Inputs} columns=${dataset.columns} target=${target} onChange=${(/** @type {string[] | undefined} */ inputs) => setOptions(({ inputs: _, ...last }) => (inputs ? { ...last, inputs } : last))} />
-        <${Options} values=${options} onChange=${setOptions} />
+      <details class="options" onToggle=${(/** @type {any} */ event) => event.currentTarget.open && setOpen(true)}><summary>Options: by default, the service chooses</summary>
+        <${Inputs} columns=${dataset.columns} target=${target} inputs=${options.inputs} onChange=${setInputs} />
+        ${isOpen && html`<${Options} values=${options} onChange=${setOptions} />`}
       </details>
       <div class="actions"><button class="primary" disabled=${action.isBusy || !column}>Train</button></div>
     </form>

@@ -17,7 +17,7 @@ const EXPORTS = { json: "JSON", npz: "npz", onnx: "ONNX", python: "Python" };
 export function VersionView({ name, number, query }) {
   const path = `v1/models/${encodeURIComponent(name)}/versions/${encodeURIComponent(number)}`;
   const version = useResource(path);
-  return html`<${Shown} of=${version} what="the version">${(/** @type {any} */ data) => html`
+  return html`<${Shown} of=${version} what="the version" title=${`${name}, version ${number}`}>${(/** @type {any} */ data) => html`
     <div class="title">
       <h1><a class="name" href=${link(["models", name])}>${name}</a>, version ${data.version}</h1>
     </div>
