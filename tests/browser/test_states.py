@@ -1,4 +1,4 @@
-"""What the page shows while it waits, where there is nothing, where something is wrong, and without a service."""
+"""The states of views: waiting for a response, empty, refused, and without a service; and the code that they show."""
 
 import os
 import re

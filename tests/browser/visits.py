@@ -32,7 +32,7 @@ class Visit:
     url: str
     wrong: list[str] = field(default_factory=list)
     may_fail: bool = False
-    """Whether requests may find no service."""
+    """True if requests may find no service."""
 
     def watch(self) -> None:
         """Record messages, errors and dialogs, and requests to other origins."""

@@ -1,5 +1,6 @@
 /** What a training does, as the service has chosen it, with its reasons. */
 
+import { counted } from "../format.js";
 import { html } from "../html.js";
 import { link } from "../router.js";
 import { Text } from "./text.js";
@@ -16,8 +17,8 @@ export function Plan({ job }) {
     job.likelihood && ["Likelihood", job.likelihood.type.replaceAll("_", " ")],
     job.prior && ["Prior", job.prior.type.replaceAll("_", " ")],
     job.basis && ["Functions", job.basis.map(functionName).join(", ")],
-    job.compared_models?.length && ["Compared with", `${job.compared_models.length + (job.pool?.length ?? 0)} alternatives; the best is kept`],
-    job.holdout !== undefined && ["Held-out rows", job.holdout ? `${Math.round(100 * job.holdout)} %` : "none: measured by folds"],
+    job.compared_models?.length && ["Compared with", `${counted(job.compared_models.length + (job.pool?.length ?? 0), "alternative")}; the best is kept`],
+    job.holdout !== undefined && ["Held-out rows", job.holdout ? `${Math.round(100 * job.holdout)} %` : "none"],
     job.effort && ["Effort", job.effort],
   ].filter(Boolean);
   return html`<section><h2>What was chosen, and why</h2>

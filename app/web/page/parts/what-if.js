@@ -40,8 +40,12 @@ function Form({ version, path, baseline, query }) {
   const numeric = inputs.filter((/** @type {any} */ input) => input.kind === "number" && input.min !== null);
   const [along, setAlong] = useState(query.get("along") ?? numeric[0]?.name);
   const input = numeric.find((/** @type {any} */ one) => one.name === along);
-  const rows = useMemo(() => [row, ...(input ? slice(row, input) : [])], [row, input]);
-  const { prediction, problem } = usePredictions(path, rows);
+  const rows = useMemo(() => [row], [row]);
+  const { predictions, problem } = usePredictions(path, rows);
+  // The curve is the same for all values of its own input.
+  const others = JSON.stringify({ ...row, [along]: null });
+  const curve = usePredictions(path, useMemo(() => (input ? slice(row, input) : []), [others, input]));
+  const hasCurve = input && predictions && curve.predictions && curve.rows[0][along] === input.min;
   const change = (/** @type {string} */ name, /** @type {unknown} */ value) => {
     const changed = { ...row, [name]: value };
     setRow(changed);
@@ -59,10 +63,10 @@ function Form({ version, path, baseline, query }) {
     </form>
     <div>
       ${problem && html`<${Failure} problem=${problem} />`}
-      ${prediction && html`<${Outcome} version=${version} prediction=${prediction[0]} />`}
-      ${prediction && input && html`
+      ${predictions && html`<${Outcome} version=${version} prediction=${predictions[0]} />`}
+      ${hasCurve && html`
         ${numeric.length > 1 && html`<label>Curve along <select value=${along} onChange=${choose}>${numeric.map((/** @type {any} */ one) => html`<option>${one.name}</option>`)}</select></label>`}
-        <${Curve} version=${version} input=${input} row=${row} at=${prediction[0]} rows=${rows.slice(1)} predictions=${prediction.slice(1)} isWhole=${inputs.length === 1} />`}
+        <${Curve} version=${version} input=${input} row=${row} at=${predictions[0]} rows=${curve.rows} predictions=${curve.predictions} isWhole=${inputs.length === 1} />`}
     </div>
   </div>
   <${AsCode} path=${`v1/models/${encodeURIComponent(version.model)}/versions/${version.version}/predict`} body=${body}
@@ -76,22 +80,22 @@ function slice(row, input) {
 }
 
 /**
- * The predictions of rows. While one request is on its way no other is sent, and then the one for the newest rows.
+ * The predictions of the newest rows that have some. While a request is on its way no other is sent.
  * @param {string} path
  * @param {Record<string, unknown>[]} rows
  */
 function usePredictions(path, rows) {
-  const [state, setState] = useState({ prediction: /** @type {any[] | null} */ (null), problem: /** @type {any} */ (null) });
+  const [state, setState] = useState({ rows, predictions: /** @type {any[] | null} */ (null), problem: /** @type {any} */ (null) });
   const wanted = useRef(rows);
   const isBusy = useRef(false);
   wanted.current = rows;
   const send = async () => {
-    if (isBusy.current) return;
+    if (isBusy.current || wanted.current.length === 0) return;
     isBusy.current = true;
     const sent = wanted.current;
     try {
       const { predictions } = await post(`${path}/predict`, { rows: sent });
-      setState({ prediction: predictions, problem: null });
+      setState({ rows: sent, predictions, problem: null });
     } catch (problem) {
       setState((last) => ({ ...last, problem }));
     }
