@@ -1,4 +1,4 @@
-"""The data of a service for tests that only look: tables, models of numbers and of classes, and names that are markup."""
+"""The data of a service for tests that only look: models of numbers and of classes, and names that are markup."""
 
 from dataclasses import dataclass
 
