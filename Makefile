@@ -10,6 +10,8 @@ CLIENT_STAMPS := $(patsubst %,$(CLIENTS)/%/.installed,kserve mlserver triton)
 PEER_SERVERS := .venv-peers
 TABLES := .venv-tables
 AUDIT := .venv-audit
+BROWSER := .venv-browser
+NODE := tests/browser/node_modules
 PEER_STAMPS := $(patsubst %,$(PEER_SERVERS)/%/.installed,bentoml kserve mlserver)
 
 export UV_SYSTEM_CERTS := true
@@ -20,7 +22,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types pictures demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +60,13 @@ $(PEER_SERVERS)/%/.installed: benchmarks/serving/peers/requirements-%.lock | $(B
 $(AUDIT)/.installed: deploy/image/requirements-audit.lock | $(BIN)/uv
 	$(environment)
 
+$(BROWSER)/.installed: tests/browser/requirements-browser.lock | $(BIN)/uv
+	$(environment)
+
+$(NODE)/.package-lock.json: tests/browser/package-lock.json
+	cd tests/browser && npm ci --silent --no-audit --no-fund
+	@touch $@
+
 $(TABLES)/.installed: benchmarks/tables/requirements-tables.lock | $(BIN)/uv
 	$(environment)
 
@@ -80,12 +89,24 @@ test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBY
 test: install clients ## tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
 
-check: install clients ## format, lint, types, import contracts and tests
+check: install clients page-types ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
+
+page-types: $(NODE)/.package-lock.json ## types of the modules of the page; needs npm
+	$(NODE)/.bin/tsc --project tests/browser
+
+# Playwright comes from an environment of its own; its driver runs on the Node that it brings along.
+browser: export PYTHONPATH = $(wildcard $(BROWSER)/lib/python*/site-packages)
+browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in Chromium; needs chromium (Debian package) and npm
+	$(BIN)/pytest -m browser tests/browser
+
+pictures: export PYTHONPATH = $(wildcard $(BROWSER)/lib/python*/site-packages)
+pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures of the page, in docs/pictures/page; needs chromium
+	$(BIN)/python -m tests.browser.pictures
 
 thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
@@ -162,7 +183,7 @@ lock: $(BIN)/uv ## update all lock files
 	$(COMPILE) --constraints requirements.lock --extra grpc --extra jwt --extra onnx --extra tracing --output-file requirements-runtime.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --group docs --output-file requirements-docs.lock
 	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in \
-		benchmarks/tables/requirements-*.in deploy/image/requirements-*.in; do \
+		benchmarks/tables/requirements-*.in tests/browser/requirements-*.in deploy/image/requirements-*.in; do \
 		$(COMPILE) --upgrade --output-file "$${wanted%.in}.lock" "$$wanted" || exit 1; \
 	done
 	@$(MAKE) install
@@ -189,5 +210,5 @@ secrets: ## create missing secrets and a certificate for docker compose; needs o
 		&& chmod 644 secrets/tls.crt secrets/tls.pem && echo "made secrets/tls.crt and secrets/tls.pem"; }
 
 clean: ## remove environments and generated files (no database, no secret)
-	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) $(AUDIT) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) $(AUDIT) $(BROWSER) $(NODE) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find app library tests examples benchmarks deploy migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

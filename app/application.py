@@ -61,6 +61,7 @@ from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
 from app.tasks import routes as training_jobs
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tracing.spans import Tracer
+from app.web import routes as web
 from app.webhooks import routes as webhooks
 from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
 
@@ -88,6 +89,7 @@ TAGS = [
     {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
     {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
     {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
+    {"name": "Service", "description": "The page for browsers, and links for programs; no API key is needed."},
     {"name": "Health", "description": "Health checks; no API key is needed."},
 ]
 
@@ -156,6 +158,7 @@ for _router in (
     inference.router,
     inference.inferences,
     documentation_pages.router,
+    web.router,
 ):
     ROUTES.include_router(_router)
 

@@ -33,7 +33,14 @@ PROGRAMS = postgres.programs()
 DATABASES = ["sqlite", "postgresql"] if PROGRAMS else ["sqlite"]
 TEMPLATE = "relevance_template"
 
-SUITES = {"deploy": "monitoring", "faults": "faults", "fuzz": "hostile", "hostile": "hostile", "upgrades": "upgrades"}
+SUITES = {
+    "browser": "browser",
+    "deploy": "monitoring",
+    "faults": "faults",
+    "fuzz": "hostile",
+    "hostile": "hostile",
+    "upgrades": "upgrades",
+}
 """The mark of all tests in a folder: suites with a target of their own in the Makefile."""
 
 THOROUGH_ON_POSTGRES = (

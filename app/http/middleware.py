@@ -26,7 +26,7 @@ from app.http.authentication import (
 )
 from app.http.documentation_pages import DOCS, REDOC
 from app.http.origins import PRINCIPAL, NoRefusals, Refusals, RequestOrigin
-from app.http.paths import GUIDE, is_below, is_protected, path_of
+from app.http.paths import GUIDE, PAGE, is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.projects import HEADER_NAME, joined
 from app.http.rate_limits import CURRENT as RATES
@@ -48,7 +48,7 @@ _READ = frozenset({b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME
 """The headers that the middleware reads; one look-up for each other header takes less than four comparisons."""
 
 _SECURITY = encoded(SECURITY_HEADERS)
-_PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
+_PAGES, _SECURITY_OF_PAGES = frozenset({PAGE, DOCS, REDOC}), encoded(COMMON)
 """Pages have a Content-Security-Policy of their own."""
 
 _STALE = (b"relevance-stale", b"1")

@@ -22,6 +22,9 @@ TEMPLATE = "path_template"
 GUIDE = "/guide"
 """The documentation for users."""
 
+PAGE = "/"
+"""The page for browsers, and links for programs."""
+
 
 def path_of(scope: Scope) -> str:
     """Return the path of a request below the path at which the application is mounted."""

@@ -12,6 +12,12 @@ COMMON = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 SECURITY_HEADERS = {CONTENT_SECURITY_POLICY: "default-src 'none'; frame-ancestors 'none'", **COMMON}
 """Headers of every response that is not a page: nothing is loaded, executed or framed."""
 
+PAGE_POLICY = (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; "
+    "img-src 'self'; script-src 'self'; style-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""The policy of the page: files of this origin alone, nothing inline, and no text becomes markup or code."""
+
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 _PAGE = (

@@ -45,7 +45,7 @@ SETS = [frozenset(some) for size in range(len(MARKS) + 1) for some in combinatio
 
 
 def test_every_target_of_the_integration_run_is_a_suite() -> None:
-    assert IN_CI == ["check", "thorough", "faults", "hostile", "monitoring", "upgrades"]
+    assert IN_CI == ["check", "thorough", "faults", "hostile", "browser", "monitoring", "upgrades"]
     assert set(IN_CI) <= {*CALLS}
     assert set(SUITES.values()) < {*MARKS}
 

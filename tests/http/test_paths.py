@@ -155,7 +155,7 @@ def test_an_accept_that_can_be_satisfied_is_satisfied(client: TestClient, accept
     assert client.get(JOBS, headers={"Accept": accept}).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/models/", "/v1/models/small/versions/1/train"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/nothing", "/v1/models/", "/v1/models/small/versions/1/train"])
 def test_a_path_that_is_not_there_is_404(client: TestClient, path: str) -> None:
     assert_problem(client.get(path), "not-found", f"There is no resource at {path}.")
 

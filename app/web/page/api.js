@@ -1,0 +1,109 @@
+/** Requests to the service. Its session is a cookie, which the browser sends with each. */
+
+/**
+ * @typedef {{ pointer?: string, parameter?: string, column?: string, row?: number, detail: string }} Fault
+ * @typedef {{ type?: string, title: string, status: number, detail?: string, errors?: Fault[] }} ProblemBody
+ */
+
+/** The service's root: the page's own address without its hash. */
+export const ROOT = new URL(".", document.baseURI).href;
+
+/** Sent to `window` when a request needs a key and has no session. */
+export const UNAUTHENTICATED = "relevance:unauthenticated";
+
+/** A response that is not a success, or none at all (status 0). */
+export class Problem extends Error {
+  /** @param {ProblemBody} body */
+  constructor(body) {
+    super(body.detail ?? body.title);
+    this.title = body.title;
+    this.status = body.status;
+    /** @type {Fault[]} */
+    this.errors = body.errors ?? [];
+  }
+
+  get isOffline() {
+    return this.status === 0;
+  }
+}
+
+const NO_CONNECTION = { title: "No connection", status: 0, detail: "The service can't be reached." };
+
+/**
+ * Send a request, and return the JSON of its response; raises Problem.
+ * @param {string} method
+ * @param {string} path
+ * @param {{ body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} [options]
+ * @returns {Promise<any>}
+ */
+export async function request(method, path, { body, headers = {}, signal } = {}) {
+  const sent = body === undefined ? headers : { "Content-Type": "application/json", ...headers };
+  let response;
+  try {
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    response = await fetch(ROOT + path.replace(/^\//, ""), {
+      method,
+      body: content,
+      signal,
+      headers: { Accept: "application/json", ...sent },
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(NO_CONNECTION);
+  }
+  return contentOf(response.status, await response.text());
+}
+
+/** @param {string} path @param {AbortSignal} [signal] */
+export const get = (path, signal) => request("GET", path, { signal });
+
+/** @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
+export const post = (path, body, signal) => request("POST", path, { body, signal });
+
+/**
+ * @param {number} status
+ * @param {string} text
+ */
+function contentOf(status, text) {
+  const body = text ? parsed(text) : null;
+  if (status >= 200 && status < 300) return body;
+  const problem = new Problem(body?.title ? { ...body, status } : { title: `Status ${status}`, status });
+  if (status === 401) dispatchEvent(new CustomEvent(UNAUTHENTICATED));
+  throw problem;
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Upload a file as a dataset; `onProgress` gets the share that is sent.
+ * @param {File} file
+ * @param {{ kinds?: Record<string, string>, onProgress?: (share: number) => void }} [options]
+ * @returns {Promise<any>}
+ */
+export function upload(file, { kinds = {}, onProgress = () => {} } = {}) {
+  const query = new URLSearchParams(Object.entries(kinds).map(([name, kind]) => ["kinds", `${name}:${kind}`]));
+  const form = new FormData();
+  form.append("file", file);
+  const sent = new XMLHttpRequest();
+  sent.open("POST", `${ROOT}v1/datasets?${query}`);
+  sent.setRequestHeader("Accept", "application/json");
+  sent.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total);
+  return new Promise((resolve, reject) => {
+    sent.onerror = () => reject(new Problem(NO_CONNECTION));
+    sent.onload = () => {
+      try {
+        resolve(contentOf(sent.status, sent.responseText));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    sent.send(form);
+  });
+}

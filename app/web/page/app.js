@@ -1,0 +1,129 @@
+/** The frame of all views: navigation, session, and the view of the current address. */
+
+import { useEffect, useRef, useState } from "./vendor/hooks.js";
+import { Problem, request, UNAUTHENTICATED } from "./api.js";
+import { html } from "./html.js";
+import { Failure, Loading } from "./parts/states.js";
+import { ThemeSwitch } from "./parts/theme.js";
+import { link, useRoute } from "./router.js";
+import { Login, NeedsKey, Scopes } from "./session.js";
+import { Datasets } from "./views/datasets.js";
+import { DatasetView } from "./views/dataset.js";
+import { Home } from "./views/home.js";
+import { JobView } from "./views/job.js";
+import { Jobs } from "./views/jobs.js";
+import { ModelView } from "./views/model.js";
+import { Models } from "./views/models.js";
+import { Train } from "./views/train.js";
+import { VersionView } from "./views/version.js";
+
+/** @typedef {{ owner: string, scopes: string[], expires_at: string | null, subject: string }} Session */
+
+/** The view of an address, and the section of the navigation that it belongs to. @param {import("./router.js").Route} route */
+function viewOf({ parts, query }) {
+  const [first, second, third, fourth] = parts;
+  switch (`${first ?? ""}/${parts.length}`) {
+    case "/0": return { title: "Home", section: "", view: html`<${Home} />` };
+    case "datasets/1": return { title: "Datasets", section: first, view: html`<${Datasets} />` };
+    case "datasets/2": return { title: "Dataset", section: first, view: html`<${DatasetView} key=${second} id=${second} />` };
+    case "train/2": return { title: "Train", section: "datasets", view: html`<${Train} key=${second} id=${second} query=${query} />` };
+    case "jobs/1": return { title: "Jobs", section: first, view: html`<${Jobs} query=${query} />` };
+    case "jobs/3": return { title: "Job", section: first, view: html`<${JobView} key=${third} kind=${second} id=${third} />` };
+    case "models/1": return { title: "Models", section: first, view: html`<${Models} />` };
+    case "models/2": return { title: second, section: first, view: html`<${ModelView} key=${second} name=${second} />` };
+    case "models/4":
+      if (third !== "versions") break;
+      return {
+        title: `${second}, version ${fourth}`,
+        section: first,
+        view: html`<${VersionView} key=${`${second}/${fourth}`} name=${second} number=${fourth} query=${query} />`,
+      };
+  }
+  return { title: "Not found", section: "-", view: html`<${NotFound} />` };
+}
+
+function NotFound() {
+  return html`<h1>Not found</h1><p>The page has no view at this address. <a href=${link([])}>Go home</a></p>`;
+}
+
+export function App() {
+  const [session, setSession] = useState(/** @type {Session | null | undefined} */ (undefined));
+  const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
+  const load = () => {
+    setProblem(null);
+    request("GET", "v1/session").then(setSession, (error) => (error.status === 401 ? setSession(null) : setProblem(error)));
+  };
+  useEffect(() => {
+    const loggedOut = () => setSession(null);
+    addEventListener(UNAUTHENTICATED, loggedOut);
+    load();
+    return () => removeEventListener(UNAUTHENTICATED, loggedOut);
+  }, []);
+  if (problem) return html`<${Header} section="-" /><main id="main"><h1>Relevance</h1><${Failure} problem=${problem} retry=${load} /></main>`;
+  if (session === undefined) return html`<${Header} section="-" /><main id="main"><h1 class="hidden">Relevance</h1><${Loading} what="the session" /></main>`;
+  if (session === null) return html`<${Header} section="-" /><${Login} onDone=${load} />`;
+  const needsKey = session.expires_at !== null;
+  return html`<${NeedsKey.Provider} value=${needsKey}><${Scopes.Provider} value=${session.scopes}>
+    <${Frame} session=${session} needsKey=${needsKey} />
+  <//><//>`;
+}
+
+/** @param {{ session: Session, needsKey: boolean }} props */
+function Frame({ session, needsKey }) {
+  const { title, section, view } = viewOf(useRoute());
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = section === "" ? "Relevance" : `${title} – Relevance`;
+    if (!isFirst.current) {
+      main.current?.focus();
+      scrollTo(0, 0);
+    }
+    isFirst.current = false;
+  }, [title]);
+  const logout = () => request("DELETE", "v1/session").finally(() => location.reload());
+  return html`
+    <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), main.current?.focus())}>Skip to the content</a>
+    <${Header} section=${section}>
+      ${needsKey && html`<span class="owner" title="The project in which you act">${session.owner}</span>
+        <button type="button" class="plain" onClick=${logout}>Log out</button>`}
+    <//>
+    <${Connection} />
+    <main id="main" tabindex="-1" ref=${main}>${view}</main>
+  `;
+}
+
+const SECTIONS = { "": "Home", datasets: "Datasets", models: "Models", jobs: "Jobs" };
+
+/** @param {{ section: string, children?: unknown }} props */
+function Header({ section, children }) {
+  const items = Object.entries(SECTIONS).map(([path, name]) => html`<li>
+    <a href=${link(path ? [path] : [])} aria-current=${path === section ? "page" : undefined}>${name}</a>
+  </li>`);
+  return html`<header>
+    <a class="mark" href=${link([])}><${Mark} />Relevance</a>
+    <nav aria-label="Main"><ul>${items}</ul></nav>
+    <div class="tools">${children}<${ThemeSwitch} /></div>
+  </header>`;
+}
+
+function Mark() {
+  return html`<svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+    <path d="M2 25C9 25 9 6 16 6s7 19 14 19" fill="none" stroke="currentColor" stroke-width="3" /><circle cx="16" cy="6" r="4" />
+  </svg>`;
+}
+
+/** A line where the browser is offline: what is shown may be out of date. */
+function Connection() {
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const changed = () => setOnline(navigator.onLine);
+    addEventListener("online", changed);
+    addEventListener("offline", changed);
+    return () => {
+      removeEventListener("online", changed);
+      removeEventListener("offline", changed);
+    };
+  }, []);
+  return html`<div role="status">${isOnline ? "" : html`<p class="offline">You are offline. What is shown may be out of date.</p>`}</div>`;
+}

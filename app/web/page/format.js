@@ -1,0 +1,88 @@
+/** Numbers, times and cells as texts. */
+
+const DIGITS = 4;
+const whole = new Intl.NumberFormat("en");
+const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: DIGITS });
+const rough = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/**
+ * A number with four significant digits; what is very large or small as a power of ten.
+ * @param {number | null | undefined} value
+ * @param {Intl.NumberFormat} [format]
+ */
+export function number(value, format = plain) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
+    const [digits, power] = value.toExponential(2).split("e");
+    return `${digits.replace("-", "−")} × 10^${Number(power)}`;
+  }
+  return format.format(value).replace("-", "−");
+}
+
+/**
+ * A function that formats the numbers of one column, all with the same number of decimals.
+ * @param {unknown[]} values
+ */
+export function columnFormat(values) {
+  const decimals = (/** @type {number} */ value) => (String(Number(value.toPrecision(DIGITS + 1))).split(".")[1] ?? "").length;
+  const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value)).map(Number);
+  const digits = Math.min(6, Math.max(0, ...numbers.map(decimals)));
+  const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const isOrdinary = numbers.every((value) => value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e9));
+  return (/** @type {unknown} */ value) => (typeof value === "number" && isOrdinary ? format.format(value).replace("-", "−") : cell(value));
+}
+
+/** A count. @param {number} value */
+export const count = (value) => whole.format(value);
+
+/** A count with its noun. @param {number} value @param {string} noun @param {string} [nouns] */
+export const counted = (value, noun, nouns = `${noun}s`) => `${count(value)} ${value === 1 ? noun : nouns}`;
+
+/** A standard error: two significant digits. @param {number | null | undefined} value */
+export const deviation = (value) => number(value, rough);
+
+/** A share as a percentage. @param {number | null | undefined} value */
+export function percent(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const digits = value > 0.995 && value < 1 ? 2 : value > 0.1 || value === 0 ? 0 : 1;
+  return `${(100 * value).toFixed(digits)} %`;
+}
+
+/** A cell of a table. @param {unknown} value */
+export function cell(value) {
+  if (value === null || value === undefined) return "";
+  return typeof value === "number" ? number(value) : String(value);
+}
+
+/** A duration. @param {number} seconds */
+export function duration(seconds) {
+  if (seconds < 0.1) return `${Math.max(1, Math.round(1000 * seconds))} ms`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** The seconds between two moments. @param {string} from @param {string | number} to */
+export const secondsBetween = (from, to) => (new Date(to).getTime() - new Date(from).getTime()) / 1000;
+
+/** A moment. @param {string} at */
+export const moment = (at) => day.format(new Date(at));
+
+/** The age of a moment in words. @param {string} at @param {number} now */
+export function age(at, now) {
+  const seconds = (now - new Date(at).getTime()) / 1000;
+  if (seconds < 60) return "just now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+  return moment(at);
+}
+
+/** A size in bytes. @param {number} bytes */
+export function size(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1e6) return `${number(bytes / 1000)} kB`;
+  return `${number(bytes / 1e6)} MB`;
+}

@@ -1,0 +1,95 @@
+/** A dataset: its columns with their kinds and ranges, its first rows, and what to do with it. */
+
+import { useState } from "../vendor/hooks.js";
+import { request, upload } from "../api.js";
+import { columnFormat, count, counted, moment } from "../format.js";
+import { html } from "../html.js";
+import { AsCode } from "../parts/as-code.js";
+import { Columns } from "../parts/columns.js";
+import { recent } from "../parts/drop-zone.js";
+import { Failure, Shown } from "../parts/states.js";
+import { goTo, link } from "../router.js";
+import { useAction, useResource } from "../state.js";
+
+const PREVIEW_ROWS = 20;
+const PREVIEW_COLUMNS = 50;
+
+/** @param {{ id: string }} props */
+export function DatasetView({ id }) {
+  const dataset = useResource(`v1/datasets/${encodeURIComponent(id)}`);
+  return html`<${Shown} of=${dataset} what="the dataset" title="Dataset">${(/** @type {any} */ data) => html`<${Page} dataset=${data} />`}<//>`;
+}
+
+/** @param {{ dataset: any }} props */
+function Page({ dataset }) {
+  const [kinds, setKinds] = useState(/** @type {Record<string, string>} */ ({}));
+  const file = recent.get(dataset.id);
+  const removal = useAction(async () => {
+    await request("DELETE", `v1/datasets/${dataset.id}`);
+    goTo(link(["datasets"]));
+  });
+  const remove = () => confirm(`Delete the dataset ${dataset.name}? Versions trained on it stay.`) && removal.start();
+  const change = (/** @type {string} */ name, /** @type {string} */ kind) => setKinds((last) => ({ ...last, [name]: kind }));
+  return html`
+    <div class="title">
+      <h1 class="name">${dataset.name}</h1>
+      <a class="button primary" href=${link(["train", dataset.id])}>Train a model</a>
+    </div>
+    <p class="note">${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, uploaded ${moment(dataset.created_at)}</p>
+    <section><h2>Columns</h2>
+      <${Columns} columns=${dataset.columns} rows=${dataset.rows} kinds=${kinds} onKind=${file && change} />
+      ${file && html`<${Again} dataset=${dataset} file=${file} kinds=${kinds} />`}
+    </section>
+    <section><h2>First rows</h2><${Preview} dataset=${dataset} /></section>
+    <div class="actions"><button type="button" class="danger" disabled=${removal.isBusy} onClick=${remove}>Delete the dataset</button></div>
+    ${removal.problem && html`<${Failure} problem=${removal.problem} />`}
+    ${file ? html`<${UploadCode} file=${file} />` : html`<${AsCode} path=${`v1/datasets/${dataset.id}`}
+      python=${[`dataset = service.dataset(${JSON.stringify(dataset.id)})`, "print(dataset.name, dataset.rows)"]} />`}
+  `;
+}
+
+/** @param {{ file: File }} props */
+function UploadCode({ file }) {
+  const python = [`dataset = service.upload(Path(${JSON.stringify(file.name)}))`, "print(dataset.id)"];
+  return html`<${AsCode} path="v1/datasets" file=${file.name} imports=${["from pathlib import Path"]} python=${python} />`;
+}
+
+/**
+ * Other kinds of columns: the file is stored again with them, in place of the first.
+ * @param {{ dataset: any, file: File, kinds: Record<string, string> }} props
+ */
+function Again({ dataset, file, kinds }) {
+  const inferred = new Map(dataset.columns.map((/** @type {any} */ column) => [column.name, column.kind]));
+  const changed = Object.entries(kinds).filter(([name, kind]) => inferred.get(name) !== kind);
+  const action = useAction(async () => {
+    const declared = Object.fromEntries([...inferred, ...changed]);
+    const stored = await upload(file, { kinds: declared });
+    recent.set(stored.id, file);
+    await request("DELETE", `v1/datasets/${dataset.id}`).catch(() => {});
+    goTo(link(["datasets", stored.id]));
+  });
+  if (changed.length === 0) return html`<p class="note">A kind is wrong? Choose another one, before you train.</p>`;
+  return html`<p class="actions">
+    <button type="button" class="primary" disabled=${action.isBusy} onClick=${() => action.start()}>Store with ${counted(changed.length, "other kind")}</button>
+  </p>${action.problem && html`<${Failure} problem=${action.problem} />`}`;
+}
+
+/** @param {{ dataset: any }} props */
+function Preview({ dataset }) {
+  const rows = useResource(`v1/datasets/${dataset.id}/rows?limit=${PREVIEW_ROWS}`);
+  const names = dataset.columns.slice(0, PREVIEW_COLUMNS).map((/** @type {any} */ column) => column.name);
+  const numeric = new Set(dataset.columns.filter((/** @type {any} */ column) => column.kind === "number").map((/** @type {any} */ column) => column.name));
+  const formats = (/** @type {any[]} */ items) => Object.fromEntries(names.map((/** @type {string} */ name) => [name, columnFormat(items.map((row) => row.cells[name]))]));
+  const side = (/** @type {string} */ name) => (numeric.has(name) ? "right" : "name");
+  return html`<${Shown} of=${rows} what="rows">${(/** @type {any} */ page) => {
+    const shown = formats(page.items);
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="First rows"><table class="data">
+      <caption class="hidden">The first rows</caption>
+      <thead><tr><th scope="col" class="right">Row</th>${names.map((/** @type {string} */ name) => html`<th scope="col" class=${side(name)}>${name}</th>`)}</tr></thead>
+      <tbody>${page.items.map((/** @type {any} */ row) => html`<tr key=${row.row}>
+        <th scope="row" class="right">${count(row.row)}</th>${names.map((/** @type {string} */ name) => html`<td class=${side(name)}>${shown[name](row.cells[name])}</td>`)}
+      </tr>`)}</tbody>
+    </table></div>
+    ${dataset.columns.length > PREVIEW_COLUMNS && html`<p class="note">The first ${PREVIEW_COLUMNS} of ${count(dataset.columns.length)} columns.</p>`}`;
+  }}<//>`;
+}

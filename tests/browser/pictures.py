@@ -1,0 +1,61 @@
+"""Pictures of the page for the guide: `python -m tests.browser.pictures`, which `make pictures` calls."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from app.settings import Settings
+from app.wiring import migrate
+from tests.browser.data import Filled, filled
+from tests.browser.visits import Theme, visiting
+from tests.end_to_end.deployment import deployed
+from tests.packaging.wheels import ROOT
+
+FOLDER = ROOT / "docs" / "pictures" / "page"
+THEMES: tuple[Theme, ...] = ("light", "dark")
+VIEWS = ("home", "dataset", "train", "job", "version", "classes")
+PHONE = 390
+MAX_BYTES = 100_000
+
+
+def main() -> None:
+    """Fill a service, and take a picture of each view in both themes, and of some at the width of a phone."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as directory:
+        url = f"sqlite:///{directory}/relevance.db"
+        migrate(Settings(database_url=url))
+        with deployed(url, Path(directory)) as deployment:
+            api = deployment.api()
+            deployment.start("worker")
+            photograph(filled(api.calls, str(api.http.base_url).rstrip("/"), with_markup=False))
+
+
+def photograph(service: Filled) -> None:
+    """Write the pictures."""
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+        for theme in THEMES:
+            with visiting(browser, service.url, theme=theme) as visit:
+                for view in VIEWS:
+                    visit.open(service.views[view])
+                    take(visit.page, f"{view}-{theme}")
+        with visiting(browser, service.url, width=PHONE) as visit:
+            for view in ("home", "version"):
+                visit.open(service.views[view])
+                take(visit.page, f"{view}-phone")
+        browser.close()
+
+
+def take(page: Page, name: str) -> None:
+    """Write a picture of what the window shows."""
+    page.wait_for_timeout(500)
+    content = page.screenshot(path=FOLDER / f"{name}.png", animations="disabled")
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"expected at most {MAX_BYTES} bytes, got {len(content)} of {name}")
+
+
+if __name__ == "__main__":
+    main()
