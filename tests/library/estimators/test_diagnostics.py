@@ -100,11 +100,8 @@ def test_the_last_objective_of_a_trace_is_the_evidence_that_is_reported() -> Non
     assert set(entered) <= set(range(120))
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("likelihood", [None, "bernoulli_per_class"])
+@pytest.mark.parametrize(("classes", "likelihood"), [(2, None), (3, None), (3, "bernoulli_per_class")])
 def test_classes_have_their_curves(classes: int, likelihood: str | None) -> None:
-    if likelihood is not None and classes == 2:
-        pytest.skip("one latent")
     options: Options = FOLDED if likelihood is None else {**FOLDED, "likelihood": {"type": likelihood}}
     model, found = of_classes(options, classes)
     validation = model.report_.metrics["validation"]

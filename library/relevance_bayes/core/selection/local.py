@@ -29,10 +29,15 @@ from relevance_bayes.core.prediction import Measured, Ready
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.sampling import Sampler
 from relevance_bayes.core.scales import EvidencePerInputWidth
-from relevance_bayes.core.selection.ranking import FitContext, fitted_to
+from relevance_bayes.core.selection.local_alternatives import (
+    alternative_of_varying_noise,
+    has_varying_noise,
+    sparse_alternative,
+)
+from relevance_bayes.core.selection.ranking import FitContext
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import standard_error
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
 
 NEIGHBOURS, FEWER_NEIGHBOURS = 256, (64, 128)
@@ -133,8 +138,9 @@ def learned_locally(
 ) -> Generator[Step, None, LocalFit]:
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
-    One of `compared_models` for the target's logarithm is fitted too, and the better one compared. Raises
-    DataError, and NotPositiveDefiniteError where a process is required and none can be computed.
+    One of `compared_models` for the target's logarithm is fitted too, and the better one compared; one of
+    heteroscedastic noise where a process would be taken and the sparse model's residuals vary. Raises DataError, and
+    NotPositiveDefiniteError where a process is required and none can be computed.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
@@ -142,7 +148,7 @@ def learned_locally(
     apart, others = np.sort(task.order[task.learned :]), np.sort(task.order[: task.learned])
     sparse: Ready | None = None
     if choice.on != "targets" or not choice.required:
-        sparse = yield from _sparse(rows.take(others), spec, folding.take(others), on)
+        sparse = yield from sparse_alternative(rows.take(others), spec, folding.take(others), on)
     learned, candidates = list[LearnedProcess](), list[ProcessScore]()
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
@@ -155,10 +161,20 @@ def learned_locally(
     by_sparse = None if sparse is None else sparse.predict(rows.X[apart])[0].log_density(rows.t[apart])
     for alternative in () if choice.required else compared_models:
         if isinstance(alternative.likelihood, LogGaussian):
-            other = yield from _sparse(rows.take(others), alternative, folding.take(others), on)
+            other = yield from sparse_alternative(rows.take(others), alternative, folding.take(others), on)
             by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
             by_sparse = _better(by_sparse, by_other)
     best = _best(learned, by_sparse, choice)
+    for alternative in () if choice.required or best is None else compared_models:
+        if (
+            is_heteroscedastic(alternative.likelihood)
+            and sparse is not None
+            and has_varying_noise(sparse, rows.take(apart))
+        ):
+            other = yield from alternative_of_varying_noise(rows.take(others), alternative, folding.take(others), on)
+            by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
+            by_sparse = _better(by_sparse, by_other)
+            best = _best(learned, by_sparse, choice)
     if best is None and choice.required:
         raise NotPositiveDefiniteError(NOT_COMPUTABLE)
     candidates += [_candidate(one, best, by_sparse, choice) for one in learned]
@@ -204,15 +220,6 @@ def rows_apart(rows: Rows, folding: Folding, seed: int) -> Indices | None:
             chosen.append(group)
             total += int(sizes[group])
     return np.flatnonzero(np.isin(groups, chosen or [int(sizes.argmin())]))
-
-
-def _sparse(others: Rows, spec: Spec, folding: Folding, on: FitContext) -> Generator[Step, None, Ready | None]:
-    """The sparse model of the other rows; None where it can't be computed."""
-    try:
-        fit = yield from fitted_to(others, spec, folding, on)
-        return Ready.of(fit.model)
-    except NotPositiveDefiniteError:
-        return None
 
 
 def _learned(

@@ -118,7 +118,7 @@ def test_residuals_keep_the_sparse_model_as_trend() -> None:
 
 
 def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relevance_bayes.core.selection.local.fitted_to", None)
+    monkeypatch.setattr("relevance_bayes.core.selection.local_alternatives.fitted_to", None)
     found = trained(rough(400), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
     assert found.learned.process.neighbours == 40
