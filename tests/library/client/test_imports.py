@@ -3,7 +3,7 @@ import sys
 
 PROGRAM = """
 import sys, relevance_bayes.client
-print([name for name in ('numpy', 'scipy', 'pydantic', 'app') if name in sys.modules])
+print([name for name in ('numpy', 'scipy', 'pydantic', 'pyarrow', 'pandas', 'polars', 'asyncio', 'app') if name in sys.modules])
 """
 
 
