@@ -57,8 +57,8 @@ def start(database: Path | None, is_cancelled: Event | None = None) -> EmbeddedS
     folder = None if database is not None else Path(tempfile.mkdtemp(prefix="relevance-"))
     path = (database or Path(folder or "", "relevance.db")).absolute()
     log = path.with_name(f"{path.name}.log")
-    if "?" in path.name or not path.parent.is_dir():
-        raise _refusal(f"Expected a file in an existing folder, without a question mark in its name, got {path}.")
+    if "?" in str(path) or not path.parent.is_dir():
+        raise _refusal(f"Expected a file in an existing folder, without a question mark in its path, got {path}.")
     with log.open("ab") as output:
         begin = output.tell()
         process = subprocess.Popen(

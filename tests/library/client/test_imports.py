@@ -3,7 +3,8 @@ import sys
 
 PROGRAM = """
 import sys, relevance_bayes.client
-print([name for name in ('numpy', 'scipy', 'pydantic', 'app') if name in sys.modules])
+absent = {'numpy', 'scipy', 'pydantic', 'pyarrow', 'pandas', 'polars', 'asyncio', 'app'}
+print(sorted(absent & set(sys.modules)))
 """
 
 
