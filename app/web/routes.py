@@ -1,5 +1,6 @@
 """The routes of the page: `/`, which is the page to browsers and links to programs, and its files."""
 
+import gzip
 from dataclasses import asdict, dataclass
 
 from fastapi import APIRouter, Path, Request
@@ -23,7 +24,7 @@ FILES = "/page"
 IMMUTABLE = "public, max-age=31536000, immutable"
 """Cache-Control of files whose path has the digest of their content."""
 
-VARIES = {"Vary": "Accept", "Cache-Control": "no-cache"}
+VARIES = {"Vary": "Accept, Accept-Encoding", "Cache-Control": "no-cache"}
 
 router = APIRouter()
 
@@ -69,7 +70,8 @@ async def index(request: Request) -> Response:
     root = request.scope.get("root_path", "")
     if html > json:
         document = page().index(f"{root}{FILES}/{page().digest}")
-        return HTMLResponse(document, headers={CONTENT_SECURITY_POLICY: PAGE_POLICY, **VARIES})
+        response = HTMLResponse(document, headers={CONTENT_SECURITY_POLICY: PAGE_POLICY, **VARIES})
+        return _compressed(response) if _accepts_gzip(request) else response
     if not json:
         raise HTTPException(406, "Expected application/json or text/html in the Accept header, got neither.")
     links = Links(**{name: f"{root}{path}" for name, path in asdict(Links()).items()})
@@ -99,6 +101,12 @@ async def file(request: Request, digest: str = Path(), name: str = Path()) -> Re
     if is_compressed and response.status_code == 200:
         response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def _compressed(response: Response) -> Response:
+    content = gzip.compress(bytes(response.body), mtime=0)
+    headers = {**response.headers, "content-encoding": "gzip", "content-length": str(len(content))}
+    return Response(content, headers=headers)
 
 
 def _accepts_gzip(request: Request) -> bool:

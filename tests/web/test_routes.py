@@ -21,7 +21,11 @@ def test_a_browser_gets_the_page(client: TestClient) -> None:
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert f'<script type="module" src="{path_of("main.js")}">' in response.text
-    assert response.headers["Vary"] == "Accept"
+    assert response.headers["Vary"] == "Accept, Accept-Encoding"
+    assert response.headers["Content-Encoding"] == "gzip"
+    plain = client.get("/", headers={"Accept": BROWSER, "Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in plain.headers
+    assert plain.text == response.text
     assert response.headers["Cache-Control"] == "no-cache"
 
 
