@@ -1,6 +1,6 @@
 """Nearest-neighbour processes beside the sparse model: which is taken, on which rows, and what is kept of learning."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -24,7 +24,8 @@ from relevance_bayes.core.pool import members_of, n_functions, ready_of, represe
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.local import LearnedProcess, decoded, encoded, rows_apart
+from relevance_bayes.core.selection.local import LearnedProcess, LocalFit, decoded, encoded, learned_locally, rows_apart
+from relevance_bayes.core.selection.ranking import FitContext
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import posed
@@ -53,6 +54,16 @@ def trained(rows: Rows, choice: LocalChoice, fit_log: FitLog | None = None, fold
     *_, last = train(rows, few, local=choice, fit_log=fit_log, folding=folding)
     assert isinstance(last, Trained)
     return last
+
+
+def ended(steps: Generator[Step, None, LocalFit]) -> LocalFit:
+    """The result of a comparison, run to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: LocalFit = end.value
+            return found
 
 
 def errors(found: Trained, rows: Rows) -> Array:
@@ -129,6 +140,32 @@ def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(added.total, ready.predict(X)[0].mean, rtol=1e-12)  # type: ignore[union-attr]
     with pytest.raises(DataError, match="expected a sparse model"):
         joint(ready, X)
+
+
+def test_noise_that_varies_is_compared_where_a_process_would_be_taken() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-2.0, 2.0, (500, 2))
+    varied = Rows(X, np.sin(3.0 * X[:, 0]) + np.exp(1.5 * X[:, 0] - 1.5) * rng.standard_normal(500))
+    few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=1))
+    varying = replace(SPEC, likelihood=GaussianNoise("heteroscedastic"))
+    choice = LocalChoice(kernels=ONE_KERNEL, warped=False)
+    scores = []
+    for compared_models in ((), (varying,)):
+        context = FitContext(FitLog(), 1, None)
+        compared = ended(learned_locally(varied, few, compared_models, choice, Folding(), context)).comparison
+        assert (compared.taken is None) == bool(compared_models)
+        scores.append(compared.sparse or 0.0)
+    constant, best = scores
+    assert best > constant + 0.3
+
+
+def test_residuals_that_do_not_vary_are_not_fitted_with_varying_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance_bayes.core.selection.local_alternatives.with_log_noise", None)
+    few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=12))
+    varying = replace(SPEC, likelihood=GaussianNoise("heteroscedastic"))
+    *_, last = train(rough(400), few, compared_models=(varying,), local=LocalChoice(kernels=ONE_KERNEL, warped=False))
+    assert isinstance(last, Trained)
+    assert isinstance(last.learned, LocalModel)
 
 
 def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
