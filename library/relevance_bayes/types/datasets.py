@@ -52,10 +52,10 @@ class NumberColumn(ColumnBase):
     max: float | None
     sd: float | None
     """The population standard deviation."""
-    quantiles: tuple[Quantile, ...]
+    quantiles: tuple[Quantile, ...] = ()
     """At fixed levels: exact below 4,096 values (of more than 64 columns below fewer, at least 256), else wrong by less
     than 0.3 percent of the rows (4 percent). Empty without values, and in datasets from before they were kept."""
-    histogram: tuple[int, ...]
+    histogram: tuple[int, ...] = ()
     """The number of rows in at most 32 bins of equal width from `min` to `max`, as exact as `quantiles`. Empty without
     values, and in datasets from before it was kept."""
 
@@ -82,9 +82,9 @@ class TimestampColumn(ColumnBase):
     max: str | None
     sd: float | None
     """In seconds."""
-    quantiles: tuple[TimestampQuantile, ...]
+    quantiles: tuple[TimestampQuantile, ...] = ()
     """As of numbers."""
-    histogram: tuple[int, ...]
+    histogram: tuple[int, ...] = ()
     """As of numbers."""
 
 
@@ -105,7 +105,7 @@ class CategoryColumn(ColumnBase):
     kind: Literal["category"]
     categories: tuple[CategoryCount, ...]
     """The most frequent first, at most 50; empty where there are too many distinct texts or too long ones."""
-    other: int
+    other: int = 0
     """The number of rows with another text."""
 
 
