@@ -12,7 +12,7 @@ from app.formats.csv_positions import lines_of
 from app.formats.csv_stream import strings_of, text_batches
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.options import ReadOptions
-from app.formats.separators import find_separators
+from app.formats.separators import PLAIN, find_separators
 from app.formats.spool import BodyFile, BodyInMemory
 from relevance_bayes.tables.columns import Column
 from relevance_bayes.types.errors import Fault
@@ -37,7 +37,9 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
     table = pa.Table.from_batches(batches)
     numeric = [name for name, kind in columns if kind == "number"]
     read_as_numbers = [(name, table.column(dialect.names.index(name))) for name in numeric]
-    separators = find_separators(read_as_numbers, dialect.delimiter, options)
+    # Without quotation marks no cell has a comma, if commas delimit cells: nothing is to be found.
+    is_plain = dialect.delimiter == "," and options.decimal is options.thousands is None and b'"' not in body
+    separators = PLAIN if is_plain else find_separators(read_as_numbers, dialect.delimiter, options)
     (whole,) = table.combine_chunks().to_batches()
     texts = dict(zip(dialect.names, strings_of(whole), strict=True))
     numbers = numbers_of_texts([texts[name] for name in numeric], separators=separators, exact=[False] * len(numeric))

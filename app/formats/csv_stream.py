@@ -12,7 +12,7 @@ from app.formats.csv_columns import column_of_texts, has_only_numbers, numbers_o
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
 from app.formats.options import ReadOptions
-from app.formats.separators import Separators, find_separators
+from app.formats.separators import Separators, find_separators, is_numeric
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
@@ -55,12 +55,12 @@ def open_csv(
     if not head:
         raise InvalidDataError("The table has no rows: the file has only a header.")
     table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
-    undeclared = [
+    numeric = [
         (name, table.column(position))
         for position, name in enumerate(dialect.names)
-        if declared.get(name, "number") == "number"
+        if declared.get(name) == "number" or (name not in declared and is_numeric(table.column(position)))
     ]
-    separators = find_separators(undeclared, dialect.delimiter, options)
+    separators = find_separators(numeric, dialect.delimiter, options)
     kinds = kinds_of(
         dialect.names, declared, (_kind_of(table, position, separators) for position in range(table.num_columns))
     )

@@ -1,15 +1,14 @@
 """The decimal and thousands separators of the numbers in a CSV file."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.formats.options import Decimal, ReadOptions, Thousands
-from relevance_bayes.tables.kinds import is_number
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 
 OTHER: Mapping[str, Decimal] = {",": ".", ".": ","}
@@ -58,20 +57,15 @@ class Separators:
 PLAIN = Separators()
 
 
-@dataclass
-class _Evidence:
-    """A cell for each form in which numbers have a mark, with its column.
+_Form: TypeAlias = Literal["once", "grouped", "decimal"]
+"""The form of a number with a mark: one group of three digits follows it, as in 753,843, which has two readings; it
+separates groups, as in 1,204,332 or, before the other mark, in 1,204.5; or it is a decimal separator, as in 3,5."""
 
-    `decimal`: it is a decimal separator, as in 3,5. `once`: one group of three digits follows, as in 753,843, which has
-    two readings. `grouped`: it separates groups, as in 1,204,332 or, before the other mark, in 1,204.5.
-    """
-
-    decimal: tuple[str, str] | None = None
-    once: tuple[str, str] | None = None
-    grouped: tuple[str, str] | None = None
+_Evidence: TypeAlias = Mapping[_Form, str]
+"""A cell for each form that occurs."""
 
 
-def find_separators(columns: Iterable[tuple[str, Texts]], delimiter: str, options: ReadOptions) -> Separators:
+def find_separators(columns: Sequence[tuple[str, Texts]], delimiter: str, options: ReadOptions) -> Separators:
     """Return the separators of numbers in named columns of texts; those in `options` are kept.
 
     A mark separates groups where a number has two of them, where the other mark follows it, or where the other mark is
@@ -85,37 +79,46 @@ def find_separators(columns: Iterable[tuple[str, Texts]], delimiter: str, option
             detail = f"Expected a `thousands` other than `decimal`, got {thousands!r} for both."
             raise InvalidRequestError(detail, [Fault(detail, pointer="/thousands")])
         return Separators(decimal, thousands)
-    texts = [*columns]
-    comma, point = (_evidence(texts, mark, thousands or "") for mark in (",", "."))
+    texts = pa.chunked_array([chunk for _, column in columns for chunk in column.chunks], pa.string())
+    comma = _evidence(texts, ",", thousands or "")
+    point: _Evidence = {} if delimiter == "," and decimal is None else _evidence(texts, ".", thousands or "")
     if decimal is None:
-        decimal = OTHER.get(thousands or "") or _decimal(comma, point, delimiter)
+        decimal = OTHER.get(thousands or "") or _decimal(columns, comma, point, delimiter)
     if thousands is None:
         other = comma if decimal == "." else point
-        if other.grouped is not None or other.once is not None:
-            thousands = OTHER[decimal]
+        thousands = OTHER[decimal] if "grouped" in other or "once" in other else None
     return Separators(decimal, thousands)
 
 
-def _decimal(comma: _Evidence, point: _Evidence, delimiter: str) -> Decimal:
+def is_numeric(texts: Texts) -> bool:
+    """Return whether half of the cells at least have digits, marks and an exponent alone."""
+    likely = texts.filter(pc.match_substring_regex(texts, r"^\s*[+-]?[0-9.,' ]*[0-9][.,]?([eE][+-]?[0-9]+)?\s*$"))
+    return 2 * len(likely) >= len(texts) - texts.null_count
+
+
+def _decimal(columns: Sequence[tuple[str, Texts]], comma: _Evidence, point: _Evidence, delimiter: str) -> Decimal:
     if delimiter == ",":
         return "."
     for mark in (comma, point):
-        if mark.decimal is not None and mark.grouped is not None:
+        if "decimal" in mark and "grouped" in mark:
             raise InvalidDataError(MIXED)
-    is_comma = comma.decimal is not None or point.grouped is not None
-    is_point = point.decimal is not None or comma.grouped is not None
+    is_comma = "decimal" in comma or "grouped" in point
+    is_point = "decimal" in point or "grouped" in comma
     if is_comma and is_point:
         raise InvalidDataError(MIXED)
     if is_comma or is_point:
         return "," if is_comma else "."
-    if comma.once is not None:
-        raise _ambiguous(*comma.once, ",")
-    if point.once is not None and delimiter == ";":
-        raise _ambiguous(*point.once, ".")
+    if "once" in comma:
+        raise _ambiguous(columns, comma["once"], ",")
+    if "once" in point and delimiter == ";":
+        raise _ambiguous(columns, point["once"], ".")
     return "."
 
 
-def _ambiguous(name: str, cell: str, mark: Decimal) -> InvalidDataError:
+def _ambiguous(columns: Sequence[tuple[str, Texts]], cell: str, mark: Decimal) -> InvalidDataError:
+    name = next(
+        name for name, texts in columns if pc.any(pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar(cell))).as_py()
+    )
     small, large = cell.replace(",", "."), cell.replace(mark, "")
     detail = (
         f"`{name}` has {cell}, which is {small} with a decimal separator and {large} with a thousands separator; set "
@@ -124,28 +127,27 @@ def _ambiguous(name: str, cell: str, mark: Decimal) -> InvalidDataError:
     return InvalidDataError(detail, [Fault(detail, column=name)])
 
 
-def _evidence(columns: Iterable[tuple[str, Texts]], mark: Decimal, thousands: str) -> _Evidence:
-    found = _Evidence()
-    once = re.compile(rf"[+-]?[1-9][0-9]{{0,2}}{re.escape(mark)}[0-9]{{3}}")
-    grouped = _grouped(mark, OTHER[mark])
-    for name, given in _marked(columns, mark):
-        cell = given.replace(thousands, "") if thousands in {" ", "'"} else given
-        if once.fullmatch(cell):
-            found.once = found.once or (name, cell)
-        elif grouped.fullmatch(cell):
-            found.grouped = found.grouped or (name, cell)
-        elif is_number(cell.replace(mark, ".")) and OTHER[mark] not in cell:
-            found.decimal = found.decimal or (name, cell)
+def _evidence(texts: Texts, mark: Decimal, thousands: str) -> _Evidence:
+    """Return a cell of each form; all are matched together, since they may be many."""
+    cells = texts.filter(pc.match_substring(texts, mark))
+    if not len(cells):
+        return {}
+    escaped = re.escape(mark)
+    patterns: Mapping[_Form, str] = {
+        "once": f"[+-]?[1-9][0-9]{{0,2}}{escaped}[0-9]{{3}}",
+        "grouped": _grouped(mark, OTHER[mark]).pattern,
+        "decimal": f"[+-]?([0-9]+{escaped}[0-9]*|{escaped}[0-9]+)([eE][+-]?[0-9]+)?",
+    }
+    if thousands in {" ", "'"}:
+        cells = pc.replace_substring(cells, thousands, "")
+    found: dict[_Form, str] = {}
+    for form, pattern in patterns.items():
+        fits = pc.match_substring_regex(cells, rf"^\s*{pattern}\s*$")
+        place = pc.index(fits, True).as_py()
+        if place >= 0:
+            found[form] = str(cells[place].as_py()).strip()
+            cells = cells.filter(pc.invert(fits))
     return found
-
-
-def _marked(columns: Iterable[tuple[str, Texts]], mark: Decimal) -> Iterator[tuple[str, str]]:
-    """Yield the cells that have a mark, without surrounding blanks, with the names of their columns."""
-    for name, texts in columns:
-        marked = pc.match_substring(texts, mark)
-        if pc.any(marked).as_py():
-            for cell in texts.filter(marked).to_pylist():
-                yield name, str(cell).strip()
 
 
 def _grouped(thousands: str, decimal: Decimal) -> "re.Pattern[str]":

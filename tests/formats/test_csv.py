@@ -154,6 +154,11 @@ def test_columns_that_are_declared_as_text_have_no_separators() -> None:
     assert read_csv(content, declared={"a": "category"})[1] == [["753,843", 1.0], ["12", 2.0]]
 
 
+def test_a_text_that_looks_like_a_number_has_no_separators() -> None:
+    content = "a;b\nnone;1.5\n1,234;2\nlarge, wide;3\nsmall;4\n"
+    assert read_csv(content)[0] == {"a": "category", "b": "number"}
+
+
 def test_marks_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(InvalidDataError, match="others a point"):
         read_csv("a;b\n1,204,332;3,5\n7;2\n")
