@@ -11,6 +11,8 @@ PEER_SERVERS := .venv-peers
 TABLES := .venv-tables
 AUDIT := .venv-audit
 BROWSER := .venv-browser
+# Expanded by the shell: at the first run the environment is not there yet when make reads this.
+WITH_BROWSER := PYTHONPATH="$$(echo $(BROWSER)/lib/python*/site-packages)"
 NODE := tests/browser/node_modules
 PEER_STAMPS := $(patsubst %,$(PEER_SERVERS)/%/.installed,bentoml kserve mlserver)
 
@@ -100,13 +102,11 @@ page-types: $(NODE)/.package-lock.json ## types of the modules of the page; need
 	$(NODE)/.bin/tsc --project tests/browser
 
 # Playwright comes from an environment of its own; its driver runs on the Node that it brings along.
-browser: export PYTHONPATH = $(wildcard $(BROWSER)/lib/python*/site-packages)
 browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in Chromium; needs chromium (Debian package) and npm
-	$(BIN)/pytest -m browser tests/browser
+	$(WITH_BROWSER) $(BIN)/pytest -m browser tests/browser
 
-pictures: export PYTHONPATH = $(wildcard $(BROWSER)/lib/python*/site-packages)
 pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures of the page, in docs/pictures/page; needs chromium
-	$(BIN)/python -m tests.browser.pictures
+	$(WITH_BROWSER) $(BIN)/python -m tests.browser.pictures
 
 thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
