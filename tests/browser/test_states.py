@@ -73,10 +73,10 @@ def test_what_the_service_refuses_is_shown_in_words(visit: Visit, api: Api, tmp_
     visit.page.locator("input[type=file]").set_input_files(wrong)
     expect(visit.page.get_by_role("alert")).to_be_visible()
     assert visit.violations() == []
-    gaps = api.calls.create_dataset({"x": [1.0, None, 3.0] * 10, "y": [1.0, 2.0, 4.0] * 10}, name="gaps")
-    visit.open(f"train/{gaps.id}?target=y")
+    constant = api.calls.create_dataset({"x": [1.0] * 30, "y": [1.0, 2.0, 4.0] * 10}, name="constant")
+    visit.open(f"train/{constant.id}?target=y")
     visit.page.get_by_role("button", name="Train", exact=True).click()
-    expect(visit.page.get_by_role("alert")).to_contain_text("x")
+    expect(visit.page.get_by_role("alert")).to_contain_text("`x`: it is the same in every row")
     visit.open("datasets/01900000-0000-7000-8000-000000000009")
     expect(visit.page.get_by_role("alert")).to_contain_text("There is no dataset")
 
