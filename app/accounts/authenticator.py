@@ -161,8 +161,7 @@ class KeyAuthenticator:
         A slow database is waited for MAX_WAIT_SECONDS, as long as there is a copy. Raises UnavailableError where there
         is none, or it is too old.
         """
-        # A page uses its session at once, often before the next copy may be read.
-        return await self._found(lambda keys: keys.principal(authorizations, session), may_be_new=session is not None)
+        return await self._found(lambda keys: keys.principal(authorizations, session))
 
     def known_session(self, session: bytes) -> Principal | None:
         """Return the own principal of a session in the copy in memory, though its membership may have ended."""
@@ -183,14 +182,17 @@ class KeyAuthenticator:
 
         Waits, and raises, as `authenticate` does.
         """
-        return await self._found(lambda keys: keys.acting(principal, project), may_be_new=True)
+        return await self._found(lambda keys: keys.acting(principal, project))
 
-    async def _found(self, find: Callable[[_Keys], Principal | None], *, may_be_new: bool) -> Principal | None:
-        """Return what the newest copy has; what may be new and is not there is looked for in one that is read now."""
+    async def _found(self, find: Callable[[_Keys], Principal | None]) -> Principal | None:
+        """Return what the newest copy has; what is not there is looked for in one that is read after this request.
+
+        A key or a session is often used at once when it was created, before the next copy may be read.
+        """
         began = self._now()
         keys = await self._newest()
         found = self._if_recent(find(keys), keys)
-        if found is None and may_be_new and keys.read_at < began:
+        if found is None and keys.read_at < began:
             await sleep(MIN_REFRESH_SECONDS)
             keys = await self._newest()
             found = self._if_recent(find(keys), keys)

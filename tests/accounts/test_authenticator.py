@@ -305,6 +305,13 @@ def test_a_new_session_is_known_at_once_even_where_the_copy_is_new(parts: SmallP
         assert with_session(authenticator, secret) == OF_SESSION
 
 
+def test_a_new_key_is_known_at_once_even_where_the_copy_is_new(parts: SmallParts) -> None:
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
+    for number in range(3):
+        assert found(authenticator, header("wrong")) is None  # the copy is of now
+        assert found(authenticator, header(parts.keys.create("acme", f"key-{number}")[1])) is not None
+
+
 def test_a_session_is_found_in_the_copy_after_the_one_that_is_being_read(
     parts: SmallParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
