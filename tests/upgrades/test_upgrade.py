@@ -4,6 +4,7 @@ beside it."""
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Release:
         pytest.exit(f"`make upgrades` needs the release before the last migration. {error}", 1)
 
 
+COPY_SECONDS = 0.2
+"""A release before this one may refuse a key for a tenth of a second, if it has just read all keys."""
+
+
 @dataclass
 class Side:
     """One release, its processes, and the operator's key."""
@@ -54,6 +59,7 @@ class Side:
         shown = self.deployment.run("keys", "create", owner, "--owner", owner, "--scope", "admin")
         found = re.search(r"rlv_\S+", shown)
         assert found is not None, shown
+        time.sleep(COPY_SECONDS)
         return found[0]
 
 
