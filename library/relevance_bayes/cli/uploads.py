@@ -1,9 +1,8 @@
 """`relevance upload`, and the options by which a file is read."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import typer
 
@@ -18,22 +17,6 @@ from relevance_bayes.types.values import ColumnKind
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 
 
-class DecimalMark(StrEnum):
-    """The decimal separator."""
-
-    POINT = "."
-    COMMA = ","
-
-
-class ThousandsMark(StrEnum):
-    """The separator of groups of three digits."""
-
-    POINT = "."
-    COMMA = ","
-    SPACE = " "
-    APOSTROPHE = "'"
-
-
 KindOf = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,6 +27,9 @@ KindOf = Annotated[
     ),
 ]
 Delimiter = Annotated[str | None, typer.Option(metavar="TEXT", show_default="detected", help="The delimiter of a CSV.")]
+DecimalMark: TypeAlias = Literal[".", ","]
+ThousandsMark: TypeAlias = Literal[".", ",", " ", "'"]
+
 Decimal = Annotated[DecimalMark | None, typer.Option(show_default="detected", help="The decimal separator of a CSV.")]
 Thousands = Annotated[
     ThousandsMark | None,
@@ -72,8 +58,8 @@ class FileOptions:
             file,
             name=name,
             delimiter=self.delimiter,
-            decimal=_decimal(self.decimal),
-            thousands=_thousands(self.thousands),
+            decimal=self.decimal,
+            thousands=self.thousands,
             header=self.header,
             sheet=self.sheet,
             kinds=dict(map(_named_kind, self.kind or ())),
@@ -110,21 +96,3 @@ def _named_kind(text: str) -> tuple[str, ColumnKind]:
         if name and written == kind:
             return name, kind
     raise typer.BadParameter(f"expected NAME:KIND with one of {', '.join(KINDS)}, got {text!r}", param_hint="--kind")
-
-
-def _decimal(mark: DecimalMark | None) -> Literal[".", ","] | None:
-    return None if mark is None else "," if mark is DecimalMark.COMMA else "."
-
-
-def _thousands(mark: ThousandsMark | None) -> Literal[".", ",", " ", "'"] | None:
-    match mark:
-        case ThousandsMark.POINT:
-            return "."
-        case ThousandsMark.COMMA:
-            return ","
-        case ThousandsMark.SPACE:
-            return " "
-        case ThousandsMark.APOSTROPHE:
-            return "'"
-        case None:
-            return None

@@ -34,7 +34,8 @@ def resolved_missing(requested: Missing | None, needed: Placed, inputs: Placed) 
     reasons = []
     if gaps:
         inputs_with = f"input{'s' if len(gaps) > 1 else ''} {_listed(gaps)} with missing values"
-        reasons.append(f"{inputs_with}: each has a 0/1 column for them, and the mean in their place")
+        filled = "the mean, or the shares of its categories, in their place"
+        reasons.append(f"{inputs_with}: each has a 0/1 column for them, and {filled}")
     if absent:
         reasons.append(f"rows without {_listed(absent)} are left out")
     if not reasons:

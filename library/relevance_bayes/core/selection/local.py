@@ -158,22 +158,17 @@ def learned_locally(
             candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE))
         else:
             learned.append(one)
-    by_sparse = None if sparse is None else sparse.predict(rows.X[apart])[0].log_density(rows.t[apart])
+    left_out = rows.take(apart)
+    by_sparse = _log_density(sparse, left_out)
     for alternative in () if choice.required else compared_models:
         if isinstance(alternative.likelihood, LogGaussian):
             other = yield from sparse_alternative(rows.take(others), alternative, folding.take(others), on)
-            by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
-            by_sparse = _better(by_sparse, by_other)
+            by_sparse = _better(by_sparse, _log_density(other, left_out))
     best = _best(learned, by_sparse, choice)
     for alternative in () if choice.required or best is None else compared_models:
-        if (
-            is_heteroscedastic(alternative.likelihood)
-            and sparse is not None
-            and has_varying_noise(sparse, rows.take(apart))
-        ):
+        if is_heteroscedastic(alternative.likelihood) and sparse is not None and has_varying_noise(sparse, left_out):
             other = yield from alternative_of_varying_noise(rows.take(others), alternative, folding.take(others), on)
-            by_other = None if other is None else other.predict(rows.X[apart])[0].log_density(rows.t[apart])
-            by_sparse = _better(by_sparse, by_other)
+            by_sparse = _better(by_sparse, _log_density(other, left_out))
             best = _best(learned, by_sparse, choice)
     if best is None and choice.required:
         raise NotPositiveDefiniteError(NOT_COMPUTABLE)
@@ -337,6 +332,11 @@ def _is_better(one: LearnedProcess, by_sparse: Array | None, choice: LocalChoice
         return True
     gain = one.log_density - by_sparse
     return bool(gain.mean() > max(standard_error(gain), choice.min_gain))
+
+
+def _log_density(model: Ready | None, left_out: Rows) -> Array | None:
+    """The log densities (n,) of the held-out rows by a sparse model, where there is one."""
+    return None if model is None else model.predict(left_out.X)[0].log_density(left_out.t)
 
 
 def _better(one: Array | None, other: Array | None) -> Array | None:
