@@ -89,3 +89,8 @@ def test_functions_of_the_page_are_short() -> None:
     }
     assert len(lengths) > 60
     assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
+
+
+def test_the_example_is_the_table_of_the_tour() -> None:
+    tour = ROOT / "examples" / "tour" / "kiosk.csv"
+    assert (FOLDER / "example" / "kiosk.csv").read_bytes() == tour.read_bytes()
