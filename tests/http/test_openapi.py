@@ -1,5 +1,6 @@
 """The documentation: complete, true to the service, and without the internet."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -134,3 +135,32 @@ def test_a_key_is_documented_where_one_is_needed(parts: SmallParts) -> None:
             assert {"key": ["admin"]} in scopes
             assert ({"session": ["admin"]} in scopes) == (name != "POST /v1/session")
             assert {} not in scopes
+
+
+def test_the_document_is_revalidated_by_its_tag(client: TestClient) -> None:
+    tag = client.get("/openapi.json").headers["ETag"]
+    assert client.get("/openapi.json", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_behind_a_proxy_the_document_names_its_path(parts: SmallParts) -> None:
+    app = make_application(parts, LIMITS)
+    below = TestClient(app, root_path="/models").get("/models/openapi.json").json()
+    assert below["servers"] == [{"url": "/models"}]
+    assert "servers" not in TestClient(app).get("/openapi.json").json()
+
+
+def test_the_document_is_not_built_on_the_event_loop(parts: SmallParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_application(parts, LIMITS)
+    build, loops = app.openapi, list[bool]()
+
+    def built() -> Object:
+        try:
+            loops.append(asyncio.get_running_loop() is not None)
+        except RuntimeError:
+            loops.append(False)
+        found: Object = build()
+        return found
+
+    monkeypatch.setattr(app, "openapi", built)
+    assert TestClient(app).get("/openapi.json").is_success
+    assert loops == [False]
