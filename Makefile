@@ -24,7 +24,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables browser page-types pictures demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -91,7 +91,7 @@ test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBY
 test: install clients ## tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
 
-check: install clients page-types ## format, lint, types, import contracts and tests
+check: install clients page-types client-types ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -100,6 +100,9 @@ check: install clients page-types ## format, lint, types, import contracts and t
 
 page-types: $(NODE)/.package-lock.json ## types of the modules of the page; needs npm
 	$(NODE)/.bin/tsc --project tests/browser
+
+client-types: install $(NODE)/.package-lock.json ## types of programs that use the client, by pyright; needs npm
+	$(NODE)/.bin/pyright
 
 # Playwright comes from an environment of its own; its driver runs on the Node that it brings along.
 browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in Chromium; needs chromium (Debian package) and npm

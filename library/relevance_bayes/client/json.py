@@ -2,10 +2,14 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from relevance_bayes.types.records import Converter, T, encode
 from relevance_bayes.types.values import Json, Label
+
+JsonInput: TypeAlias = "str | float | bool | Sequence[JsonInput] | Mapping[str, JsonInput] | None"
+"""A value that has a JSON form, by any kinds of mappings and sequences: a `list[dict[str, float]]` is one."""
 
 LISTS = ("tolist", "to_list", "to_pylist")
 """The methods by which arrays and columns of numpy and pandas, of polars, and of pyarrow become lists."""
@@ -34,7 +38,13 @@ def _plain(value: object) -> object:
     for method in LISTS:
         if callable(listed := getattr(value, method, None)):
             return listed()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    match value:
+        case Mapping():
+            return dict(value)
+        case Sequence():
+            return list(value)
+        case _:
+            raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 def _finite(value: object) -> object:

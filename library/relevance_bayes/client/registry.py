@@ -7,6 +7,7 @@ from relevance_bayes.client.calls import Calls, M, call
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import if_match_header
+from relevance_bayes.client.json import JsonInput
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
@@ -80,7 +81,7 @@ class Registry(Calls[M]):
 
     @call
     async def compare(
-        self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None
+        self, first: str, second: str, table: Mapping[str, JsonInput], *, version: int | str | None = None
     ) -> Comparison:
         """Compare two versions on a table, as of `predict`: each `model@alias`; of a model as second, the newest.
 
@@ -93,10 +94,10 @@ class Registry(Calls[M]):
         self,
         name: str,
         inputs: Sequence[str],
-        table: Mapping[str, Json],
+        table: Mapping[str, JsonInput],
         *,
         version: int | str | None = None,
-        options: Mapping[str, Json] | None = None,
+        options: Mapping[str, JsonInput] | None = None,
     ) -> Profile:
         """Return the effect of one input, or of two together, on a version's predictions; given as in
         `annotate_version`. They are averaged over the `table`, such as `{"rows": [...]}` or `{"columns": {...}}`.

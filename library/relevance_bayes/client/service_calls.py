@@ -15,7 +15,7 @@ from relevance_bayes.client.files import Files
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import of_kind
 from relevance_bayes.client.jobs import Jobs
-from relevance_bayes.client.json import exclude_none, listed_priors
+from relevance_bayes.client.json import JsonInput, exclude_none, listed_priors
 from relevance_bayes.client.members import Members
 from relevance_bayes.client.outcomes import Outcomes
 from relevance_bayes.client.paths import part, reference, version_path
@@ -258,7 +258,7 @@ class ServiceCalls(Calls[M]):
     async def predict(
         self,
         name: str,
-        table: Mapping[str, Json],
+        table: Mapping[str, JsonInput],
         *,
         version: int | str | None = None,
         interval: float | None = None,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Unpack  # noqa: TID251 - programs that use onl
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import UPLOAD_SECONDS
+from relevance_bayes.client.json import JsonInput
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.predicted_tables import PredictedTable
 from relevance_bayes.client.prediction_options import PredictionOptions, json_options, query_of
-from relevance_bayes.client.responses import Dataset, Json, Prediction, Predictions
+from relevance_bayes.client.responses import Dataset, Prediction, Predictions
 from relevance_bayes.client.table_contents import ArrowTable, arrow_parts, arrow_table, slices
 from relevance_bayes.client.uploads import uploaded
 from relevance_bayes.types.formats import ARROW, NPY
@@ -72,7 +73,7 @@ class Tables(Calls[M]):
     async def predict_rows(
         self,
         name: str,
-        rows: Iterable[Mapping[str, Json]],
+        rows: Iterable[Mapping[str, JsonInput]],
         *,
         version: int | str | None = None,
         batch_rows: int = BATCH_OBJECTS,

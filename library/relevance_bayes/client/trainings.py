@@ -9,6 +9,7 @@ from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, M, cal
 from relevance_bayes.client.http import of_kind
 from relevance_bayes.client.job_collection import JobCollection
 from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
+from relevance_bayes.client.json import JsonInput
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.table_contents import ArrowTable
 from relevance_bayes.client.uploads import uploaded
@@ -51,22 +52,22 @@ class Trainings(JobCollection[M, Job]):
 
     @overload
     def submit(
-        self: "Trainings[Blocking]", request: Mapping[str, Json], *, key: str | None = None
+        self: "Trainings[Blocking]", request: Mapping[str, JsonInput], *, key: str | None = None
     ) -> SupervisedJob: ...
     @overload
     def submit(
-        self: "Trainings[Blocking]", request: Mapping[str, Json], *, of: type[K], key: str | None = None
+        self: "Trainings[Blocking]", request: Mapping[str, JsonInput], *, of: type[K], key: str | None = None
     ) -> K: ...
     @overload
     def submit(
-        self: "Trainings[Asynchronous]", request: Mapping[str, Json], *, key: str | None = None
+        self: "Trainings[Asynchronous]", request: Mapping[str, JsonInput], *, key: str | None = None
     ) -> Awaited[SupervisedJob]: ...
     @overload
     def submit(
-        self: "Trainings[Asynchronous]", request: Mapping[str, Json], *, of: type[K], key: str | None = None
+        self: "Trainings[Asynchronous]", request: Mapping[str, JsonInput], *, of: type[K], key: str | None = None
     ) -> Awaited[K]: ...
     def submit(
-        self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob, key: str | None = None
+        self, request: Mapping[str, JsonInput], *, of: type[Job] = SupervisedJob, key: str | None = None
     ) -> Job | Awaited[Job]:
         """Submit a training; `request` as in the API: `dataset_id` and `target` are required.
 
