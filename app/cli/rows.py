@@ -1,7 +1,11 @@
 """The rows of a file to predict for, in any of the service's formats."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import SEEK_END
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
 from app.formats.cell_faults import refuse
@@ -10,12 +14,14 @@ from app.formats.format import RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from app.http.decompression import PIECE, Decompressor
 from relevance_bayes.cli.rows import Row
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.formats import content_encoding_of, uncompressed
 from relevance_bayes.types.values import ColumnKind
 
-MAX_COLUMNS, MAX_ROWS = 100_000, 10**9
+MAX_COLUMNS, MAX_ROWS, MAX_BYTES = 100_000, 10**9, 10**12
 
 
 def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
@@ -23,10 +29,12 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
 
     Raises RelevanceError where the file is malformed, or a value is not of its column's kind.
     """
-    written = by_suffix(TABLE_FORMATS, path) or DEFAULT
-    with path.open("rb") as opened:
-        file = SpoolFile(opened, max_bytes=path.stat().st_size)
-        file.size = path.stat().st_size
+    written = by_suffix(TABLE_FORMATS, uncompressed(path)) or DEFAULT
+    with _opened(path) as opened:
+        size_in_bytes = opened.seek(0, SEEK_END)
+        opened.seek(0)
+        file = SpoolFile(opened, max_bytes=size_in_bytes)
+        file.size = size_in_bytes
         if isinstance(written, RowFormat) and not written.has_names:
             stream = _by_position(written, file, kinds)
         else:
@@ -36,6 +44,22 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
             for first in range(0, block_rows(block), size):
                 last = min(first + size, block_rows(block))
                 yield [raw_cells(block, row, stream.names) for row in range(first, last)]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file; of a compressed one, those of a temporary file."""
+    encoding = content_encoding_of(path)
+    with path.open("rb") as opened:
+        if encoding is None:
+            yield opened
+            return
+        with TemporaryFile() as whole:
+            decompressor = Decompressor(encoding, MAX_BYTES)
+            while data := opened.read(PIECE):
+                whole.writelines(decompressor.feed(data))
+            decompressor.finish()
+            yield whole
 
 
 def _table(written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind]) -> TableStream:

@@ -1,6 +1,7 @@
 """Rows to predict for, read from a file."""
 
 import csv
+import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TextIO, TypeAlias
 
 from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.formats import CSV, NDJSON, by_suffix
+from relevance_bayes.types.formats import CSV, NDJSON, by_suffix, content_encoding_of
 from relevance_bayes.types.values import Cell, ColumnKind
 
 Row: TypeAlias = dict[str, Cell]
@@ -40,18 +41,32 @@ def text_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iter
     """The rows of a file of NDJSON, or of CSV under a header."""
     written = by_suffix(path) or CSV
     if written not in (CSV, NDJSON):
-        detail = (
-            f"Rows of {written.name} are read by the service only: pass --format to send the file as it is, "
-            "or use the server's command, relevance."
-        )
-        raise InvalidDataError(detail)
+        raise InvalidDataError(_by_service(written.name))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as opened:
+        with _opened(path) as opened:
             rows = _csv(opened, kinds) if written == CSV else _ndjson(opened)
             while batch := list(islice(rows, size)):
                 yield batch
     except UnicodeDecodeError as broken:
         raise InvalidDataError(f"The file is not UTF-8: {broken.reason} at byte {broken.start}.") from broken
+
+
+def _opened(path: Path) -> TextIO:
+    """The file as text, decompressed where it is gzip."""
+    match content_encoding_of(path):
+        case None:
+            return path.open(encoding="utf-8-sig", newline="")
+        case "gzip":
+            return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+        case encoding:
+            raise InvalidDataError(_by_service(encoding))
+
+
+def _by_service(form: str) -> str:
+    return (
+        f"Rows of {form} are read by the service only: pass --format to send the file as it is, "
+        "or use the server's command, relevance."
+    )
 
 
 def _csv(lines: TextIO, kinds: Mapping[str, ColumnKind]) -> Iterator[Row]:

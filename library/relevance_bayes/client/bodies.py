@@ -11,6 +11,7 @@ from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.json import dumps, read
 from relevance_bayes.client.retries import retry_after
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.formats import content_encoding_of
 from relevance_bayes.types.records import Converter
 
 T = TypeVar("T")
@@ -32,11 +33,13 @@ def json_header(body: object) -> dict[str, str]:
     return {} if body is None else {"Content-Type": "application/json"}
 
 
-def length_header(content: Content) -> dict[str, str]:
-    """Return the header of a length that httpx does not determine."""
+def body_headers(content: Content) -> dict[str, str]:
+    """Return the length where httpx does not determine it, and the encoding of a compressed file by its suffix."""
     match content:
         case Path():
-            return {"Content-Length": str(content.stat().st_size)}
+            encoding = content_encoding_of(content)
+            length = {"Content-Length": str(content.stat().st_size)}
+            return length if encoding is None else {**length, "Content-Encoding": encoding}
         case bytes() | None:
             return {}
         case _:

@@ -9,11 +9,11 @@ import httpx
 
 from relevance_bayes.client.bodies import (
     Form,
+    body_headers,
     decoded,
     encoded,
     json_header,
     key_header,
-    length_header,
     refusal,
 )
 from relevance_bayes.client.drivers import (
@@ -114,7 +114,7 @@ class Http:
     ) -> bytes:
         """Send bytes of one media type and return the response's bytes of another. Raises ClientError."""
         headers = {"Content-Type": media_type, "Accept": f"{response_type}, application/problem+json;q=0.1"}
-        headers |= length_header(content)
+        headers |= body_headers(content)
         sent = await self._send("POST", path, query=query, content=content, headers=headers, deadline=deadline)
         return sent.content
 
@@ -179,7 +179,7 @@ class Http:
 
         Raises ClientError, OSError where the file can't be read.
         """
-        headers = key_header(key) | {"Content-Type": media_type} | length_header(content)
+        headers = key_header(key) | {"Content-Type": media_type} | body_headers(content)
         sent = await self._send(
             "POST", path, query=query, content=content, headers=headers, deadline=UPLOAD_SECONDS, is_repeatable=True
         )

@@ -35,6 +35,7 @@ from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, uploaded
 from relevance_bayes.client.webhooks import Webhooks
+from relevance_bayes.types.formats import uncompressed
 from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.members import Project
 from relevance_bayes.types.models import Model
@@ -122,14 +123,14 @@ class ServiceCalls(Calls[M]):
     async def upload(
         self, file: Path, *, name: str | None = None, key: str | None = None, **options: Unpack[ReadOptions]
     ) -> Dataset:
-        """Upload a file of any format, which follows from its suffix. Raises OSError.
+        """Upload a file of any format, which follows from its suffix; `.csv.gz` is compressed. Raises OSError.
 
         `delimiter`, `decimal`, `thousands`, `header`, `sheet` and `kinds` are the parameters of `POST /v1/datasets`.
 
         Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
         your own the call is idempotent too: repeated with it, it returns the first response.
         """
-        return await uploaded(self.http, file, name or file.stem, key=key, **options)
+        return await uploaded(self.http, file, name or uncompressed(file).stem, key=key, **options)
 
     @call
     async def create_dataset(

@@ -41,10 +41,23 @@ PNG = FileFormat("png", "image/png", (".png",))
 
 FILE_FORMATS: Sequence[FileFormat] = (JSON, NDJSON, CSV, ARROW, PARQUET, NPY, FEATHER, XLSX, PNG)
 
+CONTENT_ENCODINGS = {".gz": "gzip", ".zst": "zstd"}
+"""The Content-Encoding of compressed files, by the suffix that follows that of the format: `kiosk.csv.gz`."""
+
+
+def content_encoding_of(file: PurePath) -> str | None:
+    """Return the Content-Encoding of a compressed file by its suffix; None for another file."""
+    return CONTENT_ENCODINGS.get(file.suffix.lower())
+
+
+def uncompressed(file: PurePath) -> PurePath:
+    """Return the name that a file has before it is compressed."""
+    return file if content_encoding_of(file) is None else file.with_suffix("")
+
 
 def by_suffix(file: PurePath, formats: Iterable[FileFormat] = FILE_FORMATS) -> FileFormat | None:
     """Return the format of a file by its suffix."""
-    suffix = file.suffix.lower()
+    suffix = uncompressed(file).suffix.lower()
     return next((one for one in formats if suffix in one.suffixes), None)
 
 

@@ -1,6 +1,7 @@
 """The client commands against a real service: what a person and a script see."""
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from backports import zstd
 
 from app.formats import FORMATS, named
 from tests.commands import Run
@@ -158,16 +160,18 @@ def test_formulas_in_csv_are_escaped_where_that_is_requested(
     assert safe == [plain[0].replace("=more", "'=more"), plain[1].replace("=1+1", "'=1+1")]
 
 
-def test_predictions_are_the_same_from_csv_parquet_and_json(
+def test_predictions_are_the_same_from_csv_parquet_json_and_compressed_files(
     requested: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
     columns: dict[str, list[object]] = {"x": [x for x, _, _ in ROWS], "parity": [parity for _, parity, _ in ROWS]}
     pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
     (tmp_path / "rows.json").write_text(json.dumps({"columns": columns}))
-    files = (file, tmp_path / "rows.parquet", tmp_path / "rows.json")
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(file.read_bytes()))
+    (tmp_path / "rows.csv.zst").write_bytes(zstd.compress(file.read_bytes()))
+    files = (file, *(tmp_path / f"rows.{suffix}" for suffix in ("parquet", "json", "csv.gz", "csv.zst")))
     responses = [json.loads(requested("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
     assert len(responses[0]) == len(ROWS)
-    assert responses[0] == responses[1] == responses[2]
+    assert all(one == responses[0] for one in responses)
 
 
 def test_predictions_are_the_same_from_every_format_and_from_npy(

@@ -1,3 +1,4 @@
+import gzip
 import re
 from pathlib import Path
 
@@ -71,3 +72,11 @@ def test_what_is_no_row_is_stated_with_its_place(tmp_path: Path, name: str, cont
     path.write_bytes(content)
     with pytest.raises(InvalidDataError, match="^.*" + re.escape(given)):
         rows_of(path)
+
+
+def test_rows_of_a_gzip_file_are_those_that_it_contains(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(CSV)
+    (tmp_path / "rows.csv.gz").write_bytes(gzip.compress(CSV.encode()))
+    assert rows_of(tmp_path / "rows.csv.gz") == rows_of(tmp_path / "rows.csv")
+    with pytest.raises(InvalidDataError, match="pass --format"):
+        rows_of(tmp_path / "rows.csv.zst")

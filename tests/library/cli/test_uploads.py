@@ -1,10 +1,13 @@
 """`relevance upload` and `relevance try`, with the options by which a file is read."""
 
+import gzip
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from backports import zstd
 from typer.testing import CliRunner
 
 from app.cli.commands import application
@@ -32,6 +35,17 @@ def test_an_upload_shows_the_columns_with_kinds_and_values(url: str, run: Run, g
     assert ["Umsatz", "number", "0", "1201.5", "to", "40240.5"] in lines
     (tage,) = (line for line in lines if line[0] == "Tage")
     assert (tage[1:4], tage[-3:]) == (["category", "0", "1,"], ["and", "15", "more"])
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".ZST", zstd.compress)])
+def test_a_compressed_file_is_the_dataset_that_it_is_uncompressed(
+    url: str, run: Run, german: Path, suffix: str, compress: Callable[[bytes], bytes]
+) -> None:
+    packed = german.with_name(german.name + suffix)
+    packed.write_bytes(compress(german.read_bytes()))
+    plain, found = (json.loads(run("upload", str(file), "--json", "--url", url).stdout) for file in (german, packed))
+    assert found["name"] == plain["name"] == "german"
+    assert found["columns"] == plain["columns"]
 
 
 @pytest.mark.parametrize(
