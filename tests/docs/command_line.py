@@ -27,6 +27,11 @@ clients alone, as `relevance-client`. This page is made of the commands' own hel
 `relevance --install-completion` installs completion of commands and options in the current shell, `relevance --version`
 prints the version.
 
+Where no service responds at the default address, a client starts one on `relevance.db` in the working directory, which
+`relevance serve` uses too, prints that, and stops it at its end: `train` and `upload` in any folder, the others where
+that file exists. A job that has not ended then goes on under the next service. None is started where `--url`,
+`RELEVANCE_URL` or `RELEVANCE_DATABASE_URL` names another service or database.
+
 A command ends with the exit code
 
 | code | meaning |

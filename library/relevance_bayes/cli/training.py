@@ -227,7 +227,7 @@ def train(
     options = FileOptions(
         kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
     )
-    with service(url) as client:
+    with service(url, creates=True) as client:
         run_training(client, options.upload(client, file), document, wait=wait, as_json=as_json)
 
 

@@ -85,7 +85,7 @@ def upload(
     options = FileOptions(
         kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
     )
-    with service(url) as client:
+    with service(url, creates=True) as client:
         dataset = options.upload(client, file, name=name)
         print_json(dataset) if as_json else show_dataset(dataset)
 

@@ -106,10 +106,18 @@ class _Stop:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _command() -> tuple[str, ...]:
+def is_installed() -> bool:
+    """Return whether the command that is started is installed."""
+    return _found() is not None
+
+
+def _found() -> str | None:
     """Return the command beside the interpreter, else that on the PATH."""
-    beside = shutil.which("relevance", path=str(Path(sys.executable).parent))
-    found = beside or shutil.which("relevance")
+    return shutil.which("relevance", path=str(Path(sys.executable).parent)) or shutil.which("relevance")
+
+
+def _command() -> tuple[str, ...]:
+    found = _found()
     if found is None:
         raise ClientError(Problem(title="Not installed", type=NOT_REACHABLE, detail=INSTALLATION))
     return (found,)
