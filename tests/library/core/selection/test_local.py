@@ -222,7 +222,8 @@ def test_fewer_neighbours_are_taken_where_they_cost_little(selected: Trained) ->
     )
 
 
-@pytest.mark.parametrize("kept", [3, *(pytest.param(kept, marks=pytest.mark.thorough) for kept in (1, 5))])
+@pytest.mark.thorough
+@pytest.mark.parametrize("kept", [1, 3, 5])
 def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
     choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
     full = trained(rough(400), choice)
