@@ -88,10 +88,10 @@ test check thorough: export OPENBLAS_NUM_THREADS = 1
 test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
 # A file's tests run in one process, so that fixtures of a module are set up once.
-test: install clients ## tests, on SQLite and PostgreSQL
+test: install ## tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
 
-check: install clients page-types client-types ## format, lint, types, import contracts and tests
+check: install page-types client-types ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -111,7 +111,7 @@ browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in
 pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures of the page, in docs/pictures/page; needs chromium
 	$(WITH_BROWSER) $(BIN)/python -m tests.browser.pictures
 
-thorough: install $(CLIENTS)/schemathesis/.installed ## slow tests; many examples of each property; requests generated from the OpenAPI document
+thorough: install clients $(CLIENTS)/schemathesis/.installed ## servers, third-party clients and slow tests; many examples of each property
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
 
 # Two processes: the timeouts of these tests need a machine that is not busy.

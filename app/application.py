@@ -57,8 +57,10 @@ from app.prediction.schemas.predict import PREDICT_IN
 from app.prediction.schemas.profile import PROFILE_IN
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
+from app.registry import version_routes as stored_versions
 from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
 from app.tasks import routes as training_jobs
+from app.tasks import version_routes as versions
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tracing.spans import Tracer
 from app.web import routes as web
@@ -135,6 +137,8 @@ for _router in (
     job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
     models.router,
+    versions.router,
+    stored_versions.router,
     version_routes.statistics_router,
     evaluations.of_versions,
     promotions.of_aliases,

@@ -4,13 +4,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
-
-import sqlalchemy
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
@@ -21,7 +17,6 @@ from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
 from app.audit.service import Audit
 from app.database.engine import make_engine
-from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
 from app.database.pool_metrics import PoolMetrics
@@ -36,9 +31,7 @@ from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.jobs import total_repository
-from app.jobs.change_repository import renew_epochs
 from app.jobs.metrics import job_metrics
-from app.jobs.queue import migrations as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
 from app.jobs.queue.polling import AdaptivePolling
@@ -58,7 +51,6 @@ from app.jobs.worker.worker import Worker
 from app.limits.limiter import RateLimiter
 from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
-from app.origin import acting, command_origin
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
 from app.outcomes.service import Outcomes
@@ -91,7 +83,7 @@ def build(settings: Settings) -> ProcessParts:
     """Return the parts of an API process; connections are opened at first use."""
     reachability = Reachability()
     source = _number_source(settings)
-    base = _base(settings, reachability, source.numbers)
+    base = make_base(settings, reachability, source.numbers)
     monitors = DriftMonitors(settings.drift_window_seconds, settings.metrics_directory)
     prediction = ServedVersions(
         base.transaction,
@@ -176,7 +168,7 @@ def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenti
 
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """Return a worker of this process; `trainer` is the function that its children call ("module:function")."""
-    base = _base(settings)
+    base = make_base(settings)
     tracer = make_tracer(settings, "relevance-worker")
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     spool_directory = settings.spool_directory or Path(default_directory())
@@ -244,73 +236,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, close)
 
 
-def migrate(settings: Settings) -> None:
-    """Create the database's tables, or upgrade them to the expected revision, and add the initial API key.
-
-    Raises UnavailableError, InvalidRequestError for a short key.
-    """
-    migrate_tables(settings.url, settings.database_password_file)
-    if settings.initial_api_key is not None:
-        with api_keys(settings) as keys:
-            keys.add_initial(settings.initial_api_key.get_secret_value())
-
-
-def migrate_tables(url: sqlalchemy.URL, password_file: Path | None = None) -> None:
-    """Create the tables of a database, the queue's included, or upgrade them; raises UnavailableError."""
-    # Imported here: Alembic takes memory that a serving process does not need.
-    from app.database import migrations as storage_migrations
-
-    engine = make_engine(url, password_file=password_file, creates=True)
-    try:
-        storage_migrations.migrate(engine)
-        queue_migrations.migrate(engine)
-    finally:
-        engine.dispose()
-
-
-def renew_change_epochs(url: sqlalchemy.URL, password_file: Path | None = None) -> None:
-    """Make positions among the changes of jobs unknown, as after a restore; raises UnavailableError."""
-    engine = make_engine(url, password_file=password_file)
-    try:
-        with translated(), engine.begin() as connection:
-            renew_epochs(connection)
-    finally:
-        engine.dispose()
-
-
-@contextmanager
-def api_keys(settings: Settings) -> Iterator[ApiKeys]:
-    """The API keys of a database, for the command line; raises UnavailableError."""
-    with _command_transactions(settings) as transaction:
-        yield ApiKeys(transaction)
-
-
-@contextmanager
-def audit(settings: Settings) -> Iterator[Audit]:
-    """The audit of a database, for the command line; raises UnavailableError."""
-    with _command_transactions(settings) as transaction:
-        yield Audit(transaction)
-
-
-@contextmanager
-def limited_owners(settings: Settings) -> Iterator[OwnersWithLimits]:
-    """The limits of owners in a database, for the command line; raises UnavailableError."""
-    with _command_transactions(settings) as transaction:
-        yield OwnersWithLimits(transaction, use_of)
-
-
-@contextmanager
-def _command_transactions(settings: Settings) -> Iterator[OpenTransaction]:
-    """Open transactions on a database, whose changes are those of the current command."""
-    base = _base(settings)
-    try:
-        with acting(command_origin()):
-            yield base.transaction
-    finally:
-        base.close()
-
-
-def _base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
+def make_base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
     """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
     busy, passwords = None if reachability is None else REQUEST_BUSY_MILLISECONDS, settings.database_password_file
     engine = make_engine(settings.url, password_file=passwords, reachability=reachability, busy_milliseconds=busy)

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -43,9 +44,12 @@ SUITES = {
 }
 """The mark of all tests in a folder: suites with a target of their own in the Makefile."""
 
+THOROUGH = ("end_to_end", "foreign")
+"""Folders whose tests start servers and train on them: `make thorough` runs them."""
+
 THOROUGH_ON_POSTGRES = (
+    "database/earlier",
     "datasets",
-    "end_to_end",
     "evaluation",
     "exports",
     "http",
@@ -58,7 +62,7 @@ THOROUGH_ON_POSTGRES = (
 )
 """Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
 ON_BOTH = ("end_to_end/test_the_main_job.py", "prediction/test_names_in_memory.py")
-"""The pass through the whole service, and what processes send each other, which `make test` runs on each database."""
+"""The pass through the whole service, and what processes send each other: `make test` runs them on each database."""
 
 # How long an example takes depends on what else the machine does, so no example has a deadline.
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -95,10 +99,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = path.parts[0]
         if folder in SUITES:
             item.add_marker(SUITES[folder])
-        elif is_above_sql(path) and path.as_posix() not in ON_BOTH and repeats_on_postgres(item, ids):
+        elif path.as_posix() in ON_BOTH:
+            continue
+        elif folder in THOROUGH or (is_above_sql(path) and repeats_on_postgres(item, ids)):
             item.add_marker("thorough")
 
 
+@cache
 def is_above_sql(path: Path) -> bool:
     """True for a file in one of the folders of `THOROUGH_ON_POSTGRES`, unless it tests a repository."""
     return not path.stem.endswith("repository") and any(path.is_relative_to(one) for one in THOROUGH_ON_POSTGRES)

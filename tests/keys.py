@@ -2,10 +2,10 @@
 
 from pydantic import SecretStr
 
-from app import wiring
+from app import administration
 from app.settings import Settings
 
 
 def add_key(database_url: str, secret: str) -> None:
     """Have a key of all scopes, as the settings give the first one."""
-    wiring.migrate(Settings(database_url=database_url, initial_api_key=SecretStr(secret)))
+    administration.migrate(Settings(database_url=database_url, initial_api_key=SecretStr(secret)))

@@ -8,10 +8,11 @@ import pytest
 from pydantic import SecretStr, ValidationError
 from starlette.testclient import TestClient
 
+from app.administration import migrate
 from app.http.dependencies import Limits
 from app.main import create_app
 from app.settings import Settings
-from app.wiring import build, migrate
+from app.wiring import build
 from relevance_bayes.types.errors import InvalidRequestError
 
 

@@ -6,11 +6,12 @@ import sys
 import pytest
 import structlog
 
+from app.administration import migrate
 from app.http.readiness_report import Readiness
 from app.jobs.worker_repository import WorkerRepository
 from app.logs import configure_logging
 from app.settings import Settings
-from app.wiring import build, migrate
+from app.wiring import build
 from tests.live_workers import workers_alive
 
 

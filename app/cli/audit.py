@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from app import wiring
+from app import administration
 from app.audit.exporting import EXPORTS
 from app.audit.records import AuditFilter, Checkpoint
 from app.audit.service import Audit
@@ -113,7 +113,7 @@ def _audit() -> Iterator[Audit]:
     """The audit of the database; raises typer.Exit."""
     settings = Settings()
     try:
-        with database_in_reach(settings), wiring.audit(settings) as audit:
+        with database_in_reach(settings), administration.audit(settings) as audit:
             yield audit
     except RelevanceError as error:
         refuse(str(error.detail))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from app import wiring
+from app import administration
 from app.accounts.records import ApiKey
 from app.accounts.service import ApiKeys
 from app.cli.database import database_in_reach
@@ -61,8 +61,8 @@ def _keys() -> Iterator[ApiKeys]:
     try:
         with database_in_reach(settings):
             if settings.url.get_backend_name() == "sqlite":
-                wiring.migrate(settings)
-            with wiring.api_keys(settings) as keys:
+                administration.migrate(settings)
+            with administration.api_keys(settings) as keys:
                 yield keys
     except RelevanceError as error:
         refuse(str(error.detail))

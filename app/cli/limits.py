@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from app import wiring
+from app import administration
 from app.cli.database import database_in_reach
 from app.limits.schemas import MAX_LIMIT
 from app.limits.service import NO_LIMIT, OwnersWithLimits
@@ -49,8 +49,8 @@ def _owners() -> Iterator[OwnersWithLimits]:
     try:
         with database_in_reach(settings):
             if settings.url.get_backend_name() == "sqlite":
-                wiring.migrate(settings)
-            with wiring.limited_owners(settings) as owners:
+                administration.migrate(settings)
+            with administration.limited_owners(settings) as owners:
                 yield owners
     except RelevanceError as error:
         refuse(str(error.detail))

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from tempfile import TemporaryFile
 from types import FrameType
 
-from app import __version__, wiring
+from app import __version__, administration
 from app.cli import worker_process
 from app.cli.database import database_in_reach
 from app.cli.run_worker import refuse_untraceable
@@ -43,7 +43,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
                     with database_in_reach(settings):
-                        wiring.migrate(settings)
+                        administration.migrate(settings)
                 stack.enter_context(WorkerProcess())
                 stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
             greeting = _greeting(settings, listener, with_worker=with_worker)

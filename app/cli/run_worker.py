@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from app import wiring
+from app import administration, wiring
 from app.cli.database import database_in_reach
 from app.cli.shutdown import StopRequest, Watchdog, end_with_standard_input
 from app.jobs.worker.spool import UnusableSpoolError
@@ -66,5 +66,5 @@ def _start(settings: Settings, worker: Worker, wait_for_stop: Callable[[float], 
 def migrate(settings: Settings) -> None:
     """Create the database's tables, or migrate them to this release."""
     with database_in_reach(settings):
-        wiring.migrate(settings)
+        administration.migrate(settings)
     echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

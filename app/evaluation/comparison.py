@@ -62,9 +62,10 @@ def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
     """Raise ConflictError unless both versions have the same task, inputs and target; InvalidRequestError for tasks
     whose predictions can't be compared."""
     one, other = first.version.report, second.version.report
-    if not (task_of(one).is_comparable and task_of(other).is_comparable):
-        detail = "Versions of the task components have no target and can't be compared."
-        raise InvalidRequestError(detail, [Fault(detail, AT)])
+    for report in (one, other):
+        if not task_of(report).is_comparable:
+            detail = f"Versions of the task {report.task} have no target and can't be compared."
+            raise InvalidRequestError(detail, [Fault(detail, AT)])
     columns, others = dict(first.columns), dict(second.columns)
     differing = [
         f"{what} {ours}, not {theirs}"

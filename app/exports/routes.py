@@ -23,7 +23,7 @@ from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import file_body, problems
 from app.http.references import ModelName, VersionReference
 from app.registry.records import Version
-from app.registry.schemas import VersionOut, version_out
+from app.tasks.schemas.versions import VersionOut, version_out
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of

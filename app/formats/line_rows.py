@@ -11,8 +11,9 @@ from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.json_body import decode
+from app.formats.json_forms import ByRow, RawTable, has_column
 from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
-from app.formats.json_table import ByRow, RawTable, has_column, typed_block
+from app.formats.json_table import typed_block
 from app.formats.number_rows import decoded_rows
 from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.tasks.cancellation import check_cancelled

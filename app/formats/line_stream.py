@@ -8,8 +8,10 @@ from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import refuse
 from app.formats.cells import JSON, column_of
 from app.formats.json_body import decode
+from app.formats.json_cells import Cells, cells_of
+from app.formats.json_forms import ByRow, RawTable
 from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
-from app.formats.json_table import ByRow, Cells, RawTable, cells_of, kinds_in
+from app.formats.json_table import kinds_in
 from app.formats.line_rows import Line
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names

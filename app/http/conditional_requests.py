@@ -118,3 +118,9 @@ def is_known(request: Request, tag: str) -> bool:
     """Return whether If-None-Match of the request matches this entity tag."""
     known = ",".join(request.headers.getlist(IF_NONE_MATCH))
     return known.strip() == ANY or tag in {one.removeprefix("W/") for one in re.findall(_TAG, known)}
+
+
+def changed_response(content: bytes) -> Response:
+    """Return the response to a change: the content under its tag."""
+    headers = {"ETag": tag_of(content), "Cache-Control": REVALIDATED}
+    return Response(content, headers=headers, media_type="application/json")

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import orjson
 
-from app.inference.messages import BINARY_SIZE
+from app.inference.request_json import BINARY_SIZE
 from app.inference.signature import Output
 from app.inference.tensor_json import to_json
 from app.inference.tensors import to_bytes

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import refuse
-from app.inference.messages import InferenceOptions, InferenceRequest, read_request
+from app.inference.messages import read_request
+from app.inference.records import InferenceOptions, InferenceRequest
 from app.inference.responses import InferenceResponse, Piece, render_response
 from app.inference.signature import block_of, inputs_of, outputs_of, tensors_of
 from app.inference.tensors import TEXT, Tensor, from_bytes

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Update, and_, case, delete, func, or_, select, update
+from sqlalchemy import and_, case, delete, func, or_, select, update
 from sqlalchemy.orm import aliased
 
 from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing
-from app.database.holds import release
-from app.database.notifier import notify
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.jobs import histories
@@ -20,7 +18,8 @@ from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts, JobTraces
 from app.jobs.change_repository import JobChangeRepository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
-from app.jobs.tables import JobCheckpointRow, JobProgressRow, JobRow, JobTransitionRow
+from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
+from app.jobs.transitions import move, notify_change, running
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "requested by its owner"
@@ -42,7 +41,7 @@ class JobRepository:
         self.tx.session.flush()
         self.tx.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
         self.tx.session.flush()
-        self._notify(job.owner, job.id)
+        notify_change(self.tx, job.owner, job.id)
         retry_of = None if job.retry_of is None else str(job.retry_of)
         self.tx.record(
             "job.created",
@@ -120,7 +119,9 @@ class JobRepository:
             "attempt_traceparent": traceparent,
         }
         required = job.cancel_requested_at.is_(None)
-        moved = self._move(job_id, "running", (required, died < MAX_STARTS), values, now=now, resumed_from=resumed_from)
+        moved = move(
+            self.tx, job_id, "running", (required, died < MAX_STARTS), values, now=now, resumed_from=resumed_from
+        )
         if moved is not None:
             return Claim(moved.attempt)
         spent = select(job.attempt).where(job.id == job_id, job.state == "running", required, died >= MAX_STARTS)
@@ -129,12 +130,12 @@ class JobRepository:
 
     def hand_back(self, job_id: UUID, attempt: int) -> None:
         """Record that a running attempt was interrupted, so that another worker may resume the job."""
-        changed(self.tx.session, _running(job_id, attempt).values(handed_back=True))
+        changed(self.tx.session, running(job_id, attempt).values(handed_back=True))
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         """Count the death of a running attempt, once, and record the end of its output."""
         job = JobRow
-        counted = _running(job_id, attempt).where(job.handed_back.is_(False))
+        counted = running(job_id, attempt).where(job.handed_back.is_(False))
         changed(self.tx.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
@@ -154,13 +155,13 @@ class JobRepository:
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
-        changed(self.tx.session, _running(job_id, attempt).values(running_seconds=seconds))
+        changed(self.tx.session, running(job_id, attempt).values(running_seconds=seconds))
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; return False where it is superseded or has ended."""
         written = PROGRESS.write(progress)
         row = self.tx.session.execute(
-            _running(job_id, attempt)
+            running(job_id, attempt)
             .values(progress=written, events=JobRow.events + 1)
             .returning(JobRow.events, JobRow.owner),
             execution_options={"synchronize_session": False},
@@ -169,7 +170,7 @@ class JobRepository:
             return False
         self.tx.session.add(JobProgressRow(job_id=job_id, number=row.events, at=self.tx.clock(), progress=written))
         self.tx.session.flush()
-        self._notify(row.owner, job_id)
+        notify_change(self.tx, row.owner, job_id)
         return True
 
     def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
@@ -199,10 +200,11 @@ class JobRepository:
         now, job = self.tx.clock(), JobRow
         mine = (job.owner == owner, *histories.selected(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
-        moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
-        running = update(job).where(job.id == job_id, job.state == "running", *mine)
-        first = running.where(job.cancel_requested_at.is_(None)).values(cancel_requested_at=now)
-        is_new = moved is not None or bool(changed(self.tx.session, first))
+        moved = move(self.tx, job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
+        first = (job.id == job_id, job.state == "running", *mine, job.cancel_requested_at.is_(None))
+        is_new = moved is not None or bool(
+            changed(self.tx.session, update(job).where(*first).values(cancel_requested_at=now))
+        )
         found = self.get(owner, job_id, kind=kind)
         if is_new:
             JobChangeRepository(self.tx).record(owner, job_id)
@@ -217,7 +219,7 @@ class JobRepository:
         The version is recorded in the same transaction, and set by `set_version`.
         """
         now = self.tx.clock()
-        moved = self._move(job_id, "succeeded", (JobRow.attempt == attempt,), {}, now=now)
+        moved = move(self.tx, job_id, "succeeded", (JobRow.attempt == attempt,), {}, now=now)
         return None if moved is None else JobEnded(job_id, moved.owner, "training", "succeeded", now)
 
     def set_version(self, job_id: UUID, *, model: str, number: int) -> None:
@@ -231,18 +233,18 @@ class JobRepository:
         All other effects of the end are part of the same transaction.
         """
         here, values = (JobRow.attempt == attempt,), {"result": result}
-        return self._move(job_id, "succeeded", here, values, now=self.tx.clock()) is not None
+        return move(self.tx, job_id, "succeeded", here, values, now=self.tx.clock()) is not None
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
         """Record that the attempt (0: none was made) failed; return False where it is superseded or has ended."""
         values = {"error": PROBLEM.write(problem)}
         here = (JobRow.attempt == attempt,)
-        return self._move(job_id, "failed", here, values, reason=problem.kind, now=self.tx.clock()) is not None
+        return move(self.tx, job_id, "failed", here, values, reason=problem.kind, now=self.tx.clock()) is not None
 
     def cancelled(self, job_id: UUID, attempt: int) -> bool:
         """Record that the attempt (0: none was made) was cancelled; return False where it is superseded or ended."""
         here = (JobRow.attempt == attempt,)
-        return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.tx.clock()) is not None
+        return move(self.tx, job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.tx.clock()) is not None
 
     def remove(self, owner: str, job_id: UUID) -> None:
         """Delete an ended job that trained no version, with its events; raises NotFoundError for any other."""
@@ -253,11 +255,6 @@ class JobRepository:
             raise no_such_job(job_id, None)
         self.tx.record("job.deleted", owner, path)
 
-    def _notify(self, owner: str, job_id: UUID) -> None:
-        """Notify those who wait for events of the job, and number its change among those of its owner's jobs."""
-        notify(self.tx.session, job_id)
-        JobChangeRepository(self.tx).record(owner, job_id)
-
     def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
         """Return the state of a job; raises NotFoundError."""
         job = JobRow
@@ -267,72 +264,3 @@ class JobRepository:
         if now is None:
             raise no_such_job(job_id, kind)
         return histories.STATE.validate_python(now)
-
-    def _move(
-        self,
-        job_id: UUID,
-        state: JobState,
-        guards: tuple[ColumnElement[bool], ...],
-        values: Mapping[str, object],
-        *,
-        now: datetime,
-        reason: str | None = None,
-        resumed_from: Resumption | None = None,
-    ) -> "_Moved | None":
-        """Make a transition, if it is allowed from the job's state and the guards hold; return None otherwise."""
-        ends = {"finished_at": now} if state in FINISHED else {}
-        row = self.tx.session.execute(
-            update(JobRow)
-            .where(JobRow.id == job_id, JobRow.state.in_(_leading_to(state)), *guards)
-            .values(state=state, events=JobRow.events + 1, **ends, **values)
-            .returning(
-                JobRow.owner,
-                JobRow.kind,
-                JobRow.attempt,
-                JobRow.events,
-                JobRow.started_at,
-                JobRow.traceparent,
-                JobRow.tracestate,
-            ),
-            execution_options={"synchronize_session": False},
-        ).one_or_none()
-        if row is None:
-            return None
-        moved = _Moved(row.owner, row.attempt)
-        if ends:
-            release(self.tx, job_id)
-            changed(self.tx.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
-        self.tx.session.add(
-            JobTransitionRow(
-                job_id=job_id,
-                number=row.events,
-                at=now,
-                state=state,
-                attempt=moved.attempt,
-                reason=reason,
-                resumed_attempt=None if resumed_from is None else resumed_from.attempt,
-                resumed_at=None if resumed_from is None else resumed_from.at,
-            )
-        )
-        self.tx.session.flush()
-        self._notify(moved.owner, job_id)
-        if ends:
-            kind = histories.KIND.validate_python(row.kind)
-            trace = row.traceparent, row.tracestate
-            self.tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, *trace))
-        return moved
-
-
-@dataclass(frozen=True)
-class _Moved:
-    owner: str
-    attempt: int
-
-
-def _running(job_id: UUID, attempt: int) -> Update:
-    job = JobRow
-    return update(job).where(job.id == job_id, job.state == "running", job.attempt == attempt)
-
-
-def _leading_to(state: JobState) -> list[JobState]:
-    return [now for now, following in MOVES.items() if state in following]

@@ -1,6 +1,6 @@
 """A copy of the database in another one, usually of a SQLite file in PostgreSQL."""
 
-from app import wiring
+from app import administration
 from app.database import revision
 from app.database.contents import contents_of
 from app.database.copying import CopiedTable, copy_rows, shapes
@@ -32,7 +32,7 @@ def copy_database(settings: Settings, target: Settings) -> tuple[CopiedTable, ..
             )
         refuse_content(contents_of(target_engine), "copy into an empty database.")
         check_unused(target_engine)
-        wiring.migrate_tables(target.url, target.database_password_file)
+        administration.migrate_tables(target.url, target.database_password_file)
         return copy_rows(source_engine, target_engine, (*shapes(Base.metadata), *queue_migrations.tables()))
     finally:
         source_engine.dispose()

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import wiring
+from app import administration
 from app.database import postgresql_dumps, revision, sqlite_files
 from app.database.contents import contents_of
 from app.database.engine import make_engine
@@ -70,8 +70,8 @@ def _into_sqlite(settings: Settings, backup: Path, manifest: Manifest, *, replac
                 for block in database_blocks(backup, manifest):
                     file.write(block)
             sqlite_files.check_file(staged)
-            wiring.migrate_tables(url_of_file(staged))
-            wiring.renew_change_epochs(url_of_file(staged))
+            administration.migrate_tables(url_of_file(staged))
+            administration.renew_change_epochs(url_of_file(staged))
             sqlite_files.make_single_file(staged)
             with sqlite_files.unused_file(path) if exists else nullcontext():
                 if exists:
@@ -98,7 +98,7 @@ def _into_postgresql(settings: Settings, backup: Path, manifest: Manifest, *, re
         if there.rows:
             check_unused(engine)
         postgresql_dumps.restore(engine, database_blocks(backup, manifest), replaces=bool(there.rows))
-        wiring.migrate_tables(settings.url, settings.database_password_file)
-        wiring.renew_change_epochs(settings.url, settings.database_password_file)
+        administration.migrate_tables(settings.url, settings.database_password_file)
+        administration.renew_change_epochs(settings.url, settings.database_password_file)
     finally:
         engine.dispose()

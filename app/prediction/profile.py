@@ -55,8 +55,8 @@ class Axis:
 
 def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
     """Raise InvalidRequestError for a task without profiles, and for inputs that the version does not have."""
-    if not task_of(served.version.report).is_comparable:
-        raise InvalidRequestError("Versions of the task components have no target, and so no profile.")
+    if not task_of(report := served.version.report).is_comparable:
+        raise InvalidRequestError(f"Versions of the task {report.task} have no target, and so no profile.")
     known = [name for name, _ in served.columns]
     for place, name in enumerate(options.inputs):
         if name not in known or name in options.inputs[:place]:

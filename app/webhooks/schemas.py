@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.webhooks.records import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
-from relevance_bayes.plans.requests import Task
 from relevance_bayes.types import webhooks as records
 from relevance_bayes.types.jobs import JobState, VersionName
 from relevance_bayes.types.outcomes import ModelAlarm
+from relevance_bayes.types.values import AnyTask
 from relevance_bayes.types.webhooks import EVENT_TYPES, AlarmEventType, EventType, JobEventType
 
 Url: TypeAlias = Annotated[str, Field(description="An https URL without user name, password or #fragment.")]
@@ -86,7 +86,7 @@ class EndedJobOut(BaseModel):
     error: MessageProblemOut | None
     dataset_id: UUID
     model: str
-    task: Task | Literal["approximation", "image", "components"]
+    task: AnyTask
 
 
 class MessageOut(BaseModel):

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+from app.administration import migrate
 from app.settings import Settings
-from app.wiring import migrate
 from benchmarks.files import NotRun
 from tests import postgres
 

@@ -25,6 +25,10 @@ __all__ = ["locked"]
 
 PROJECT = {"Relevance-Project": "local"}
 UNKNOWN = {"Relevance-Project": "nobody"}
+each_role_thoroughly = pytest.mark.parametrize(
+    "role", [pytest.param(role, marks=() if role == "editor" else pytest.mark.thorough) for role in ROLES]
+)
+"""One table has the scopes of roles for keys, sessions and tokens: all of it is tried with keys."""
 END_OF_SESSION = ("DELETE", "/v1/session")
 """A session that it ended would be refused by all others."""
 
@@ -45,8 +49,8 @@ def with_tokens(parts: SmallParts) -> Iterator[tuple[TestClient, TokenIssuer]]:
             yield client, issuer
 
 
-def walked(client: TestClient) -> list[tuple[str, str, set[KeyScope]]]:
-    found = [one for one in operations(client) if one[:2] != END_OF_SESSION]
+def walked() -> list[tuple[str, str, frozenset[KeyScope]]]:
+    found = [one for one in operations() if one[:2] != END_OF_SESSION]
     assert len(found) > 80
     return found
 
@@ -57,7 +61,7 @@ def is_missing_project(response: Response) -> bool:
 
 def assert_permits(client: TestClient, headers: Mapping[str, str], permitted: frozenset[KeyScope]) -> None:
     """Assert that these headers are sufficient for exactly the operations of some scopes."""
-    for method, path, sufficient in walked(client):
+    for method, path, sufficient in walked():
         response = client.request(method, path, headers=headers)
         assert response.status_code != 401, (method, path)
         assert not is_missing_project(response), (method, path)
@@ -66,7 +70,7 @@ def assert_permits(client: TestClient, headers: Mapping[str, str], permitted: fr
 
 def assert_hides(client: TestClient, headers: Mapping[str, str]) -> None:
     """Assert that no operation differs between a project that is not shared and an unknown one."""
-    for method, path, _ in walked(client):
+    for method, path, _ in walked():
         hidden, unknown = (client.request(method, path, headers={**headers, **named}) for named in (PROJECT, UNKNOWN))
         assert is_missing_project(hidden), (method, path, hidden.text)
         assert without_names(hidden, "local") == without_names(unknown, "nobody"), (method, path)
@@ -87,7 +91,7 @@ def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
         assert_permits(locked, key(parts, scope, owner="vision") | PROJECT, ROLE_SCOPES[role] & of_key)
 
 
-@pytest.mark.parametrize("role", ROLES)
+@each_role_thoroughly
 def test_each_operation_permits_a_session_what_its_role_permits_by_header_and_by_itself(
     parts: SmallParts, locked: TestClient, role: Role
 ) -> None:
@@ -98,7 +102,7 @@ def test_each_operation_permits_a_session_what_its_role_permits_by_header_and_by
     assert_permits(locked, session(locked, of_key | PROJECT) | OWN_PAGE, ROLE_SCOPES[role])
 
 
-@pytest.mark.parametrize("role", ROLES)
+@each_role_thoroughly
 def test_each_operation_permits_a_token_what_its_role_and_its_scopes_permit(
     parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], role: Role
 ) -> None:
@@ -123,7 +127,7 @@ def test_no_operation_shows_a_project_to_an_owner_that_is_no_member_or_was_one(
     parts.members.remove("local", "vision")
     for headers in (stranger, former, of_session | OWN_PAGE):
         assert_hides(locked, headers)
-    for method, path, _ in walked(locked):  # as the session of a revoked key
+    for method, path, _ in walked():  # as the session of a revoked key
         assert locked.request(method, path, headers=in_project).status_code == 401, (method, path)
 
 
@@ -138,7 +142,7 @@ def test_no_operation_shows_a_project_to_a_token_whose_owner_is_no_member(
 
 def test_an_invalid_key_is_refused_before_the_project_is_looked_for(parts: SmallParts, locked: TestClient) -> None:
     for named in (PROJECT, UNKNOWN, {}):
-        for method, path, _ in walked(locked):
+        for method, path, _ in walked():
             response = locked.request(method, path, headers={"Authorization": "Bearer wrong"} | named)
             assert response.status_code == 401
 

@@ -50,7 +50,7 @@ def session(client: TestClient, authorization: dict[str, str]) -> dict[str, str]
 def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(
     parts: SmallParts, locked: TestClient
 ) -> None:
-    walked = [one for one in operations(locked) if one[:2] != ("DELETE", "/v1/session")]
+    walked = [one for one in operations() if one[:2] != ("DELETE", "/v1/session")]
     assert len(walked) > 70
     revoked, secret = parts.keys.create("local", "of a test", scopes=("admin",))
     of_revoked = session(locked, {"Authorization": f"Bearer {secret}"})
@@ -63,7 +63,7 @@ def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(
     twice = {"Cookie": "; ".join([session(locked, key(parts, "admin"))["Cookie"]] * 2)}
     of_expired = {"Cookie": f"relevance-session={expired}"}
     for refused in (of_revoked, ended, of_expired, is_key, wrong, twice):
-        for method, path, _ in [*walked, ("DELETE", "/v1/session", set())]:
+        for method, path, _ in [*walked, ("DELETE", "/v1/session", frozenset())]:
             response = locked.request(method, path, headers=refused | OWN_PAGE)
             assert response.status_code == 401, (refused, method, path)
             assert response.headers["WWW-Authenticate"] == "Bearer"
@@ -83,7 +83,7 @@ def principal_of_key(parts: SmallParts) -> Principal:
 def test_no_operation_changes_anything_for_a_page_of_another_origin(parts: SmallParts, locked: TestClient) -> None:
     headers = session(locked, key(parts, "admin"))
     for page in OTHER_PAGES:
-        for method, path, _ in operations(locked):
+        for method, path, _ in operations():
             response = locked.request(method, path, headers=headers | page)
             if method in READING:
                 assert response.status_code not in {401, 403}, (page, method, path)

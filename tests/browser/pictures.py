@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from app.administration import migrate
 from app.settings import Settings
-from app.wiring import migrate
 from tests.browser.data import Filled, filled
 from tests.browser.visits import Theme, visiting
 from tests.end_to_end.deployment import deployed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app import wiring
+from app import administration
 from app.database import migrations
 from app.database.engine import make_engine
 from app.database.revision import EXPECTED
@@ -20,7 +20,7 @@ EARLIER = "2026_12_06_job_holds"
 def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     path = tmp_path / "relevance.db"
     monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{path}")
-    wiring.migrate(Settings())
+    administration.migrate(Settings())
     return path
 
 

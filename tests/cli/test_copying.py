@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app import wiring
+from app import administration
 from app.settings import Settings
 from tests.commands import Run
 
@@ -13,7 +13,7 @@ from tests.commands import Run
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{tmp_path / 'relevance.db'}")
-    wiring.migrate(Settings())
+    administration.migrate(Settings())
     return tmp_path
 
 

@@ -87,6 +87,7 @@ def served(directory: Path) -> Iterator[Served]:
             process.kill()
 
 
+@pytest.mark.thorough
 def test_it_serves_trains_and_stops_with_its_worker_on_ctrl_c(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         assert f"{service.url}/docs" in service.greeting
@@ -107,6 +108,7 @@ def test_it_serves_trains_and_stops_with_its_worker_on_ctrl_c(tmp_path: Path) ->
     assert "No worker" in stopped.stderr
 
 
+@pytest.mark.thorough
 def test_it_stops_with_its_worker_on_sigterm(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         service.process.terminate()
@@ -114,6 +116,7 @@ def test_it_stops_with_its_worker_on_sigterm(tmp_path: Path) -> None:
         assert service.process.returncode == 0
 
 
+@pytest.mark.thorough
 def test_its_worker_does_not_outlive_it(tmp_path: Path) -> None:
     with served(tmp_path) as service:
         service.process.kill()

@@ -73,12 +73,14 @@ def requested_by(site: Path) -> Iterator[tuple[Path, str]]:
         yield from ((file, address) for address in in_css(file.read_text()))
 
 
+@pytest.mark.thorough
 def test_the_site_requests_nothing_from_another_host(site: Path) -> None:
     requested = list(requested_by(site))
     assert len(requested) > 500
     assert [f"{file.relative_to(site)}: {address}" for file, address in requested if is_foreign(address)] == []
 
 
+@pytest.mark.thorough
 def test_all_that_a_page_requests_is_there(site: Path) -> None:
     lost = [
         f"{file.relative_to(site)}: {address}"
@@ -88,6 +90,7 @@ def test_all_that_a_page_requests_is_there(site: Path) -> None:
     assert lost == []
 
 
+@pytest.mark.thorough
 def test_every_page_is_in_the_table_of_contents_and_in_the_search(site: Path) -> None:
     pages = {page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in (ROOT / "docs").rglob("*.md")}
     assert len(pages) > 40
@@ -99,6 +102,7 @@ def test_every_page_is_in_the_table_of_contents_and_in_the_search(site: Path) ->
     assert (site / "search.html").is_file()
 
 
+@pytest.mark.thorough
 def test_every_page_has_what_keyboards_and_screen_readers_need(site: Path) -> None:
     needed = {
         "a heading of the first level": r"^(?!.*<h1\b)",

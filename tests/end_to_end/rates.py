@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 
-from app import wiring
+from app import administration
 from app.limits.demand_repository import ALIVE_SECONDS
 from app.settings import Settings
 
@@ -15,7 +15,7 @@ PATH = "/v1/session"
 
 
 def key(url: str, owner: str) -> dict[str, str]:
-    with wiring.api_keys(Settings(database_url=url)) as keys:
+    with administration.api_keys(Settings(database_url=url)) as keys:
         return {"Authorization": f"Bearer {keys.create(owner, 'of a test')[1]}"}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app import wiring
+from app import administration
 from app.settings import Settings
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import Deployment, deployed
@@ -28,7 +28,7 @@ def test_processes_hold_the_limit_of_an_owner_together_whichever_it_uses(deploym
     acme = key(deployment.database_url, "acme")
     for used in (urls, urls[:1], urls[1:]):
         check_rate(used, acme, RATE)
-    with wiring.limited_owners(Settings(database_url=deployment.database_url)) as owners:
+    with administration.limited_owners(Settings(database_url=deployment.database_url)) as owners:
         owners.replace("acme", {"requests_per_second": RATE // 2})
     check_rate(urls, acme, RATE // 2)
     for process in deployment.processes[1:]:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from app import wiring
+from app import administration
 from app.settings import Settings
 from tests.end_to_end.deployment import Api, Deployment
 from tests.keys import add_key
@@ -23,7 +23,7 @@ def apis(deployment: Deployment) -> tuple[Api, Api]:
 def vision(apis: tuple[Api, Api]) -> dict[str, str]:
     """The headers of another owner, which is not a member yet: an admin of its own project."""
 
-    with wiring.api_keys(Settings(database_url=apis[0].database_url)) as keys:
+    with administration.api_keys(Settings(database_url=apis[0].database_url)) as keys:
         _, secret = keys.create("vision", "of a test", scopes=("admin",))
     return {"Authorization": f"Bearer {secret}"}
 

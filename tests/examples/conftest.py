@@ -20,7 +20,7 @@ README = "test_readme"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = item.fixturenames if isinstance(item, pytest.Function) else ()
-        if HERE in item.path.parents and item.path.stem != README and SERVICES & {*names}:
+        if SERVICES & {*names} and item.path.stem != README and HERE in item.path.parents:
             item.add_marker("thorough")
 
 

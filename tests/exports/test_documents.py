@@ -17,9 +17,10 @@ from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document
+from relevance_bayes.documents.learned_schema import ModelPart
 from relevance_bayes.documents.parts import SinglePart
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import ModelPart, SupervisedDocument
+from relevance_bayes.documents.schema import SupervisedDocument
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import CASES, block, predicted, trained

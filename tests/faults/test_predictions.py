@@ -18,9 +18,9 @@ import httpx2
 import numpy as np
 import pytest
 
+from app.administration import migrate
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.settings import Settings
-from app.wiring import migrate
 from relevance_bayes.core.priors import Independent
 from tests import postgres
 from tests.end_to_end.deployment import Api, deployed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from app.administration import migrate
 from app.settings import Settings
-from app.wiring import migrate
 from tests import postgres
 from tests.end_to_end.deployment import deployed
 from tests.end_to_end.rates import key, rate

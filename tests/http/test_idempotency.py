@@ -9,11 +9,11 @@ from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
 from app.application import make_application
-from app.datasets.block_codec import encode_block
 from app.datasets.ingest import Ingest
 from app.errors import UnavailableError
 from app.http.idempotency import read_key
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.applications import LIMITS, StoredParts
 from tests.problems import assert_problem
@@ -202,14 +202,14 @@ def test_an_upload_that_is_still_being_stored_is_in_use(
 ) -> None:
     headers = named("a") | {"Content-Type": "text/csv"}
     inner: list[httpx2.Response] = []
-    append = "app.datasets.repository.encode_block"
+    add = TableStatistics.add
 
-    def meanwhile(block: Block) -> bytes:
-        monkeypatch.setattr(append, encode_block)
+    def meanwhile(seen: TableStatistics, block: Block) -> None:  # between two transactions
+        monkeypatch.setattr(TableStatistics, "add", add)
         inner.append(client.post("/v1/datasets", content=CSV, headers=headers))
-        return encode_block(block)
+        add(seen, block)
 
-    monkeypatch.setattr(append, meanwhile)
+    monkeypatch.setattr(TableStatistics, "add", meanwhile)
     assert client.post("/v1/datasets", content=CSV, headers=headers).status_code == 201
     (reported,) = inner
     assert reported.headers["Retry-After"] == "2"

@@ -27,7 +27,14 @@ END_SECONDS = 25.0
 
 
 @pytest.fixture
-def path(live_parts: StoredParts) -> str:
+def short_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials are read, and requests checked, each tenth of a second."""
+    monkeypatch.setattr("app.accounts.authenticator.REFRESH_SECONDS", 0.1)
+    monkeypatch.setattr("app.http.reauthentication.CHECK_SECONDS", 0.1)
+
+
+@pytest.fixture
+def path(short_intervals: None, live_parts: StoredParts) -> str:
     """The path of a job that runs and goes on running."""
     return f"/v1/training-jobs/{samples.running_job(live_parts.transaction, owner=BUILT_IN_OWNER)}"
 
@@ -40,10 +47,10 @@ def key(live_parts: StoredParts) -> tuple[UUID, dict[str, str]]:
 def lasting(
     client_with_keys: TestClient, path: str, headers: dict[str, str], end: Callable[[], object]
 ) -> tuple[Response, float]:
-    """The response to a request whose credential ends after a second; and the seconds between both ends."""
+    """The response to a request whose credential ends after some checks; and the seconds between both ends."""
     with ThreadPoolExecutor(1) as pool:
         waiting: Future[Response] = pool.submit(client_with_keys.get, path, headers=headers)
-        time.sleep(1.0)
+        time.sleep(0.5)
         assert not waiting.done()
         end()
         ended = time.monotonic()
@@ -104,7 +111,7 @@ def test_a_stream_whose_key_stays_valid_goes_on_to_the_end_of_its_job(
     _, headers = key(live_parts)
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(client_with_keys.get, f"{path}/events", headers=headers | STREAM)
-        time.sleep(2 * CHECK_SECONDS + 0.5)
+        time.sleep(0.5)
         assert not waiting.done()
         with live_parts.transaction() as tx:
             assert JobRepository(tx).fail(UUID(path.rpartition("/")[2]), 1, samples.PROBLEM)

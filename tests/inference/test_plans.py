@@ -5,7 +5,9 @@ import pytest
 
 from app.errors import MalformedBodyError
 from app.inference import messages, tensor_json
-from app.inference.messages import InferenceRequest, read_request
+from app.inference.messages import read_request
+from app.inference.records import InferenceRequest
+from app.inference.request_plans import read_by_plan
 from app.prediction.runner import no_yield
 from relevance_bayes.types.errors import RelevanceError
 
@@ -64,14 +66,14 @@ def read(body: bytes, length: int | None) -> tuple[object, ...]:
 @pytest.mark.parametrize(("body", "length"), BODIES)
 def test_a_plan_changes_nothing(body: bytes, length: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     first, again = read(body, length), read(body, length)
-    monkeypatch.setattr(messages, "_read_by_plan", lambda *_: None)
+    monkeypatch.setattr(messages, "read_by_plan", lambda *_: None)
     assert first == again == read(body, length)
 
 
 def test_the_commonest_requests_have_plans() -> None:
-    assert messages._read_by_plan(JSON_BODIES[0], None, 1_000, no_yield) is not None
+    assert read_by_plan(JSON_BODIES[0], None, 1_000, no_yield) is not None
     head, values = BINARY_BODIES[0]
-    assert messages._read_by_plan(head + values, len(head), 1_000, no_yield) is not None
+    assert read_by_plan(head + values, len(head), 1_000, no_yield) is not None
 
 
 @pytest.mark.parametrize("body", JSON_BODIES)

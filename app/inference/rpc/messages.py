@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from app.errors import MalformedBodyError
-from app.inference.messages import UNSUPPORTED, InferenceOptions, InferenceRequest, RequestedOutput
+from app.inference.records import InferenceOptions, InferenceRequest, RequestedOutput
+from app.inference.request_json import UNSUPPORTED
 from app.inference.responses import InferenceResponse
 from app.inference.rpc.generated.open_inference_pb2 import (
     InferParameter,

@@ -13,7 +13,6 @@ from app.registry.records import (
     AnnotationPatch,
     Lineage,
 )
-from app.registry.schemas.shared import imported_record
 from relevance_bayes.plans.requests import TrainingRequest
 from relevance_bayes.types import lineage as types
 from relevance_bayes.types import models as records
@@ -110,7 +109,7 @@ def lineage_record(lineage: Lineage) -> types.Lineage:
         ),
         job_id=None if version.job_id is None else str(version.job_id),
         request=None if lineage.request is None else _REQUEST.dump_python(lineage.request, mode="json"),
-        imported=imported_record(report),
+        imported=report.imported,
         parent=None if version.parent is None else Parent(version=version.parent, exists=lineage.is_parent_kept),
         software_version=report.software_version,
     )

@@ -7,9 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from app.registry.records import Model, Version
-from relevance_bayes.documents.models import ImageReport, VersionReport
 from relevance_bayes.types import models as records
-from relevance_bayes.types.lineage import ImportedFrom
 
 
 def model_record(model: Model) -> records.Model:
@@ -65,8 +63,3 @@ def shared_by_versions(version: Version) -> dict[str, object]:
         "seconds": report.seconds,
         "software_version": report.software_version,
     }
-
-
-def imported_record(report: VersionReport) -> ImportedFrom | None:
-    """Return the origin of an imported version; None for a version trained here."""
-    return None if isinstance(report, ImageReport) else report.imported

@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
-from app.registry.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
 from app.registry.trainings import TRAINING
+from app.tasks.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior

@@ -1,5 +1,6 @@
 """Size limits of imported documents."""
 
+from relevance_bayes.documents.learned_schema import LocalPart, ModelPart, PerClassPart, PoolPart
 from relevance_bayes.documents.parts import (
     BiasPart,
     FunctionsPart,
@@ -11,15 +12,7 @@ from relevance_bayes.documents.parts import (
     WaveletsPart,
     WavesPart,
 )
-from relevance_bayes.documents.schema import (
-    ComponentsPart,
-    LocalPart,
-    ModelPart,
-    PerClassPart,
-    PoolPart,
-    TermsPart,
-    VersionDocument,
-)
+from relevance_bayes.documents.schema import ComponentsPart, TermsPart, VersionDocument
 from relevance_bayes.documents.sizes import wrong
 
 MAX_MEMBERS = 16

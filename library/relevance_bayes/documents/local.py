@@ -13,7 +13,7 @@ from relevance_bayes.core.process import Rows
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.functions import functions_of
-from relevance_bayes.documents.schema import LocalPart
+from relevance_bayes.documents.learned_schema import LocalPart
 from relevance_bayes.documents.sizes import matrix, vector, wrong
 
 WHERE = "/model"

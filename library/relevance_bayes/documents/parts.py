@@ -1,4 +1,4 @@
-"""The schema of a model's functions in a document; `docs/exports.md` describes its members."""
+"""The schema of a model's functions in a document; `docs/reference/document.md` describes its members."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias

@@ -7,13 +7,14 @@ itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, is_dataclass
 from enum import Enum
 from threading import RLock
 from types import NoneType
-from typing import Annotated, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import Annotated, Literal, Protocol, get_args, get_origin, runtime_checkable
 
 from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_union, members_of_union, tags_of
+from relevance_bayes.types.record_members import class_of, default_of, fields_of, hints_of, is_record, maker_of
 from relevance_bayes.types.refusals import MAX_FAULTS, Refusal, Refused, refused, shown
 from relevance_bayes.types.scalars import PLAIN, SCALARS, Decoder, bounded, enumeration, one_of_values
 
@@ -103,7 +104,7 @@ def _alternatives(members: Sequence[object], bounds: Bounds) -> Decoder:
 def _tagged(records: Sequence[type], tag: str) -> Decoder:
     """Return a decoder by the member `tag`; one record may have any string there, for tags that no other record has."""
     open_ones = [record for record in records if not tags_of(record, tag)]
-    if len(open_ones) > 1 or any(not is_dataclass(one) or _hints(one).get(tag) is not str for one in open_ones):
+    if len(open_ones) > 1 or any(not is_dataclass(one) or hints_of(one).get(tag) is not str for one in open_ones):
         raise TypeError(f"expected records with a literal member {tag!r}, got {records!r}")
     choices = {value: decoder_of(record) for record in records for value in tags_of(record, tag)}
     of_others = decoder_of(open_ones[0]) if open_ones else None
@@ -128,11 +129,6 @@ _BEGUN: set[object] = set()
 _MAKING = RLock()
 
 
-def is_record(annotation: object) -> bool:
-    """Return whether this is a dataclass, or a generic one with types, such as `Page[Dataset]`."""
-    return is_dataclass(get_origin(annotation) or annotation)
-
-
 def record_decoder(record: object) -> Decoder:
     """Return the function that reads objects as this dataclass, made once; `record` may be a generic one with types."""
     if record in _DECODERS:
@@ -142,51 +138,17 @@ def record_decoder(record: object) -> Decoder:
             return lambda value: record_decoder(record)(value)
         _BEGUN.add(record)
         try:
-            _DECODERS[record] = _record_decoder(_class_of(record), _hints(record))
+            _DECODERS[record] = _record_decoder(class_of(record), hints_of(record))
         finally:
             _BEGUN.discard(record)
         return _DECODERS[record]
-
-
-@runtime_checkable
-class _Generic(Protocol):
-    """An annotation with type variables in it."""
-
-    @property
-    def __parameters__(self) -> tuple[object, ...]: ...
-    def __getitem__(self, types: tuple[object, ...], /) -> object: ...
-
-
-def _class_of(record: object) -> type:
-    found = get_origin(record) or record
-    assert isinstance(found, type)
-    return found
-
-
-def _hints(record: object) -> Mapping[str, object]:
-    """Return the types of members, with those of the annotation for type variables."""
-    of_class = _class_of(record)
-    hints = get_type_hints(of_class, include_extras=True)
-    arguments = get_args(record)
-    if not arguments:
-        return hints
-    types = dict(zip(getattr(of_class, "__parameters__", ()), arguments, strict=True))
-    return {name: _substituted(hint, types) for name, hint in hints.items()}
-
-
-def _substituted(hint: object, types: Mapping[object, object]) -> object:
-    if isinstance(hint, TypeVar):
-        return types[hint]
-    if isinstance(hint, type) or not isinstance(hint, _Generic) or not hint.__parameters__:
-        return hint
-    return hint[tuple(types[one] for one in hint.__parameters__)]
 
 
 def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
     members = [_member(hints[one.name], one) for one in fields_of(record)]
     names = frozenset(one.name for one in members)
     plain = [(one.name, one.exact, one.decode, one.default) for one in members]  # tuples unpack faster
-    make = _filled if _is_bare(record) else _called
+    make = maker_of(record)
     forbids_others: bool = getattr(record, "__pydantic_config__", {}).get("extra") == "forbid"
 
     def decode(value: object) -> object:
@@ -213,22 +175,6 @@ def _record_decoder(record: type, hints: Mapping[str, object]) -> Decoder:
     return decode
 
 
-def _is_bare(record: type) -> bool:
-    """Return whether an instance is only its members: the initialiser does nothing but set them."""
-    return not hasattr(record, "__post_init__") and not hasattr(record, "__slots__")
-
-
-def _filled(record: type, members: dict[str, object]) -> object:
-    """Return an instance with all of its members, in x .1 to .3 of the CPU time of a frozen dataclass's initialiser."""
-    made: object = object.__new__(record)
-    made.__dict__.update(members)
-    return made
-
-
-def _called(record: type, members: dict[str, object]) -> object:
-    return record(**members)
-
-
 @dataclass(frozen=True)
 class _Member:
     name: str
@@ -247,15 +193,7 @@ def _member(hint: object, member: Field[object]) -> _Member:
         decode = _or_none(decode) if NoneType in get_args(hint) else decode
     else:
         decode = decoder_of(hint, bounds)
-    return _Member(member.name, _exact(hint, bounds), decode, _default_of(member))
-
-
-def _default_of(member: Field[object]) -> Callable[[], object] | None:
-    """Return the factory of the value of an absent member; None for a required one."""
-    if member.default_factory is not MISSING:
-        return member.default_factory
-    value = member.default
-    return None if value is MISSING else lambda: value
+    return _Member(member.name, _exact(hint, bounds), decode, default_of(member))
 
 
 def _exact(annotation: object, bounds: Bounds) -> frozenset[type]:
@@ -314,9 +252,3 @@ def _object(value: object) -> Mapping[str, object]:
     if isinstance(value, dict):
         return value
     raise refused("an object", value, other_kind=True)
-
-
-def fields_of(record: type) -> tuple[Field[object], ...]:
-    """Return the fields of a dataclass."""
-    assert is_dataclass(record)
-    return fields(record)

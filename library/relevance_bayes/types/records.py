@@ -7,8 +7,9 @@ from functools import cache, cached_property
 from typing import Generic, TypeGuard, TypeVar
 from uuid import UUID
 
-from relevance_bayes.types.decoders import decoder_of, fields_of
+from relevance_bayes.types.decoders import decoder_of
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.record_members import fields_of
 from relevance_bayes.types.refusals import Refused, faults_of
 from relevance_bayes.types.scalars import PLAIN, Decoder
 

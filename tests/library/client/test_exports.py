@@ -11,7 +11,7 @@ import pytest
 from app.exports.formats import RENDERINGS
 from app.identity import uuid7
 from app.registry.records import Version
-from app.registry.schemas import version_out
+from app.tasks.schemas.versions import version_out
 from relevance_bayes.client import ClientError
 from relevance_bayes.types.lineage import ImportedFrom
 from tests.exports.trained import trained

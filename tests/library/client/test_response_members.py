@@ -7,8 +7,7 @@ from pydantic import BaseModel
 
 from app.http import problem_schemas as problems
 from app.prediction.schemas import predictions
-from app.registry import schemas as models
-from app.tasks.schemas import jobs
+from app.tasks.schemas import jobs, versions
 from relevance_bayes.client import errors, responses
 
 
@@ -25,13 +24,13 @@ PAIRS = [
     Pair(responses.ClassificationJob, (jobs.SupervisedJobOut,)),
     Pair(responses.ComponentsJob, (jobs.ComponentsJobOut,)),
     Pair(responses.ComparedModel, (jobs.ComparedModelOut,)),
-    Pair(responses.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
-    Pair(responses.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
-    Pair(responses.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
-    Pair(responses.ImageVersion, (models.image.ImageVersionOut,)),
-    Pair(responses.ComponentsVersion, (models.components.ComponentsVersionOut,)),
-    Pair(responses.Alternative, (models.supervised.AlternativeOut,)),
-    Pair(responses.Member, (models.supervised.MemberOut,)),
+    Pair(responses.RegressionVersion, (versions.supervised.SupervisedVersionOut,)),
+    Pair(responses.ClassificationVersion, (versions.supervised.SupervisedVersionOut,)),
+    Pair(responses.ApproximationVersion, (versions.approximation.ApproximationVersionOut,)),
+    Pair(responses.ImageVersion, (versions.image.ImageVersionOut,)),
+    Pair(responses.ComponentsVersion, (versions.components.ComponentsVersionOut,)),
+    Pair(responses.Alternative, (versions.supervised.AlternativeOut,)),
+    Pair(responses.Member, (versions.supervised.MemberOut,)),
     Pair(responses.Predictions, (predictions.PredictionsOut,)),
     Pair(
         responses.Prediction,

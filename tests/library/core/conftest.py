@@ -23,11 +23,17 @@ OF_DISPERSION = (
     "flat-negative_binomial",
     "by row-negative_binomial",
     "negative_binomial-sequential",
-    "gaussian-single-0",
 )
 """Which these are."""
 
-LONG = {
+OF_HEAVY_TAILS = {
+    "test_inputs_that_do_not_matter_get_wide[heavy tails]",
+    "test_what_is_found_ends_in_fixed_widths_one_for_each_input[heavy tails]",
+    "test_columns_that_are_constant_or_repeated_are_learned_with[heavy tails]",
+}
+"""Searches of a width for each input under Student-t noise, which take seconds: other noise stays."""
+
+LONG = OF_HEAVY_TAILS | {
     "test_no_objective_falls_within_a_phase",
     "test_the_fixed_point_of_re_estimation_is_where_the_objective_rests",
     "test_wherever_a_training_is_broken_off_it_ends_with_the_same_model[widths by evidence, then folds]",
@@ -35,13 +41,19 @@ LONG = {
     "test_of_several_latents_each_point_has_that_of_its_own[independent]",
     "test_of_classes_reported_together_the_temperature_is_that_of_folds[categorical]",
     "test_three_classes_are_chosen_among_with_a_model_for_each",
+    "test_noise_that_varies_is_compared_where_a_process_would_be_taken",
+    "test_computed_columns_need_a_part_of_the_memory_of_stored_ones",
+    "test_a_fit_is_the_same_to_the_bit_however_its_rows_are_divided_and_wherever_they_are",
+    "test_a_resumed_fit_ends_with_the_model_of_the_unbroken_one[negative_binomial-sequential]",
+    "test_a_model_of_the_logarithm_is_compared_too",
+    "test_folds_that_are_requested_measure_whole_trainings_of_the_process",
 }
 
 
 @pytest.hookimpl(tryfirst=True)  # before they are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents and (item.name in LONG or is_long(item.path.stem, item.name)):
+        if (item.name in LONG or is_long(item.path.stem, item.name)) and HERE in item.path.parents:
             item.add_marker(pytest.mark.thorough)
 
 

@@ -11,7 +11,17 @@ from relevance_bayes.core.fit_trace import MAX_STEPS, FitTracer
 from relevance_bayes.core.fitting import iterates, pose
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.scales import FixedWidth
-from tests.library.core.test_fit_log import TRAININGS, Training, classical, end, marks_on_the_way, rows_of
+from tests.library.core.test_fit_log import (
+    TRAININGS,
+    Training,
+    classical,
+    end,
+    few_iterations,
+    marks_on_the_way,
+    rows_of,
+)
+
+__all__ = ["few_iterations"]
 
 
 def add(tracer: FitTracer, iteration: int, phase: str = "fit") -> None:

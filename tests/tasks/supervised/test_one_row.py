@@ -18,7 +18,7 @@ from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import inputs as encoding_inputs
 from relevance_bayes.tasks.learned import NewSupervisedVersion
-from relevance_bayes.tasks.supervised import prediction as under_test
+from relevance_bayes.tasks.supervised.figures import figures_of, figures_of_one
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from tests.prediction.test_predict import augmented
 from tests.served_versions import served
@@ -110,8 +110,8 @@ def test_the_figures_of_one_row_are_those_of_many_to_the_bit(
     target = EncodedTarget("y", "number", shift, unit, ())
     part = RealPrediction(np.array([mean]), *(np.array([part]) for part in parts))
     with np.errstate(over="ignore", invalid="ignore"):
-        of_many = under_test._figures(target, part, interval)
-        of_one = under_test._figures_of_one(target, mean, *parts, interval)
+        of_many = figures_of(target, part, interval)
+        of_one = figures_of_one(target, mean, *parts, interval)
     np.testing.assert_array_equal(np.array(of_one), of_many[:, 0])
 
 

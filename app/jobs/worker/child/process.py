@@ -12,12 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
+from pkgutil import iter_modules
 from queue import SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
 from app.jobs.fit import FitCheckpoint, limit_memory, run
 from app.malloc import tune_malloc
+from relevance_bayes import tasks
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fit_log import LogEntry
 from relevance_bayes.core.selection import Step
@@ -29,15 +31,12 @@ STEP_SECONDS = 1.0
 PR_SET_PDEATHSIG = 1
 
 FOR_FITS = (
-    "relevance_bayes.tasks.approximation.fit",
-    "relevance_bayes.tasks.components.fit",
-    "relevance_bayes.tasks.images.fit",
-    "relevance_bayes.tasks.supervised.fit",
+    *(f"{tasks.__name__}.{one.name}.fit" for one in iter_modules(tasks.__path__) if one.ispkg),
     "scipy.linalg",
     "scipy.optimize",
     "scipy.special",
 )
-"""Modules that fits need, and those that the core imports lazily; imported before the first fit arrives."""
+"""The fits of all tasks, and modules that the core imports lazily; imported before the first fit arrives."""
 
 
 @dataclass(frozen=True)

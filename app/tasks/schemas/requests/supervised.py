@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Discriminator, Field, Tag
 
 from app.jobs.schemas import JobIn, NameIn
-from app.registry.schemas.specification import AnyLikelihood, requested
+from app.tasks.schemas.specification import AnyLikelihood, requested
 from relevance_bayes.core.spec import Algorithm
 from relevance_bayes.plans.requests import (
     BasisChoice,

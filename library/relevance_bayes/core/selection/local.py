@@ -7,21 +7,19 @@ rows. The process that is taken predicts from all rows, the held-out ones includ
 
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
-from math import nan
 
 import numpy as np
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fit_trace import TRACE_COLUMNS, FitTrace, FitTracer
+from relevance_bayes.core.fit_trace import FitTrace
 from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.folds import content_keys
-from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.local.choice import LocalChoice, LocalKernel, LocalTarget
-from relevance_bayes.core.local.learning import LocalState, LocalTask, Scored, advance, local_process, n_apart
+from relevance_bayes.core.local.learning import LocalTask, Scored, local_process, n_apart
 from relevance_bayes.core.local.prediction import residuals
 from relevance_bayes.core.local.validation import Validation, validated
 from relevance_bayes.core.local_model import LocalModel
@@ -34,6 +32,7 @@ from relevance_bayes.core.selection.local_alternatives import (
     has_varying_noise,
     sparse_alternative,
 )
+from relevance_bayes.core.selection.local_steps import scales_of
 from relevance_bayes.core.selection.ranking import FitContext
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import standard_error
@@ -226,7 +225,7 @@ def _learned(
         trend = sparse
         task = replace(task, problem=residuals(task.problem, lambda X: sparse.latent(X).mean))
     try:
-        found, trace = yield from _scales(task, fit_log)
+        found, trace = yield from scales_of(task, fit_log)
         validation = validated(task, found)
         if choice.neighbours is None and validation.refusal is None:
             for neighbours in FEWER_NEIGHBOURS:
@@ -238,86 +237,6 @@ def _learned(
     except (NotPositiveDefiniteError, DataError):
         return None
     return LearnedProcess(of, task, found, validation, trace, trend)
-
-
-def _scales(task: LocalTask, fit_log: FitLog) -> Generator[Step, None, tuple[Scored, FitTrace]]:
-    """The final kernel and hyperparameters, and the steps; the state is recorded after each, with those so far."""
-    place, known = fit_log.place, fit_log.recorded()
-    state, tracer = LocalState(), FitTracer()
-    if known is not None:
-        state, tracer = decoded(known, task), FitTracer(_trace(known, task))
-    yield Step("neighbours", state.completed, task.steps, "steps")
-    while state.found is None:
-        kept = encoded(advance(task, state), task)
-        state = decoded(kept, task)  # so that a resumed fit has the same bits
-        _trace_step(tracer, task, state)
-        numbers = tracer.trace.numbers
-        fit_log.record(place, np.concatenate([kept, numbers.ravel(), [len(numbers)]]))
-        yield Step("neighbours", state.completed, task.steps, "steps")
-    return state.found, tracer.trace
-
-
-BEST = "best"
-"""The phase of the last step."""
-
-
-def _trace_step(tracer: FitTracer, task: LocalTask, state: LocalState) -> None:
-    """Add the step that led to a state: a start of a kernel, its end, or that of the best kernel."""
-    place = (state.completed - 1) // (task.starts + 1)
-    phase = BEST if place == len(task.kernels) else task.kernels[place].type
-    ended = state.found or (state.scored[-1] if len(state.scored) > place else None)
-    h = state.start if ended is None else ended.hyperparameters
-    noise_sd = nan if h is None else task.problem.likelihood.noise(task.problem.precision(h.beta))
-    tracer.add(
-        phase,
-        state.completed,
-        nan if ended is None else ended.score,
-        nan,
-        nan if noise_sd is None else noise_sd,
-        len(task.fixed),
-        entered=nan,
-        left=nan,
-    )
-
-
-def _trace(recorded: Array, task: LocalTask) -> FitTrace:
-    """The trace behind the numbers of a state: few steps, of which none is left out."""
-    size = int(recorded[-1])
-    numbers = recorded[-1 - TRACE_COLUMNS * size : -1].reshape(size, TRACE_COLUMNS)
-    names = (*(kernel.type for kernel in task.kernels), BEST)
-    phases = names[: int(numbers[:, 1].max(initial=-1.0)) + 1]
-    return FitTrace(size, 1, phases, numbers)
-
-
-def encoded(state: LocalState, task: LocalTask) -> Array:
-    """A state of learning as numbers (n,): the completed steps, current start, each finished kernel, and the end."""
-    found = () if state.found is None else (state.found,)
-    head = [state.completed, state.start is not None, state.reached, len(state.scored), len(found)]
-    parts = [np.array(head, np.float64)]
-    if state.start is not None:
-        parts.append(state.start.packed())
-    for one in (*state.scored, *found):
-        parts += [np.array([task.kernels.index(one.kernel), one.score]), one.hyperparameters.packed()]
-    return np.concatenate(parts)
-
-
-def decoded(numbers: Array, task: LocalTask) -> LocalState:
-    """The state of learning from its `encoded` numbers (n,)."""
-    completed, has_start, reached, scored, found = numbers[:5].tolist()
-    like = task.space(task.kernels[0]).start(0)
-    size = len(like.packed())
-    start: Hyperparameters | None = None
-    place = 5
-    if has_start:
-        start, place = like.unpacked(numbers[place : place + size]), place + size
-    done = list[Scored]()
-    for _ in range(int(scored + found)):
-        kernel, score = numbers[place : place + 2].tolist()
-        h = like.unpacked(numbers[place + 2 : place + 2 + size])
-        done.append(Scored(task.kernels[int(kernel)], h, score))
-        place += 2 + size
-    end = done.pop() if found else None
-    return LocalState(int(completed), start, reached, tuple(done), end)
 
 
 def _best(learned: list[LearnedProcess], by_sparse: Array | None, choice: LocalChoice) -> LearnedProcess | None:

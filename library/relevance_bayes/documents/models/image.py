@@ -36,6 +36,11 @@ class ImageReport:
     task: Literal["image"] = "image"
 
     @property
+    def imported(self) -> None:
+        """None: images are not imported."""
+        return
+
+    @property
     def baseline(self) -> None:
         """None: the rows are pixels, and no sample of what is predicted for."""
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import nan
 
 import numpy as np
 
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import StudentT
-from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
+from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
 from relevance_bayes.core.local_model import ReadyLocal
 from relevance_bayes.core.model import KernelFunctions
 from relevance_bayes.core.one_row import OneRow, one_row
@@ -20,11 +20,8 @@ from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import (
-    EncodedTarget,
     encode_inputs,
     encode_noise,
-    user_mean,
-    user_sd,
     user_variance,
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
@@ -36,16 +33,12 @@ from relevance_bayes.tasks.scored import ScoredRows
 from relevance_bayes.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
 from relevance_bayes.tasks.supervised.expansion import model_expansion
 from relevance_bayes.tasks.supervised.explanation import Explanation
+from relevance_bayes.tasks.supervised.figures import FIGURES, MAX_FLOAT, figures_of, figures_of_one, regression_of
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.scoring import scored_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import ColumnKind, Label
-
-FIGURES = 8
-"""The number of figures of a predicted number, in the order of `_figures`."""
-
-_MAX_FLOAT = float(np.finfo(np.float64).max)
 
 MAX_ROWS_TOGETHER = 1_000
 """The most rows with a covariance, which has the square of their number of entries in one response."""
@@ -143,9 +136,9 @@ class SupervisedModel(PredictiveModel):
     def _of_one_row(self, inputs: Array, interval: float, one_row: OneRow) -> RegressionPrediction:
         """Predict one row x (1, d) on a fast path: without it a one-row request costs 1.6 times the CPU in process."""
         mean, noise, weights, residual, support = one_row(inputs[0])
-        figures = _figures_of_one(self.predictor.encoding.target, mean, noise, weights, residual, interval)
+        figures = figures_of_one(self.predictor.encoding.target, mean, noise, weights, residual, interval)
         each = np.array([*figures, nan if support is None else support])[:, None]
-        return _regression(each[:FIGURES], None if support is None else each[FIGURES])
+        return regression_of(each[:FIGURES], None if support is None else each[FIGURES])
 
 
 def _bytes(ready: Ready) -> int:
@@ -242,51 +235,16 @@ def _reals(known: SupervisedModel, requested: _Requested, options: PredictOption
     supports: list[Array | None] = []
     for some, part, support in requested.parts(known.ready):
         assert isinstance(part, NumberPrediction)
-        figures[:, some] = _figures(target, part, options.interval)
+        figures[:, some] = figures_of(target, part, options.interval)
         supports.append(support)
     if requested.sound is not None:
         spread = np.full((FIGURES, len(requested.sound)), np.nan)
         spread[:, requested.sound] = figures
         figures = spread
     covariance = _covariance(known, requested) if options.covariance else None
-    return _regression(
+    return regression_of(
         figures, requested.joined(supports), covariance, requested.explanation(known, options), requested.faults
     )
-
-
-def _regression(
-    figures: Array,
-    support: Array | None,
-    covariance: Array | None = None,
-    explanation: Explanation | None = None,
-    faults: tuple[Fault, ...] = (),
-) -> RegressionPrediction:
-    """Return the prediction from `figures` (FIGURES, N) in the order of `_figures`."""
-    mean, lower, upper, sd, total, noise, weights, residual = figures
-    parts = total, noise, weights, residual
-    return RegressionPrediction(mean, sd, *parts, lower, upper, support, covariance, explanation, faults)
-
-
-def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
-    """Return mean, both ends of the interval, sd, variance and its three parts, in the user's units: (FIGURES, n)."""
-    total = part.variance
-    # In one call, since for few rows a call costs more than its numbers.
-    places = user_mean(target, np.array((part.mean, *part.interval(interval))))
-    variances = user_variance(target, np.array((total, part.noise, part.weights, part.residual)))
-    return np.concatenate([places, user_sd(target, np.sqrt(total))[None], variances])
-
-
-def _figures_of_one(
-    target: EncodedTarget, mean: float, noise: float, weights: float, residual: float, interval: float
-) -> list[float]:
-    """Return the figures of one row with Gaussian noise, equal to those of `_figures` to the bit."""
-    total = noise + weights + residual
-    sd, unit, largest = sqrt(total), target.scale, _MAX_FLOAT
-    lower, upper = standard_ends(interval)
-    ends = mean + lower * sd, mean + upper * sd
-    places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
-    variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, residual)]
-    return [*places, min(sd * unit, largest), *variances]
 
 
 def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
@@ -300,7 +258,7 @@ def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
     if rows > MAX_ROWS_TOGETHER:
         raise _refused(f"Expected at most {MAX_ROWS_TOGETHER:,} rows for a covariance, got {rows:,}.")
     _, found = joint(known.ready, requested.inputs, requested.noise_sd)
-    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_MAX_FLOAT)
+    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -MAX_FLOAT)
     if requested.sound is None:
         return covariance
     spread = np.full((rows, rows), np.nan)

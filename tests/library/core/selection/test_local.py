@@ -24,7 +24,8 @@ from relevance_bayes.core.pool import members_of, n_functions, ready_of, represe
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.local import LearnedProcess, LocalFit, decoded, encoded, learned_locally, rows_apart
+from relevance_bayes.core.selection.local import LearnedProcess, LocalFit, learned_locally, rows_apart
+from relevance_bayes.core.selection.local_steps import decoded, encoded
 from relevance_bayes.core.selection.ranking import FitContext
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
@@ -189,7 +190,7 @@ def test_a_required_process_states_what_speaks_against_it_and_nothing_takes_its_
     def fails(task: LocalTask, state: LocalState) -> LocalState:
         raise NotPositiveDefiniteError("expected positive definite covariances")
 
-    monkeypatch.setattr("relevance_bayes.core.selection.local.advance", fails)
+    monkeypatch.setattr("relevance_bayes.core.selection.local_steps.advance", fails)
     with pytest.raises(NotPositiveDefiniteError):
         trained(linear(), choice)
     assert not isinstance(trained(linear(), replace(choice, required=False)).learned, LocalModel)
@@ -222,7 +223,8 @@ def test_fewer_neighbours_are_taken_where_they_cost_little(selected: Trained) ->
     )
 
 
-@pytest.mark.parametrize("kept", [3, *(pytest.param(kept, marks=pytest.mark.thorough) for kept in (1, 5))])
+@pytest.mark.thorough
+@pytest.mark.parametrize("kept", [1, 3, 5])
 def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None:
     choice = LocalChoice(40, kernels=ONE_KERNEL, warped=False)
     full = trained(rough(400), choice)

@@ -6,8 +6,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field
 
 from app.registry.records import Version
-from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
-from app.registry.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
+from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
+from app.tasks.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
 from relevance_bayes.core.integrated import LogEvidence
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.spec import Algorithm, Prior
@@ -251,6 +251,6 @@ class SupervisedVersionOut(VersionBaseOut):
             "outliers": report.outliers,
             "warnings": report.warnings,
             "local": report.local,
-            "imported": imported_record(report),
+            "imported": report.imported,
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.registry.records import Version
-from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
+from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.plans.requests import Missing
@@ -71,6 +71,6 @@ class ComponentsVersionOut(VersionBaseOut):
             "log_marginal_likelihood": report.log_marginal_likelihood,
             "rows_drawn": report.rows_drawn,
             "rows_dropped": report.rows_dropped,
-            "imported": imported_record(report),
+            "imported": report.imported,
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.registry.records import Version
-from app.registry.schemas.shared import VersionBaseOut, imported_record, shared_by_versions
+from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
 from relevance_bayes.documents.models import ApproximationReport
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
@@ -58,6 +58,6 @@ class ApproximationVersionOut(VersionBaseOut):
             "integral": report.integral,
             "integral_kept": report.integral_kept,
             "integral_negative": report.integral_negative,
-            "imported": imported_record(report),
+            "imported": report.imported,
         }
         return cls.model_validate(shared_by_versions(version) | own)

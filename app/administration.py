@@ -1,0 +1,86 @@
+"""A database as commands change it: migrations, API keys and limits of owners; and its audit."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy
+
+from app.accounts.service import ApiKeys
+from app.audit.service import Audit
+from app.database.engine import make_engine
+from app.database.failures import translated
+from app.database.transaction import OpenTransaction
+from app.jobs.change_repository import renew_epochs
+from app.jobs.queue import migrations as queue_migrations
+from app.limits.service import OwnersWithLimits
+from app.origin import acting, command_origin
+from app.owner_use import use_of
+from app.settings import Settings
+from app.wiring import make_base
+
+
+def migrate(settings: Settings) -> None:
+    """Create the database's tables, or upgrade them to the expected revision, and add the initial API key.
+
+    Raises UnavailableError, InvalidRequestError for a short key.
+    """
+    migrate_tables(settings.url, settings.database_password_file)
+    if settings.initial_api_key is not None:
+        with api_keys(settings) as keys:
+            keys.add_initial(settings.initial_api_key.get_secret_value())
+
+
+def migrate_tables(url: sqlalchemy.URL, password_file: Path | None = None) -> None:
+    """Create the tables of a database, the queue's included, or upgrade them; raises UnavailableError."""
+    # Imported here: Alembic takes memory that a serving process does not need.
+    from app.database import migrations as storage_migrations
+
+    engine = make_engine(url, password_file=password_file, creates=True)
+    try:
+        storage_migrations.migrate(engine)
+        queue_migrations.migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def renew_change_epochs(url: sqlalchemy.URL, password_file: Path | None = None) -> None:
+    """Make positions among the changes of jobs unknown, as after a restore; raises UnavailableError."""
+    engine = make_engine(url, password_file=password_file)
+    try:
+        with translated(), engine.begin() as connection:
+            renew_epochs(connection)
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def api_keys(settings: Settings) -> Iterator[ApiKeys]:
+    """The API keys of a database, for the command line; raises UnavailableError."""
+    with _command_transactions(settings) as transaction:
+        yield ApiKeys(transaction)
+
+
+@contextmanager
+def audit(settings: Settings) -> Iterator[Audit]:
+    """The audit of a database, for the command line; raises UnavailableError."""
+    with _command_transactions(settings) as transaction:
+        yield Audit(transaction)
+
+
+@contextmanager
+def limited_owners(settings: Settings) -> Iterator[OwnersWithLimits]:
+    """The limits of owners in a database, for the command line; raises UnavailableError."""
+    with _command_transactions(settings) as transaction:
+        yield OwnersWithLimits(transaction, use_of)
+
+
+@contextmanager
+def _command_transactions(settings: Settings) -> Iterator[OpenTransaction]:
+    """Open transactions on a database, whose changes are those of the current command."""
+    base = make_base(settings)
+    try:
+        with acting(command_origin()):
+            yield base.transaction
+    finally:
+        base.close()

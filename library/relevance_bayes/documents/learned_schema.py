@@ -1,0 +1,134 @@
+"""The schema of what was learned, in exported documents: one model or several, with the posterior of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from relevance_bayes.core.integrated import EvidenceKind
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood
+from relevance_bayes.documents.numbers import (
+    Count,
+    Finite,
+    Matrix,
+    NotNegative,
+    Positive,
+    PositiveVector,
+    Shares,
+    Vector,
+)
+from relevance_bayes.documents.parts import FIRST_FAULT, FunctionsPart, KernelPart, Part
+from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
+from relevance_bayes.types.annotations import Bounds, OneBy, OneOf
+
+
+@dataclass(frozen=True, kw_only=True)
+class AugmentationPart(Part):
+    """The augmentation that widens error bars away from the data, under independent weights."""
+
+    functions: KernelPart
+    spread: NotNegative
+    precisions: PositiveVector | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidencePart(Part):
+    """The log marginal likelihood in the units of t, in nats, and separately the other terms of the objective."""
+
+    value: Finite
+    kind: EvidenceKind
+    log_hyperprior: Finite | None
+    price: NotNegative
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelPart(Part):
+    """The functions, their weights' posterior, and the likelihood."""
+
+    likelihood: Annotated[Likelihood, OneOf("type")]
+    functions: Annotated[list[Annotated[FunctionsPart, OneOf("type")]], FIRST_FAULT]
+    mean: Vector | Matrix
+    covariance: Matrix
+    alpha: PositiveVector
+    gamma: Vector
+    noise_sd: NotNegative | None
+    signal_variance: Positive | None
+    augmentation: AugmentationPart | None
+    rows: Annotated[Count, Bounds(ge=1)]
+    candidates: Count
+    evidence: EvidencePart | None = None
+    log_marginal_likelihood: Finite | None = field(
+        default=None,
+        metadata={"exclude": True, "description": "In documents of format version 1 instead of `evidence`."},
+    )
+    last_gain: Finite | None
+    next_gain: Finite | None
+    termination: Annotated[str, Bounds(max_length=100)]
+    jitter: Positive | None = None
+    log_noise: "LogNoisePart | None" = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogNoisePart(Part):
+    """The log noise variance, a function of the inputs, bounded by `min` and `max`."""
+
+    model: ModelPart
+    min: Finite
+    max: Finite
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolPart(Part):
+    """Several models whose predictive densities are multiplied, each to the power of its weight."""
+
+    weights: Shares
+    members: Annotated[list[ModelPart], FIRST_FAULT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerClassPart(Part):
+    """A model for each class against all others, in the order of the classes, and the likelihood of all together."""
+
+    likelihood: BernoulliPerClass
+    members: Annotated[list[ModelPart], FIRST_FAULT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsPart(Part):
+    """A block of rows: X (n, d), and t (n,) less `centre` and the trend's mean."""
+
+    inputs: Matrix
+    targets: Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalPart(Part):
+    """A nearest-neighbour process of the `rows`, and the sparse model whose residuals it describes.
+
+    Its prior covariance is signal_variance k(u(x), u(z)), and f(x)' diag(1/alpha) f(z) of the `functions` f.
+    """
+
+    likelihood: GaussianNoise
+    neighbours: Annotated[int, Bounds(ge=1, le=MAX_NEIGHBOURS)]
+    kernel: Annotated[Kernel, OneOf("type")]
+    widths: PositiveVector
+    skew: Vector | None
+    tail: Vector | None
+    functions: Annotated[list[Annotated[FunctionsPart, OneOf("type")]], FIRST_FAULT]
+    alpha: PositiveVector
+    signal_variance: Positive
+    noise_sd: Positive
+    centre: Finite
+    rows: Annotated[list[RowsPart], FIRST_FAULT]
+    trend: ModelPart | None
+
+
+def _one_or_several(members: Mapping[str, object]) -> type:
+    if "neighbours" in members:
+        return LocalPart
+    if "members" not in members:
+        return ModelPart
+    return PerClassPart if "likelihood" in members and "weights" not in members else PoolPart
+
+
+LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart | LocalPart, OneBy(_one_or_several)]
