@@ -65,7 +65,8 @@ class RequestedOutput:
 class InferenceOptions:
     """Options of a request; `outputs` None: all of them, `binary` for outputs without an option of their own.
 
-    `row_ids` is the input that has the ids of the rows, None for none.
+    `row_ids` is the input that has the ids of the rows, None for none; `unknown_categories` as of predict calls, None
+    for the default.
     """
 
     id: str | None = None
@@ -73,6 +74,7 @@ class InferenceOptions:
     binary: bool = False
     interval: float | None = None
     row_ids: str | None = None
+    unknown_categories: str | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:
@@ -219,6 +221,7 @@ def _options(requested: "_Request[list[float]] | _Request[msgspec.Raw]") -> Infe
         bool(_parameter(given, ALL_BINARY, bool)),
         _parameter(given, "interval", float),
         _parameter(given, "row_ids", str),
+        _parameter(given, "unknown_categories", str),
     )
 
 
