@@ -59,6 +59,7 @@ class CategoryInput(Part):
     categories: Annotated[list[str], FIRST_FAULT]
     fill: Vector | None
     indicator: bool
+    shares: Vector | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
