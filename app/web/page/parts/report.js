@@ -4,6 +4,7 @@ import { cell, columnFormat, count, deviation, number, percent } from "../format
 import { html } from "../html.js";
 import { useResource } from "../state.js";
 import { honest, metricText, NAMES } from "./metrics.js";
+import { useMore } from "./more.js";
 import { Shown } from "./states.js";
 import { Text } from "./text.js";
 
@@ -86,18 +87,26 @@ function Alternatives({ alternatives }) {
 
 /** @param {{ version: any, path: string }} props */
 function Vectors({ version, path }) {
-  const vectors = useResource(`${path}/relevance-vectors?sort=weight&limit=10`);
+  const pages = `${path}/relevance-vectors?sort=weight&limit=${PAGE}`;
+  const vectors = useResource(pages);
+  return html`<section><h2>Functions, the largest weights first</h2><${Shown} of=${vectors} what="relevance vectors">${(/** @type {any} */ page) => html`
+    <${VectorTable} version=${version} path=${pages} page=${page} />`}<//></section>`;
+}
+
+const PAGE = 10;
+
+/** @param {{ version: any, path: string, page: any }} props */
+function VectorTable({ version, path, page }) {
   const inputs = (version.inputs ?? []).slice(0, 6).map((/** @type {any} */ one) => one.name);
-  return html`<section><h2>Functions with the largest weights</h2><${Shown} of=${vectors} what="relevance vectors">${(/** @type {any} */ page) => {
-    const [weight, sd] = ["weight_mean", "weight_sd"].map((name) => columnFormat(page.items.map((/** @type {any} */ one) => one[name])));
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Functions"><table>
-      <caption class="hidden">Functions with the largest weights</caption>
+  const { items, button } = useMore(path, page);
+  const [weight, sd] = ["weight_mean", "weight_sd"].map((name) => columnFormat(items.map((/** @type {any} */ one) => one[name])));
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Functions"><table>
+      <caption class="hidden">Functions, the largest weights first</caption>
       <thead><tr><th scope="col">Function</th><th scope="col" class="right">Row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
         <th scope="col" class="right">Weight</th><th scope="col" class="right">sd</th></tr></thead>
-      <tbody>${page.items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
+      <tbody>${items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
         <th scope="row">${one.kind.replaceAll("_", " ")}</th><td class="right">${one.row ?? ""}</td>
         ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name])}</td>`)}
         <td class="right">${weight(one.weight_mean)}</td><td class="right">${sd(one.weight_sd)}</td></tr>`)}</tbody>
-    </table></div>`;
-  }}<//></section>`;
+    </table></div>${button}`;
 }

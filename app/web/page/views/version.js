@@ -7,6 +7,9 @@ import { verdict } from "../parts/metrics.js";
 import { Report } from "../parts/report.js";
 import { Shown } from "../parts/states.js";
 import { WhatIf } from "../parts/what-if.js";
+import { Diagnostics } from "./version/diagnostics.js";
+import { Effects } from "./version/effects.js";
+import { hasSurface, Surface } from "./version/surface.js";
 import { ROOT } from "../api.js";
 import { link } from "../router.js";
 import { useResource } from "../state.js";
@@ -23,11 +26,22 @@ export function VersionView({ name, number, query }) {
     </div>
     <p class="note">${data.job_id ? html`<a href=${link(["jobs", "training", data.job_id])}>Trained</a>` : "Imported"} ${moment(data.created_at)}${data.seconds ? ` in ${duration(data.seconds)}` : ""}</p>
     ${data.metrics && html`<${Verdict} version=${data} />`}
-    ${data.inputs && data.target && html`<${WhatIf} version=${data} path=${path} query=${query} />`}
+    ${data.inputs && data.target && html`<${Predictions} version=${data} path=${path} query=${query} />`}
+    ${data.target && html`<${Diagnostics} version=${data} path=${path} />`}
     <${Report} version=${data} path=${path} />
     <section><h2>Export</h2><p class="actions">${Object.entries(EXPORTS).map(([format, title]) => html`
       <a class="button" download href=${`${ROOT}${path}/export?format=${format}`}>${title}</a>`)}</p></section>
     <${AsCode} path=${path} python=${[`version = service.version(${JSON.stringify(name)}, ${data.version})`, "print(version.metrics)"]} />
+  `}<//>`;
+}
+
+/** What is predicted: for values that are set, over two inputs, and by each input. @param {{ version: any, path: string, query: URLSearchParams }} props */
+function Predictions({ version, path, query }) {
+  const found = useResource(`${path}/baseline`);
+  return html`<${Shown} of=${found} what="ranges of the inputs">${(/** @type {any} */ baseline) => html`
+    <${WhatIf} version=${version} path=${path} baseline=${baseline} query=${query} />
+    ${hasSurface(version, baseline) && html`<${Surface} version=${version} path=${path} baseline=${baseline} />`}
+    ${version.inputs.length > 1 && html`<${Effects} version=${version} path=${path} baseline=${baseline} />`}
   `}<//>`;
 }
 
