@@ -22,8 +22,8 @@ export function number(value, format = plain) {
   return format.format(value).replace("-", "−");
 }
 
-/** A number at an axis: from a million on in short, such as 1.5M. @param {number} value */
-export const tick = (value) => (Math.abs(value) >= 1e6 && Math.abs(value) < 1e15 ? number(value, compact) : number(value));
+/** A number at an axis: from 100,000 on in short, such as 150K. @param {number} value */
+export const tick = (value) => (Math.abs(value) >= 1e5 && Math.abs(value) < 1e15 ? number(value, compact) : number(value));
 
 /**
  * A function that formats the numbers of one column, all with the same number of decimals.
@@ -53,6 +53,9 @@ export function percent(value) {
   const digits = value > 0.995 && value < 1 ? 2 : value > 0.1 || value === 0 ? 0 : 1;
   return `${(100 * value).toFixed(digits)} %`;
 }
+
+/** A share at an axis. @param {number} value */
+export const share = (value) => `${Number((100 * value).toFixed(1))} %`;
 
 /** A cell of a table. @param {unknown} value */
 export function cell(value) {

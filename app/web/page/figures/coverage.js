@@ -1,6 +1,6 @@
 /** The share of rows within their intervals, beside the share that the intervals promise. */
 
-import { count, percent } from "../format.js";
+import { count, percent, share } from "../format.js";
 import { html } from "../html.js";
 import { frameOf, Legend, Plot, SIZES } from "./plot.js";
 
@@ -17,11 +17,11 @@ export function Coverage({ reliability }) {
     head: ["Interval", "Rows within", "Two standard errors"],
     rows: levels.map((one) => [percent(one.level), percent(one.share), `± ${(200 * one.standard_error).toFixed(1)} points`]),
   };
-  const names = { x: percent, y: (/** @type {number} */ at) => (Number.isInteger(at) && levels[at] ? percent(levels[at].level) : "") };
   return html`<${Plot} title="Coverage of the intervals" name="coverage" text=${coverageText(levels, reliability.rows)} table=${table} frame=${frame}
-    labels=${{ x: "Rows within their interval", y: "Interval" }} format=${names}
+    labels=${{ x: "Rows within their interval", y: "Interval" }} format=${{ x: share, y: () => "" }}
     legend=${html`<${Legend} of=${[["expected", "promised, ± two standard errors"], ["dot", "observed"]]} />`}>
     ${levels.map((one, at) => html`<g>
+      <text x=${frame.size.left - 12} y=${y(at)} dy="0.32em" text-anchor="end">${percent(one.level)}</text>
       <rect class="expected" x=${x(clamp(one.level - 2 * one.standard_error, frame))} width=${x(Math.min(1, one.level + 2 * one.standard_error)) - x(clamp(one.level - 2 * one.standard_error, frame))} y=${y(at) - 9} height="18" rx="3" />
       <line class="expected" x1=${x(one.level)} x2=${x(one.level)} y1=${y(at) - 9} y2=${y(at) + 9} />
       <circle class=${isNoise(one) ? "dot" : "dot off"} cx=${x(one.share)} cy=${y(at)} r="5.5" />

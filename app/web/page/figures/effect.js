@@ -1,6 +1,6 @@
 /** The effect of an input: predictions averaged over rows that all have the same value of it. */
 
-import { number, percent } from "../format.js";
+import { number, percent, share } from "../format.js";
 import { html } from "../html.js";
 import { area, extent, path } from "../parts/scales.js";
 import { frameOf, Plot, SIZES } from "./plot.js";
@@ -57,10 +57,13 @@ function weightsOf(input, histogram) {
 /** Values as numbers; moments in seconds since 1970. @param {any} input @returns {number[]} */
 const numbersOf = (input) => input.values.map((/** @type {any} */ value) => (input.kind === "timestamp" ? Date.parse(value) / 1000 : Number(value)));
 
+/** @param {any} input */
+const isDiscrete = (input) => input.kind === "category" || input.kind === "boolean";
+
 /** A domain for all effects of a version, so that they compare. @param {Effect[]} effects @returns {[number, number]} */
 export function commonDomain(effects) {
   if (effects.some((one) => one.profile.points[0].probabilities.length)) return [0, 1];
-  return extent(effects.flatMap((one) => one.profile.points.flatMap((/** @type {any} */ point) => [point.mean, ...(hasBand(one.profile) ? [point.band.lower, point.band.upper] : [])])), 0.05);
+  return extent(effects.flatMap((one) => one.profile.points.flatMap((/** @type {any} */ point) => [point.mean, ...(hasBand(one.profile) ? [point.band.lower, point.band.upper] : []), ...(isDiscrete(one.input) ? [] : point.individual)])), 0.05);
 }
 
 /** Bands of other quantities than the mean are not on its scale. @param {any} profile */
@@ -69,21 +72,21 @@ const hasBand = (profile) => profile.band === "mean" || profile.band === "pooled
 /** @param {{ effect: Effect, histogram: any, domain: [number, number], target: string }} props */
 export function EffectPlot({ effect, histogram, domain, target }) {
   const { input, profile, lines } = effect;
-  const isDiscrete = input.kind === "category" || input.kind === "boolean";
-  const xs = isDiscrete ? input.values.map((/** @type {unknown} */ _, /** @type {number} */ at) => at) : numbersOf(input);
-  const frame = frameOf(SIZES.small, isDiscrete ? [-0.5, xs.length - 0.5] : [xs[0], xs[xs.length - 1]], domain);
+  const hasNames = isDiscrete(input);
+  const xs = hasNames ? input.values.map((/** @type {unknown} */ _, /** @type {number} */ at) => at) : numbersOf(input);
+  const frame = frameOf(SIZES.small, hasNames ? [-0.5, xs.length - 0.5] : [xs[0], xs[xs.length - 1]], domain);
   const { x, y } = frame;
   const isClasses = profile.points[0].probabilities.length > 0;
   const format = isClasses ? percent : number;
-  const names = isDiscrete ? input.values.map((/** @type {unknown} */ value, /** @type {number} */ at) => ({ at, name: shortened(String(value), xs.length, at) })) : undefined;
+  const names = hasNames ? input.values.map((/** @type {unknown} */ value, /** @type {number} */ at) => ({ at, name: shortened(String(value), xs.length, at) })) : undefined;
   const bands = hasBand(profile) ? profile.points.map((/** @type {any} */ point) => point.band) : null;
   const points = (/** @type {number[]} */ values) => /** @type {[number, number][]} */ (values.map((value, at) => [x(xs[at]), y(value)]));
-  const singles = isDiscrete ? [] : (profile.points[0].individual ?? []).map((/** @type {number} */ _, /** @type {number} */ row) => profile.points.map((/** @type {any} */ point) => point.individual[row]));
+  const singles = hasNames ? [] : (profile.points[0].individual ?? []).map((/** @type {number} */ _, /** @type {number} */ row) => profile.points.map((/** @type {any} */ point) => point.individual[row]));
   return html`<${Plot} title=${input.name} name="effect" text=${effectText(effect, target, format)} table=${tableOf(effect, bands, format, target)} frame=${frame}
     labels=${{ x: input.name, y: isClasses ? (lines.length === 1 ? `Probability of ${lines[0].label}` : "Probability") : target }} names=${names}
-    format=${{ y: isClasses ? percent : undefined, x: input.kind === "timestamp" ? day : undefined }}>
+    wanted=${input.kind === "timestamp" ? 2 : undefined} format=${{ y: isClasses ? share : undefined, x: input.kind === "timestamp" ? day : undefined }}>
     ${singles.map((/** @type {number[]} */ values) => html`<path class="single" d=${path(points(values))} />`)}
-    ${isDiscrete
+    ${hasNames
       ? lines.map((line, index) => html`<g class=${`line-${index}`}>
           ${bands && line.values.map((_, at) => html`<line class="whisker" x1=${x(at)} x2=${x(at)} y1=${y(bands[at].lower)} y2=${y(bands[at].upper)} />`)}
           ${line.values.map((value, at) => html`<circle class=${`dot line-${index}`} cx=${x(at)} cy=${y(value)} r="4.5" />`)}</g>`)
@@ -104,11 +107,14 @@ function rugOf(histogram, { x, size, domains }) {
 /** @param {Effect} effect @param {string} target @param {(value: number) => string} format */
 function effectText({ input, lines, profile }, target, format) {
   const cell = (/** @type {number} */ at) => shown(input, at);
-  const [line] = lines;
-  const [low, high] = [line.values.indexOf(Math.min(...line.values)), line.values.indexOf(Math.max(...line.values))];
-  const subject = profile.points[0].probabilities.length ? `The probability of ${line.label}` : `Predicted ${target}`;
-  if (low === high) return `${subject} does not change with ${input.name}.`;
-  return `${subject} averages ${format(line.values[low])} at ${cell(low)} and ${format(line.values[high])} at ${cell(high)}.`;
+  const isClasses = profile.points[0].probabilities.length > 0;
+  const parts = lines.map((line) => {
+    const [low, high] = [line.values.indexOf(Math.min(...line.values)), line.values.indexOf(Math.max(...line.values))];
+    const subject = isClasses ? `the probability of ${line.label}` : `the prediction of ${target}`;
+    if (low === high) return `${subject} does not change`;
+    return `${subject} averages ${format(line.values[low])} at ${cell(low)} and ${format(line.values[high])} at ${cell(high)}`;
+  });
+  return `${parts.join("; ").replace(/^t/, "T")}.`;
 }
 
 /** @param {Effect} effect @param {any[] | null} bands @param {(value: number) => string} format @param {string} target */

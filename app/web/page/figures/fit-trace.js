@@ -7,28 +7,35 @@ import { frameOf, Plot, SIZES } from "./plot.js";
 
 /** @typedef {{ iteration: number, phase: string, objective: number | null, gain: number | null, noise_sd: number | null, functions: number, entered: number | null, left: number | null }} Step */
 
-/** The places of the phase about a step, which its objective can be compared in. @param {Step[]} steps @param {number} at */
-function phaseAt(steps, at) {
-  let [first, last] = [at, at];
-  while (first > 0 && steps[first - 1].phase === steps[at].phase) first -= 1;
-  while (last < steps.length - 1 && steps[last + 1].phase === steps[at].phase) last += 1;
-  return { first, last };
+const MIN_STEPS = 3;
+
+/** The steps of the phase at a place that have an objective: that of other phases can't be compared. Of a phase of a step or two, those of the longest phase. @param {Step[]} steps @param {number} at */
+function shownAt(steps, at) {
+  /** @type {Step[][]} */
+  const phases = [];
+  for (const step of steps) {
+    if (phases.at(-1)?.[0].phase === step.phase) phases.at(-1)?.push(step);
+    else phases.push([step]);
+  }
+  const computed = phases.map((phase) => phase.filter((step) => step.objective !== null));
+  const here = phases.findIndex((phase) => phase.includes(steps[at]));
+  if (computed[here].length >= MIN_STEPS) return computed[here];
+  return computed.reduce((one, other) => (other.length > one.length ? other : one), computed[here]);
 }
 
 /** @param {{ steps: Step[], at: number }} props */
 export function ObjectivePlot({ steps, at }) {
-  const { first, last } = phaseAt(steps, at);
-  const shown = steps.slice(first, last + 1).filter((step) => step.objective !== null);
+  const shown = shownAt(steps, at);
   const values = shown.map((step) => Number(step.objective));
   const places = shown.map((step) => step.iteration);
   const frame = frameOf(SIZES.half, around(places), values.length ? extent(values, 0.08) : [0, 1]);
   const done = shown.filter((step) => step.iteration <= steps[at].iteration);
   const points = (/** @type {Step[]} */ some) => /** @type {[number, number][]} */ (some.map((step) => [frame.x(step.iteration), frame.y(Number(step.objective))]));
   const current = points(done).at(-1);
-  const phase = steps[at].phase.replaceAll("_", " ");
+  const phase = (shown[0] ?? steps[at]).phase.replaceAll("_", " ");
   const text = values.length === 0 ? "The objective was not computed in this phase."
     : values.length === 1 ? `${number(values[0])} nats after the one step of this phase.`
-      : `From ${number(values[0])} to ${number(values[values.length - 1])} nats in ${values.length} steps. Other phases have other rows or functions, and can't be compared.`;
+      : `From ${number(values[0])} to ${number(values[values.length - 1])} nats in ${values.length} steps.${shown.length < steps.length - 1 ? " Other phases have other rows or functions, and can't be compared." : ""}`;
   return html`<${Plot} title=${`Objective in the phase “${phase}”`} name="trace" text=${text} table=${tableOf(steps)} frame=${frame} labels=${{ x: "Iteration", y: "Objective, nats" }} format=${{ x: integer }}>
     <path class="line later" d=${path(points(shown))} />
     <path class="line" d=${path(points(done))} />
@@ -46,9 +53,9 @@ export function FunctionsPlot({ steps, at }) {
     const here = [frame.x(step.iteration), frame.y(step.functions)];
     return before ? [[here[0], frame.y(before.functions)], here] : [here];
   }));
-  const [first, last] = [counts[0], counts[counts.length - 1]];
-  const text = `From ${first} to ${last} functions, at most ${Math.max(...counts)}.`;
   const phases = steps.filter((step, index) => index > 0 && step.phase !== steps[index - 1].phase);
+  const [first, last] = [counts[0], counts[counts.length - 1]];
+  const text = `From ${first} to ${last} functions, at most ${Math.max(...counts)}.${phases.length ? " A phase begins at each dashed line." : ""}`;
   return html`<${Plot} title="Functions in the model" name="trace" text=${text} table=${tableOf(steps)} frame=${frame} labels=${{ x: "Iteration", y: "Functions" }} format=${{ x: integer, y: integer }}>
     ${phases.map((step) => html`<line class="here" x1=${frame.x(step.iteration)} x2=${frame.x(step.iteration)} y1=${frame.size.top} y2=${frame.size.height - frame.size.bottom} />`)}
     <path class="line later" d=${path(points(steps))} />

@@ -1,6 +1,6 @@
 /** The histogram of the probability integral transform: even where the predicted distributions are those of the targets. */
 
-import { percent } from "../format.js";
+import { percent, share as tick } from "../format.js";
 import { html } from "../html.js";
 import { frameOf, Legend, Plot, SIZES } from "./plot.js";
 
@@ -20,11 +20,11 @@ export function Pit({ reliability }) {
     rows: pit.map((/** @type {number} */ share, /** @type {number} */ index) => [`${percent(index * expected)} to ${percent((index + 1) * expected)}`, percent(share)]),
   };
   return html`<${Plot} title="Where targets fall in their predicted distributions" name="pit" text=${pitText(pit, rows)} table=${table} frame=${frame}
-    labels=${{ x: "Predicted probability of at most the target (PIT)", y: "Rows" }} format=${{ x: percent, y: percent }}
+    labels=${{ x: "Predicted probability of at most the target (PIT)", y: "Rows" }} format=${{ x: tick, y: tick }}
     legend=${html`<${Legend} of=${[["bar", "observed"], ["expected", "expected, ± two standard errors"]]} />`}>
-    ${pit.map((/** @type {number} */ share, /** @type {number} */ index) => html`<rect class="bar" x=${x(index * expected) + 1} width=${width} y=${y(share)} height=${y(0) - y(share)} />`)}
     <rect class="expected" x=${x(0)} width=${x(1) - x(0)} y=${y(expected + 2 * error)} height=${y(Math.max(0, expected - 2 * error)) - y(expected + 2 * error)} />
-    <line class="expected" x1=${x(0)} x2=${x(1)} y1=${y(expected)} y2=${y(expected)} />
+    ${pit.map((/** @type {number} */ share, /** @type {number} */ index) => html`<rect class="bar" x=${x(index * expected) + 1} width=${width} y=${y(share)} height=${y(0) - y(share)} />`)}
+    ${[-2, 0, 2].map((times) => html`<line class=${`expected ${times ? "limit" : ""}`} x1=${x(0)} x2=${x(1)} y1=${y(Math.max(0, expected + times * error))} y2=${y(Math.max(0, expected + times * error))} />`)}
   <//>`;
 }
 

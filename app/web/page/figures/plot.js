@@ -15,8 +15,8 @@ import { linear } from "../parts/scales.js";
 /** @type {Record<"wide" | "half" | "small", Size>} */
 export const SIZES = {
   wide: { width: 640, height: 260, left: 64, right: 8, top: 24, bottom: 48 },
-  half: { width: 480, height: 270, left: 56, right: 8, top: 24, bottom: 46 },
-  small: { width: 320, height: 210, left: 52, right: 6, top: 22, bottom: 42 },
+  half: { width: 480, height: 270, left: 56, right: 18, top: 24, bottom: 46 },
+  small: { width: 320, height: 210, left: 52, right: 12, top: 22, bottom: 42 },
 };
 
 /** The scales of a drawing. @param {Size} size @param {[number, number]} x @param {[number, number]} y @returns {Frame} */
@@ -32,15 +32,15 @@ export function frameOf(size, x, y) {
 /**
  * @param {{ title: string, text: string, table: Table, frame: Frame, labels: { x: string, y: string }, name?: string, legend?: unknown,
  *   format?: { x?: (value: number) => string, y?: (value: number) => string }, names?: { at: number, name: string }[],
- *   tools?: unknown, children?: unknown }} props
+ *   wanted?: number, tools?: unknown, children?: unknown }} props
  */
-export function Plot({ title, text, table, frame, labels, name = "", legend, format, names, tools, children }) {
+export function Plot({ title, text, table, frame, labels, name = "", legend, format, names, wanted, tools, children }) {
   const { size } = frame;
   return html`<figure class=${`plot ${size.width < 400 ? "small" : ""} ${name}`}>
     <h3 class="name">${title}</h3>
     ${tools}
     <svg class="figure" viewBox=${`0 0 ${size.width} ${size.height}`} role="img" aria-label=${`${title}. ${text}`}>
-      <${Axes} ...${frame} ...${size} width=${size.width - size.right} labels=${labels} format=${format} names=${names} />
+      <${Axes} ...${frame} ...${size} width=${size.width - size.right} labels=${labels} format=${format} names=${names} wanted=${wanted} />
       ${children}
     </svg>
     <figcaption>${legend}<p class="note">${text}</p><${AsTable} title=${title} table=${table} /></figcaption>

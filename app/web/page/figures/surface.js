@@ -1,14 +1,15 @@
 /** Predictions over two inputs: for classes their regions and boundaries, for numbers lines of equal means; functions ringed. */
 
-import { count, number, percent } from "../format.js";
+import { count, number, percent, share } from "../format.js";
 import { html } from "../html.js";
 import { extent, path, ticks } from "../parts/scales.js";
 import { contours } from "./contours.js";
 import { frameOf, Legend, Plot } from "./plot.js";
 
 const SIZE = { width: 560, height: 440, left: 60, right: 10, top: 26, bottom: 48 };
-const LEVELS = [0.1, 0.25, 0.5, 0.75, 0.9];
-const MAX_CLASSES = 5;
+const LEVELS = [0.5, 0.75, 0.9];
+/** The distance of labels from the border. */
+const MARGIN = 24;
 
 /**
  * `values` of a field are row by row, the first input changing fastest.
@@ -21,19 +22,25 @@ export function SurfacePlot({ surface, rings, points }) {
   const frame = frameOf(SIZE, [xs[0], xs[xs.length - 1]], [ys[0], ys[ys.length - 1]]);
   const place = (/** @type {[number, number]} */ [i, j]) => /** @type {[number, number]} */ ([frame.x(along(xs, i)), frame.y(along(ys, j))]);
   const layers = isClasses ? (fields.length === 2 ? ofTwo(surface) : ofMany(surface)) : ofNumbers(surface);
+  const drawn = layers.map((layer) => {
+    const found = contours({ columns: xs.length, rows: ys.length, values: layer.values }, layer.level);
+    return { layer, rings: found.map((ring) => ring.map(place)), lines: found.flatMap((ring) => inside(ring, xs.length - 1, ys.length - 1)).map((line) => line.map(place)) };
+  });
   const names = fields.map((field) => field.name);
   const text = surfaceText(surface, rings.length);
   return html`<${Plot} title=${isClasses ? "Decision boundary" : `${surface.target} over both inputs`} name="surface" text=${text} table=${tableOf(surface)} frame=${frame}
     labels=${{ x: inputs[0], y: inputs[1] }} legend=${html`<${Legend} of=${legendOf(surface, rings.length > 0, points.length > 0)} />`}>
-    ${layers.map((layer) => {
-      const found = contours({ columns: xs.length, rows: ys.length, values: layer.values }, layer.level).map((ring) => ring.map(place));
-      return html`<g><path class=${`layer ${layer.name}`} fill-rule="evenodd" d=${found.map((ring) => `${path(ring)}Z`).join("")} />
-        ${layer.label && labelOf(found, layer.label, frame)}</g>`;
-    })}
-    ${points.map((point) => html`<circle class=${`point ${isClasses ? `line-${names.indexOf(String(point.label))}` : ""}`} cx=${frame.x(point.x)} cy=${frame.y(point.y)} r="2.5" />`)}
-    ${rings.map(([x, y]) => html`<circle class="ring" cx=${frame.x(x)} cy=${frame.y(y)} r="6" />`)}
+    ${drawn.map(({ layer, rings, lines }) => html`<g class=${layer.name}>
+      <path class="layer" fill-rule="evenodd" d=${rings.map((ring) => `${path(ring)}Z`).join("")} />
+      <path class="contour" d=${lines.map(path).join("")} /></g>`)}
+    ${points.filter((point) => isWithin(frame, point.x, point.y)).map((point) => html`<circle class=${`point ${isClasses ? `line-${names.indexOf(String(point.label))}` : ""}`} cx=${frame.x(point.x)} cy=${frame.y(point.y)} r="2.5" />`)}
+    ${drawn.map(({ layer, lines }, index) => layer.label && labelOf(lines, layer.label, frame, (index + 1) / (drawn.length + 1)))}
+    ${rings.filter(([x, y]) => isWithin(frame, x, y)).map(([x, y]) => html`<circle class="ring" cx=${frame.x(x)} cy=${frame.y(y)} r="6" />`)}
   <//>`;
 }
+
+/** True for a point in the drawing: rows that were held out, and centres that were optimised, may be beyond the grid. @param {import("./plot.js").Frame} frame @param {number} x @param {number} y */
+const isWithin = ({ domains }, x, y) => x >= domains.x[0] && x <= domains.x[1] && y >= domains.y[0] && y <= domains.y[1];
 
 /** @typedef {{ values: number[], level: number, name: string, label?: string }} Layer */
 
@@ -43,16 +50,33 @@ function along(nodes, at) {
   return nodes[first] + (at - first) * (nodes[first + 1] - nodes[first]);
 }
 
-/** @param {Surface} surface @returns {Layer[]} */
+/** The lines of a ring within the grid, without its parts along the border. @param {[number, number][]} ring @param {number} right @param {number} bottom */
+function inside(ring, right, bottom) {
+  const isOuter = (/** @type {[number, number]} */ [x, y]) => x <= 0 || y <= 0 || x >= right || y >= bottom;
+  const first = ring.findIndex(isOuter);
+  if (first < 0) return [[...ring, ring[0]]];
+  const turned = [...ring.slice(first), ...ring.slice(0, first + 1)];
+  /** @type {[number, number][][]} */
+  const lines = [];
+  turned.slice(1).forEach((point, index) => {
+    const before = turned[index];
+    if (isOuter(before) && isOuter(point)) return;
+    if (isOuter(before)) lines.push([before]);
+    lines[lines.length - 1].push(point);
+  });
+  return lines;
+}
+
+/** Each class by its colour, the darker the more probable it is. @param {Surface} surface @returns {Layer[]} */
 const ofTwo = ({ fields }) =>
-  LEVELS.map((level) => ({ values: fields[1].values, level, name: level === 0.5 ? "boundary" : "level", label: percent(level) }));
+  fields.flatMap((field, index) => LEVELS.map((level) => ({ values: field.values, level, name: `line-${index} ${level === 0.5 ? "boundary" : ""}`, label: level === 0.5 ? (index ? share(level) : undefined) : share(level) })));
 
 /** Each class where it is the most probable. @param {Surface} surface @returns {Layer[]} */
 const ofMany = ({ fields }) =>
   fields.map((field, index) => ({
     values: field.values.map((value, at) => value - Math.max(...fields.map((one, other) => (other === index ? 0 : one.values[at])))),
     level: 0,
-    name: `boundary line-${index}`,
+    name: `line-${index} boundary`,
   }));
 
 /** @param {Surface} surface @returns {Layer[]} */
@@ -61,24 +85,24 @@ function ofNumbers({ fields }) {
   return ticks(domain, 7).filter((level) => level > domain[0]).map((level) => ({ values: fields[0].values, level, name: "level", label: number(level) }));
 }
 
-/** The label of a contour: on its longest ring, at the point furthest from the border. @param {[number, number][][]} rings @param {string} text @param {import("./plot.js").Frame} frame */
-function labelOf(rings, text, { size }) {
-  const inner = (/** @type {[number, number]} */ [x, y]) => Math.min(x - size.left, size.width - size.right - x, y - size.top, size.height - size.bottom - y);
-  const points = rings.flat();
+/** The label of a contour, at its point nearest to a place on the diagonal: so labels of neighbours are apart. @param {[number, number][][]} lines @param {string} text @param {import("./plot.js").Frame} frame @param {number} at */
+function labelOf(lines, text, { size }, at) {
+  const [right, bottom] = [size.width - size.right, size.height - size.bottom];
+  const points = lines.flat().filter(([x, y]) => x > size.left + MARGIN && x < right - MARGIN && y > size.top + MARGIN / 2 && y < bottom - MARGIN / 2);
   if (points.length === 0) return null;
-  const best = points.reduce((one, other) => (inner(other) > inner(one) ? other : one));
-  return inner(best) > 12 && html`<text class="level" x=${best[0]} y=${best[1]} dy="0.32em" text-anchor="middle">${text}</text>`;
+  const goal = [size.left + at * (right - size.left), size.top + at * (bottom - size.top)];
+  const distance = (/** @type {[number, number]} */ [x, y]) => Math.hypot(x - goal[0], y - goal[1]);
+  const [x, y] = points.reduce((one, other) => (distance(other) < distance(one) ? other : one));
+  return html`<text class="level" x=${x} y=${y} dy="0.32em" text-anchor="middle">${text}</text>`;
 }
 
 /** @param {Surface} surface @param {boolean} hasRings @param {boolean} hasPoints */
 function legendOf({ fields, isClasses }, hasRings, hasPoints) {
   /** @type {[string, string][]} */
   const signs = [];
-  if (isClasses && fields.length > 2) fields.slice(0, MAX_CLASSES).forEach((field, index) => signs.push([`line-${index}`, field.name]));
-  else if (isClasses) {
-    signs.push(["boundary", `both classes equally probable`], ["level", `probability of ${fields[1].name}`]);
-    if (hasPoints) fields.forEach((field, index) => signs.push([`point line-${index}`, `row with ${field.name}`]));
-  } else if (hasPoints) signs.push(["point", "row of the data"]);
+  if (isClasses) fields.forEach((field, index) => signs.push([`area line-${index}`, `${field.name} is ${fields.length === 2 ? "more" : "the most"} probable`]));
+  if (isClasses && fields.length === 2) signs.push(["contour", "75 and 90 % probable"]);
+  if (hasPoints) signs.push(["point", isClasses ? "row, by its class" : "row of the data"]);
   if (hasRings) signs.push(["ring", "row that carries a function"]);
   return signs;
 }

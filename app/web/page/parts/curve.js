@@ -83,8 +83,8 @@ function ofNumbers(predictions) {
   };
   if (predictions[0]?.variance) {
     const hasResidual = predictions.some((one) => one.variance.residual > MIN_SHARE * one.variance.total);
-    add("fit", hasResidual ? "95 % of the mean, with what its functions do not explain" : "95 % of the mean", ["weights", "residual"]);
-    if (hasResidual) add("weights", "95 % by the weights alone", ["weights"]);
+    add("fit", "95 % without the noise", ["weights", "residual"]);
+    if (hasResidual) add("weights", "95 % by the uncertainty of the fit alone", ["weights"]);
   }
   const text = (/** @type {number[]} */ xs) => {
     const [low, high] = [means.indexOf(Math.min(...means)), means.indexOf(Math.max(...means))];

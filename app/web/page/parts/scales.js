@@ -21,7 +21,7 @@ export function ticks([from, to], wanted) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
   const found = [];
-  for (let index = Math.ceil(from / step); index * step <= to + step * 1e-9; index += 1) found.push(index * step);
+  for (let index = Math.ceil(from / step); index * step <= to + step * 1e-9; index += 1) found.push(index * step + 0); // -0 is 0
   return found;
 }
 

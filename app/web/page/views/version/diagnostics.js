@@ -1,9 +1,7 @@
 /** Whether to believe a version: coverage, calibration, residuals, and the steps of its fit. */
 
-import { useEffect, useState } from "../../vendor/hooks.js";
-import { Calibration } from "../../figures/calibration.js";
+import { Calibration, Sharpness } from "../../figures/calibration.js";
 import { Coverage } from "../../figures/coverage.js";
-import { FunctionsPlot, ObjectivePlot, stepText } from "../../figures/fit-trace.js";
 import { Pit } from "../../figures/pit.js";
 import { Residuals, surprise } from "../../figures/residuals.js";
 import { count } from "../../format.js";
@@ -11,6 +9,7 @@ import { html } from "../../html.js";
 import { Chosen, useChosen } from "../../parts/chosen.js";
 import { Shown } from "../../parts/states.js";
 import { useResource } from "../../state.js";
+import { Replay } from "./replay.js";
 
 /** @type {Record<string, string>} */
 const SOURCES = { validation: "rows that were left out of the fit that predicts them", holdout: "held-out rows", training: "rows that were trained on, whose residuals are smaller than those of new rows" };
@@ -24,7 +23,7 @@ export function Diagnostics({ version, path }) {
   return html`<${Shown} of=${found} what="diagnostics">${(/** @type {any} */ data) => html`
     <${Reliability} version=${version} diagnostics=${data} />
     ${data.residuals && html`<${ResidualPlots} version=${version} residuals=${data.residuals} />`}
-    ${data.traces.length > 0 && html`<${Replay} traces=${data.traces} />`}
+    ${data.traces.length > 0 && html`<${Replay} version=${version} traces=${data.traces} />`}
   `}<//>`;
 }
 
@@ -45,7 +44,7 @@ function Calibrations({ version, reliability }) {
   const chosen = useChosen(curves.map((/** @type {any} */ one) => String(one.label)), 4);
   if (version.classes.length === 2) {
     const second = curves.find((/** @type {any} */ one) => String(one.label) === String(version.classes[1])) ?? curves[0];
-    return html`<${Calibration} curve=${second} reliability=${reliability} />`;
+    return html`<${Calibration} curve=${second} reliability=${reliability} /><${Sharpness} curve=${second} />`;
   }
   const shown = curves.filter((/** @type {any} */ one) => chosen.names.includes(String(one.label)));
   return html`<${Chosen} of=${chosen} id="filter-classes" nouns="classes" />
@@ -57,15 +56,16 @@ const OUTPUTS = { mean: "Predicted mean", probability: "Probability of the predi
 
 /** @param {{ version: any, residuals: any }} props */
 function ResidualPlots({ version, residuals }) {
-  const sorted = [...residuals.inputs].sort((one, other) => surprise(other) - surprise(one));
+  const isClasses = version.classes.length > 0;
+  const sorted = [...residuals.inputs].sort((one, other) => surprise(other, isClasses) - surprise(one, isClasses));
   const chosen = useChosen(sorted.map((one) => one.name), 6);
   const output = OUTPUTS[residuals.prediction.name] ?? `Probability of ${version.classes[1]}`;
   return html`<section><h2>Residuals</h2>
     <p class="note">${residualNote(version)} Of ${count(residuals.rows)} ${SOURCES[residuals.source]}. Dots are means with two standard errors, bands one sd on each side; beyond three standard errors they are marked.</p>
     <${Chosen} of=${chosen} id="filter-residuals" nouns="inputs" />
     <div class="plots three">
-      <${Residuals} of=${residuals.prediction} title="Against the prediction" axis=${output} />
-      ${sorted.filter((one) => chosen.names.includes(one.name)).map((one) => html`<${Residuals} key=${one.name} of=${one} title=${`Against ${one.name}`} axis=${one.name} />`)}
+      <${Residuals} isClasses=${isClasses} of=${residuals.prediction} title="Against the prediction" axis=${output} />
+      ${sorted.filter((one) => chosen.names.includes(one.name)).map((one) => html`<${Residuals} key=${one.name} isClasses=${isClasses} of=${one} title=${`Against ${one.name}`} axis=${one.name} />`)}
     </div>
   </section>`;
 }
@@ -75,41 +75,4 @@ function residualNote({ target, classes }) {
   if (classes.length === 0) return `${target} less its predicted mean.`;
   if (classes.length === 2) return `1 for ${classes[1]} and 0 for ${classes[0]}, less the probability of ${classes[1]}.`;
   return "1 where the predicted class is right, else 0, less its probability.";
-}
-
-const REPLAY_MS = 4000;
-const MIN_STEP_MS = 40;
-
-/** @param {{ traces: any[] }} props */
-function Replay({ traces }) {
-  const [member, setMember] = useState(0);
-  const steps = traces[member].kept;
-  const [at, setAt] = useState(steps.length - 1);
-  const [isPlaying, setPlaying] = useState(false);
-  const here = Math.min(at, steps.length - 1);
-  useEffect(() => {
-    if (!isPlaying) return undefined;
-    const timer = setInterval(() => setAt((last) => Math.min(last + 1, steps.length - 1)), Math.max(MIN_STEP_MS, REPLAY_MS / steps.length));
-    return () => clearInterval(timer);
-  }, [isPlaying, steps]);
-  useEffect(() => void (here === steps.length - 1 && setPlaying(false)), [here]);
-  const play = () => {
-    if (!isPlaying && here === steps.length - 1) setAt(0);
-    setPlaying(!isPlaying);
-  };
-  const choose = (/** @type {any} */ event) => {
-    setMember(Number(event.currentTarget.value));
-    setAt(traces[Number(event.currentTarget.value)].kept.length - 1);
-  };
-  const move = (/** @type {any} */ event) => {
-    setPlaying(false);
-    setAt(Number(event.currentTarget.value));
-  };
-  return html`<section class="replay"><h2>Steps of the fit</h2>
-    ${traces.length > 1 && html`<label>Member <select value=${member} onChange=${choose}>${traces.map((one, index) => html`<option value=${index}>${one.member + 1}</option>`)}</select></label>`}
-    <div class="player"><button type="button" onClick=${play}>${isPlaying ? "Pause" : "Replay"}</button>
-      <input type="range" aria-label="Step of the fit" aria-valuetext=${stepText(steps[here])} min="0" max=${steps.length - 1} step="1" value=${here} onInput=${move} /></div>
-    <p class="note step">${stepText(steps[here])}</p>
-    <div class="plots"><${ObjectivePlot} steps=${steps} at=${here} /><${FunctionsPlot} steps=${steps} at=${here} /></div>
-  </section>`;
 }

@@ -8,7 +8,7 @@ import { Failure, Loading } from "../../parts/states.js";
 import { useSample } from "../../parts/sample.js";
 import { useResource } from "../../state.js";
 
-const NODES = 41;
+const NODES = 51;
 const SAMPLE = 300;
 const MAX_CLASSES = 5;
 const MAX_RINGS = 300;
