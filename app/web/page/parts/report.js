@@ -44,7 +44,7 @@ function Fit({ version }) {
   const { hyperparameters: learned, evidence, rows } = version;
   const facts = [
     rows !== undefined && ["Rows", `${count(rows)} trained on${version.rows_held_out ? `, ${count(version.rows_held_out)} held out` : ""}${version.rows_dropped ? `, ${count(version.rows_dropped)} dropped` : ""}`],
-    version.functions !== undefined && ["Functions", `${count(version.functions)} of ${count(version.candidates)} candidates`],
+    version.functions !== undefined && ["Functions", version.candidates === undefined ? count(version.functions) : `${count(version.functions)} of ${count(version.candidates)} candidates`],
     version.likelihood && ["Likelihood", version.likelihood.type.replaceAll("_", " ")],
     version.prior && ["Prior", version.prior.type.replaceAll("_", " ")],
     learned?.noise_sd && ["Noise", `sd ${number(learned.noise_sd)}`],
@@ -100,13 +100,14 @@ function VectorTable({ version, path, page }) {
   const inputs = (version.inputs ?? []).slice(0, 6).map((/** @type {any} */ one) => one.name);
   const { items, button } = useMore(path, page);
   const [weight, sd] = ["weight_mean", "weight_sd"].map((name) => columnFormat(items.map((/** @type {any} */ one) => one[name])));
+  const hasSd = items.some((/** @type {any} */ one) => one.weight_sd > 0);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Functions"><table>
       <caption class="hidden">Functions, the largest weights first</caption>
-      <thead><tr><th scope="col">Function</th><th scope="col" class="right">Row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
-        <th scope="col" class="right">Weight</th><th scope="col" class="right">sd</th></tr></thead>
+      <thead><tr><th scope="col">Function</th><th scope="col" class="right">Dataset row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
+        <th scope="col" class="right">Weight</th>${hasSd && html`<th scope="col" class="right">sd</th>`}</tr></thead>
       <tbody>${items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
         <th scope="row">${one.kind.replaceAll("_", " ")}</th><td class="right">${one.row ?? ""}</td>
-        ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name])}</td>`)}
-        <td class="right">${weight(one.weight_mean)}</td><td class="right">${sd(one.weight_sd)}</td></tr>`)}</tbody>
+        ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name] ?? one.shape.find((/** @type {any} */ part) => part.input === name)?.location)}</td>`)}
+        <td class="right">${weight(one.weight_mean)}</td>${hasSd && html`<td class="right">${sd(one.weight_sd)}</td>`}</tr>`)}</tbody>
     </table></div>${button}`;
 }

@@ -7,8 +7,10 @@ import { verdict } from "../parts/metrics.js";
 import { Report } from "../parts/report.js";
 import { Shown } from "../parts/states.js";
 import { WhatIf } from "../parts/what-if.js";
+import { Components } from "./version/components.js";
 import { Diagnostics } from "./version/diagnostics.js";
 import { Effects } from "./version/effects.js";
+import { ImageVersion } from "./version/image.js";
 import { hasSurface, Surface } from "./version/surface.js";
 import { ROOT } from "../api.js";
 import { link } from "../router.js";
@@ -28,9 +30,11 @@ export function VersionView({ name, number, query }) {
     ${data.metrics && html`<${Verdict} version=${data} />`}
     ${data.inputs && data.target && html`<${Predictions} version=${data} path=${path} query=${query} />`}
     ${data.target && html`<${Diagnostics} version=${data} path=${path} />`}
+    ${data.height && html`<${ImageVersion} version=${data} path=${path} />`}
+    ${data.variances && html`<${Components} version=${data} path=${path} />`}
     <${Report} version=${data} path=${path} />
-    <section><h2>Export</h2><p class="actions">${Object.entries(EXPORTS).map(([format, title]) => html`
-      <a class="button" download href=${`${ROOT}${path}/export?format=${format}`}>${title}</a>`)}</p></section>
+    ${!data.height && html`<section><h2>Export</h2><p class="actions">${Object.entries(EXPORTS).map(([format, title]) => html`
+      <a class="button" download href=${`${ROOT}${path}/export?format=${format}`}>${title}</a>`)}</p></section>`}
     <${AsCode} path=${path} python=${[`version = service.version(${JSON.stringify(name)}, ${data.version})`, "print(version.metrics)"]} />
   `}<//>`;
 }

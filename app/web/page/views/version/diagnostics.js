@@ -23,7 +23,7 @@ export function Diagnostics({ version, path }) {
   return html`<${Shown} of=${found} what="diagnostics">${(/** @type {any} */ data) => html`
     <${Reliability} version=${version} diagnostics=${data} />
     ${data.residuals && html`<${ResidualPlots} version=${version} residuals=${data.residuals} />`}
-    ${data.traces.length > 0 && html`<${Replay} version=${version} traces=${data.traces} />`}
+    ${data.traces.length > 0 && html`<${Replay} version=${version} path=${path} traces=${data.traces} />`}
   `}<//>`;
 }
 

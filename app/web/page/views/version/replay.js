@@ -5,14 +5,15 @@ import { EnteredPlot, rowsAfter } from "../../figures/entered.js";
 import { FunctionsPlot, ObjectivePlot, stepText } from "../../figures/fit-trace.js";
 import { html } from "../../html.js";
 import { useSample } from "../../parts/sample.js";
+import { useResource } from "../../state.js";
 
 const SAMPLE = 1000;
 
 const REPLAY_MS = 4000;
 const MIN_STEP_MS = 40;
 
-/** @param {{ version: any, traces: any[] }} props */
-export function Replay({ version, traces }) {
+/** @param {{ version: any, path: string, traces: any[] }} props */
+export function Replay({ version, path, traces }) {
   const [member, setMember] = useState(0);
   const steps = traces[member].kept;
   const [at, setAt] = useState(steps.length - 1);
@@ -24,7 +25,6 @@ export function Replay({ version, traces }) {
     return () => clearInterval(timer);
   }, [isPlaying, steps]);
   useEffect(() => void (here === steps.length - 1 && setPlaying(false)), [here]);
-  const rows = rowsAfter(traces[member], here);
   const play = () => {
     if (!isPlaying && here === steps.length - 1) setAt(0);
     setPlaying(!isPlaying);
@@ -43,7 +43,7 @@ export function Replay({ version, traces }) {
       <input type="range" aria-label="Step of the fit" aria-valuetext=${stepText(steps[here])} min="0" max=${steps.length - 1} step="1" value=${here} onInput=${move} /></div>
     <p class="note step">${stepText(steps[here])}</p>
     <div class="plots"><${ObjectivePlot} steps=${steps} at=${here} /><${FunctionsPlot} steps=${steps} at=${here} />
-      ${rows && hasPlaces(version) && html`<${Entered} version=${version} rows=${rows} step=${steps[here]} />`}</div>
+      ${traces.length === 1 && hasPlaces(version) && html`<${Entered} version=${version} path=${path} steps=${steps} at=${here} />`}</div>
   </section>`;
 }
 
@@ -53,10 +53,13 @@ function hasPlaces({ inputs, target_kind: kind, classes }) {
   return areNumbers && (inputs.length === 2 || (inputs.length === 1 && kind === "number" && classes.length === 0));
 }
 
-/** @param {{ version: any, rows: Set<number>, step: any }} props */
-function Entered({ version, rows, step }) {
+/** @param {{ version: any, path: string, steps: any[], at: number }} props */
+function Entered({ version, path, steps, at }) {
+  const vectors = useResource(`${path}/relevance-vectors?limit=${SAMPLE}`);
+  const carrying = (vectors.data?.items ?? []).filter((/** @type {any} */ one) => one.row !== null && one.function === "mean").map((/** @type {any} */ one) => one.row);
+  const rows = rowsAfter(steps, at, carrying);
   const sample = useSample(version, SAMPLE) ?? [];
   const [first, second] = [...version.inputs.map((/** @type {any} */ one) => one.name), version.target];
   const places = sample.map(({ row, cells }) => ({ row, x: cells[first], y: cells[second] })).filter((one) => typeof one.x === "number" && typeof one.y === "number");
-  return places.length > 0 && html`<${EnteredPlot} rows=${rows} step=${step} places=${places} labels=${{ x: first, y: second }} />`;
+  return rows && places.length > 0 && html`<${EnteredPlot} rows=${rows} step=${steps[at]} places=${places} labels=${{ x: first, y: second }} />`;
 }
