@@ -45,7 +45,7 @@ Functions = Annotated[
     Query(
         ge=1,
         le=2**31,
-        description="The number of functions to decode, the constant and those with the largest weights; by default all.",
+        description="The number of functions: the constant and those with the largest weights, by default all.",
     ),
 ]
 _BYTES = {"schema": {"type": "string", "format": "binary"}}

@@ -1,12 +1,12 @@
 """Versions for tests of figures: each kind of model that the page draws differently."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import ComponentsJob, ImageJob, Json, SupervisedJob
-
 from tests.packaging.wheels import ROOT
 
 TOUR = ROOT / "examples" / "tour"
@@ -71,17 +71,22 @@ def _requests(calls: Relevance) -> dict[str, dict[str, Json]]:
     wide = {f"column {place}": [random.gauss(0, 1) for _ in range(60)] for place in range(WIDE - 1)}
     wide["target"] = [round(2 * value + random.gauss(0, 0.3), 3) for value in wide["column 700"]]
 
-    def stored(columns: dict[str, list[float]] | dict[str, object], name: str) -> str:
-        return calls.create_dataset(columns, name=name).id  # type: ignore[arg-type]
+    def stored(columns: Mapping[str, Sequence[float | str | None]], name: str) -> str:
+        return calls.create_dataset(columns, name=name).id
 
     pair = {"a": a, "b": b}
     return {
-        CURVE: {"dataset_id": stored({"x": x, "y": y}, CURVE), "target": "y", "prior": {"type": "independent"}} | quick,
-        REGIONS: {"dataset_id": stored({**pair, "region": regions}, REGIONS), "target": "region"} | quick,
-        SURFACE: {"dataset_id": stored({**pair, "z": squares}, SURFACE), "target": "z"} | quick,
-        DATES: {"dataset_id": stored({"day": days, "load": load, "sales": sales}, DATES), "target": "sales"} | quick,
+        CURVE: {
+            **quick,
+            "dataset_id": stored({"x": x, "y": y}, CURVE),
+            "target": "y",
+            "prior": {"type": "independent"},
+        },
+        REGIONS: {**quick, "dataset_id": stored({**pair, "region": regions}, REGIONS), "target": "region"},
+        SURFACE: {**quick, "dataset_id": stored({**pair, "z": squares}, SURFACE), "target": "z"},
+        DATES: {**quick, "dataset_id": stored({"day": days, "load": load, "sales": sales}, DATES), "target": "sales"},
         IMAGE: {"dataset_id": calls.upload(TOUR / "spot.png").id, "task": "image", "psnr": 36},
         COMPONENTS: {"dataset_id": calls.upload(TOUR / "motor.csv").id, "task": "components"},
-        WIDTHS: {"dataset_id": stored(wide, WIDTHS), "target": "target"} | linear,
-        GONE: {"dataset_id": calls.upload(TOUR / "kiosk.csv", name=GONE).id, "target": "litres"} | quick,
+        WIDTHS: {**linear, "dataset_id": stored(wide, WIDTHS), "target": "target"},
+        GONE: {**quick, "dataset_id": calls.upload(TOUR / "kiosk.csv", name=GONE).id, "target": "litres"},
     }

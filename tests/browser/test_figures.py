@@ -241,7 +241,7 @@ def test_contours_are_closed_rings_around_what_is_above_the_level(visit: Visit) 
     assert isinstance(found, list)
     assert [abs(one) for one in found] == [pytest.approx(3.14159 * 100, rel=0.01)]
     whole = in_module(
-        look, "contours", f"m.contours({{ columns: 3, rows: 2, values: [1, 1, 1, 1, 1, 1] }}, 0).map({area})"
+        visit, "contours", f"m.contours({{ columns: 3, rows: 2, values: [1, 1, 1, 1, 1, 1] }}, 0).map({area})"
     )
     assert isinstance(whole, list)
     assert [abs(one) for one in whole] == [2]
