@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "./vendor/hooks.js";
 import { Problem, request, UNAUTHENTICATED } from "./api.js";
 import { html } from "./html.js";
 import { Later } from "./parts/later.js";
+import { Mark } from "./parts/mark.js";
 import { Failure, Loading } from "./parts/states.js";
 import { ThemeSwitch } from "./parts/theme.js";
 import { link, useRoute } from "./router.js";
@@ -108,12 +109,6 @@ function Header({ section, children }) {
     <nav aria-label="Main"><ul>${items}</ul></nav>
     <div class="tools">${children}<${ThemeSwitch} /></div>
   </header>`;
-}
-
-function Mark() {
-  return html`<svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
-    <path d="M2 25C9 25 9 6 16 6s7 19 14 19" fill="none" stroke="currentColor" stroke-width="3" /><circle cx="16" cy="6" r="4" />
-  </svg>`;
 }
 
 /** A line where the browser is offline: what is shown may be out of date. */

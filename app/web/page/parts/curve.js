@@ -11,10 +11,10 @@ const MAX_CLASSES = 5;
 /** A smaller share of the residual variance is not seen. */
 const MIN_SHARE = 0.02;
 
-/** @param {{ version: any, input: any, row: any, at: any, rows: any[], predictions: any[], isWhole: boolean, sample: any[], vectors: any[] }} props */
+/** `at` is the prediction for `row`, which is marked. @param {{ version: any, input: any, row?: any, at?: any, rows: any[], predictions: any[], isWhole: boolean, sample: any[], vectors: any[] }} props */
 export function Curve({ version, input, row, at, rows, predictions, isWhole, sample, vectors }) {
   const xs = rows.map((one) => one[input.name]);
-  const lines = predictions[0]?.probabilities ? ofClasses(predictions) : ofNumbers(predictions);
+  const lines = linesOf(predictions);
   const shown = placed(version, input, sample);
   /** @type {{ x: [number, number], y: [number, number] }} */
   const domains = { x: [input.min, input.max], y: lines.bands.length ? extent([...lines.domain, ...shown.map((one) => one.y)]) : lines.domain };
@@ -24,7 +24,7 @@ export function Curve({ version, input, row, at, rows, predictions, isWhole, sam
   const others = isWhole ? "" : ", all other inputs as set";
   const text = `${version.target} along ${input.name}${others}: ${lines.text(xs)}`;
   const rings = ringsOf(input, vectors, shown, (/** @type {number} */ value) => valueAt(xs, lines.means[0].values, value));
-  const here = Math.min(Math.max(row[input.name], input.min), input.max);
+  const here = row && Math.min(Math.max(row[input.name], input.min), input.max);
   return html`<figure class="curve">
     <svg class="figure" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${text}>
       <${Axes} x=${x} y=${y} domains=${domains} width=${WIDTH} height=${HEIGHT} left=${LEFT} bottom=${BOTTOM} labels=${{ x: input.name, y: lines.label ?? version.target }} />
@@ -32,8 +32,8 @@ export function Curve({ version, input, row, at, rows, predictions, isWhole, sam
       ${shown.map((one) => html`<circle class="point" cx=${x(one.x)} cy=${y(one.y)} r="2.5" />`)}
       ${lines.means.map((one, index) => html`<path class=${`line line-${index}`} d=${path(points(one.values))} />`)}
       ${rings.map((one) => html`<circle class="ring" cx=${x(one.x)} cy=${y(one.y)} r="6" />`)}
-      <line class="here" x1=${x(here)} x2=${x(here)} y1=${TOP} y2=${HEIGHT - BOTTOM} />
-      ${at.mean !== undefined && html`<circle class="here" cx=${x(here)} cy=${y(at.mean)} r="4" />`}
+      ${row && html`<line class="here" x1=${x(here)} x2=${x(here)} y1=${TOP} y2=${HEIGHT - BOTTOM} />`}
+      ${at?.mean !== undefined && html`<circle class="here" cx=${x(here)} cy=${y(at.mean)} r="4" />`}
     </svg>
     <figcaption>
       <ul class="legend">${lines.means.map((one, index) => html`<li class=${`line-${index}`}><span class="name">${one.name}</span></li>`)}
@@ -72,6 +72,9 @@ function valueAt(xs, values, at) {
  * @typedef {{ label?: string, means: { name: string, values: number[] }[], domain: [number, number],
  *   bands: { name: string, title: string, lower: number[], upper: number[] }[], text: (xs: number[]) => string }} Lines
  */
+
+/** The lines and the bands of predictions. @param {any[]} predictions */
+export const linesOf = (predictions) => (predictions[0]?.probabilities ? ofClasses(predictions) : ofNumbers(predictions));
 
 /** @param {any[]} predictions @returns {Lines} */
 function ofNumbers(predictions) {

@@ -65,7 +65,7 @@ function Widths({ version }) {
   const sorted = [...widths].sort((one, other) => one.width - other.width);
   const [least] = sorted;
   return html`<section><h2>Inputs that matter</h2>
-    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}.</p>
+    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}.${version.basis?.some((/** @type {any} */ one) => one.type === "inputs") ? " Inputs enter linearly, too, whatever their width." : ""}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Inputs that matter"><table>
     <caption class="hidden">Widths of the inputs</caption>
     <thead><tr><th scope="col">Input</th><th scope="col" class="right">Width</th><th scope="col">Compared with the first</th></tr></thead>

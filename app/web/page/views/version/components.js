@@ -25,11 +25,19 @@ export function Components({ version, path }) {
     );
     return () => controller.abort();
   }, [path, sample]);
-  return html`<section><h2>Components and novelty</h2>
+  return html`<${ComponentFigures} version=${version} rows=${rows}>
     ${problem && html`<${Failure} problem=${problem} />`}
     ${sample && sample.length === 0 && html`<p class="note">The dataset is gone: its rows can't be shown.</p>`}
+    ${!rows && !problem && (!sample || sample.length > 0) && html`<${Loading} what="components" />`}
+  <//>`;
+}
+
+/** `children` are about the rows, where there are none. @param {{ version: any, rows?: any[] | null, children?: unknown }} props */
+export function ComponentFigures({ version, rows, children }) {
+  return html`<section><h2>Components and novelty</h2>
+    ${children}
     <div class="plots">
-      ${rows ? html`<${ComponentMap} rows=${rows} variances=${version.variances} />` : !problem && (!sample || sample.length > 0) && html`<${Loading} what="components" />`}
+      ${rows && html`<${ComponentMap} rows=${rows} variances=${version.variances} />`}
       <${VariancePlot} variances=${version.variances} explained=${version.explained_variance} />
     </div>
   </section>`;

@@ -27,22 +27,31 @@ export function Effects({ version, path, baseline }) {
   const table = useMemo(() => rows && tableOf(version, rows, baseline), [version, rows, baseline]);
   const chosen = useChosen(names, SHOWN);
   const { profiles, problem } = useProfiles(version, path, table, chosen.names);
-  const histograms = new Map(baseline.inputs.map((/** @type {any} */ one) => [one.name, one]));
-  const found = chosen.names.filter((name) => profiles.has(name)).map((name) => effectOf(profiles.get(name), histograms.get(name)));
-  const sorted = found.sort((one, other) => other.importance - one.importance);
-  const isClasses = version.classes.length > 0;
-  const domain = found.length ? commonDomain(sorted) : /** @type {[number, number]} */ ([0, 1]);
+  const found = chosen.names.filter((name) => profiles.has(name)).map((name) => profiles.get(name));
   const body = table && { inputs: [names[0]], points: POINTS, ...table.body };
   return html`<section class="effects"><h2>Effects of the inputs</h2>
-    ${table && html`<p class="note">${table.note} Sorted by how much the prediction changes over the values that the data have${isClasses ? "" : "; all on one scale"}.</p>`}
+    ${table && html`<p class="note">${table.note} ${orderOf(version)}</p>`}
     <${Chosen} of=${chosen} id="filter-effects" nouns="inputs" />
     ${problem && html`<${Failure} problem=${problem} />`}
-    ${sorted.length > 0 && html`<${Legend} of=${legendOf(sorted, version)} />`}
-    <div class="plots three">${sorted.map((effect) => html`<${EffectPlot} key=${effect.input.name} effect=${effect} domain=${domain} target=${version.target} histogram=${histograms.get(effect.input.name)} />`)}</div>
+    <${EffectPlots} version=${version} baseline=${baseline} profiles=${found} />
     ${!problem && found.length < chosen.names.length && html`<${Loading} what="effects" />`}
     ${table && table.isSample && table.body.rows.length * table.body.names.length < 500 && html`<${AsCode} path=${`${path}/profile`} body=${body}
       python=${[`found = service.registry.profile(${JSON.stringify(version.model)}, ${python([names[0]])}, table=${python(table.body)}, version=${version.version})`, "print(found.points)"]} />`}
   </section>`;
+}
+
+/** The order and the scale of the figures. @param {any} version */
+export const orderOf = ({ classes }) => `Sorted by how much the prediction changes over the values that the data have${classes.length ? "" : "; all on one scale"}.`;
+
+/** The figures of profiles. @param {{ version: any, baseline: any, profiles: any[] }} props */
+export function EffectPlots({ version, baseline, profiles }) {
+  const histograms = new Map(baseline.inputs.map((/** @type {any} */ one) => [one.name, one]));
+  const effects = profiles.map((profile) => effectOf(profile, histograms.get(profile.inputs[0].name)));
+  const sorted = effects.sort((one, other) => other.importance - one.importance);
+  if (sorted.length === 0) return null;
+  const domain = commonDomain(sorted);
+  return html`<${Legend} of=${legendOf(sorted, version)} />
+    <div class="plots three">${sorted.map((effect) => html`<${EffectPlot} key=${effect.input.name} effect=${effect} domain=${domain} target=${version.target} histogram=${histograms.get(effect.input.name)} />`)}</div>`;
 }
 
 /** @param {import("../../figures/effect.js").Effect[]} effects @param {any} version @returns {[string, string][]} */

@@ -2,6 +2,7 @@
 
 import { useState } from "../../vendor/hooks.js";
 import { ROOT } from "../../api.js";
+import { embedded } from "../../embedded.js";
 import { ImageErrorPlot } from "../../figures/image-error.js";
 import { count, number } from "../../format.js";
 import { html } from "../../html.js";
@@ -24,14 +25,16 @@ export function ImageVersion({ version, path }) {
   return html`<section><h2>Reconstruction</h2>
     <p class="note">${count(version.functions)} functions for ${count(values)} pixels, with a root mean squared error of ${number(version.error)}${version.psnr ? `: ${number(version.psnr)} dB` : ""}.</p>
     <div class="plots">
+      ${embedded ? embedded.image && html`<figure class="plot image"><h3>The image from ${what}</h3>
+        <img src=${embedded.image} alt=${`The image from ${what}`} width=${version.width} height=${version.height} /></figure>` : html`
       <figure class="plot image"><h3>The image from ${what}</h3>
         <img src=${ROOT + source} alt=${`The image from ${what}`} width=${version.width} height=${version.height} onLoad=${arrived} onError=${arrived} />
         <label>Functions, those with the largest weights first
           <input type="range" min="1" max=${version.functions} step="1" value=${functions} onInput=${change} /></label>
         <p class="note">Weights are those of the whole sum: with fewer functions they are not fitted again.</p>
-      </figure>
+      </figure>`}
       ${version.path.length > 1 && html`<${ImageErrorPlot} steps=${version.path} />`}
     </div>
-    <p class="actions"><a class="button" download href=${`${ROOT}${path}/image`}>PNG</a></p>
+    ${!embedded && html`<p class="actions"><a class="button" download href=${`${ROOT}${path}/image`}>PNG</a></p>`}
   </section>`;
 }

@@ -25,8 +25,6 @@ export function Surface({ version, path, baseline }) {
   const [{ surface, problem }, setState] = useState({ surface: /** @type {any} */ (null), problem: /** @type {any} */ (null) });
   const [first, second] = baseline.inputs;
   const axes = useMemo(() => [first, second].map(nodes), [baseline]);
-  const sample = useSample(version, SAMPLE) ?? [];
-  const vectors = useResource(`${path}/relevance-vectors?sort=weight&limit=${MAX_RINGS}`);
   useEffect(() => {
     const controller = new AbortController();
     const [xs, ys] = axes;
@@ -38,13 +36,23 @@ export function Surface({ version, path, baseline }) {
     );
     return () => controller.abort();
   }, [path, axes]);
-  const rings = (vectors.data?.items ?? []).filter((/** @type {any} */ one) => one.inputs && one.function === "mean").map((/** @type {any} */ one) => [one.inputs[first.name], one.inputs[second.name]]);
-  const points = sample.map(({ cells }) => ({ x: cells[first.name], y: cells[second.name], label: cells[version.target] })).filter((one) => one.x !== null && one.y !== null);
-  return html`<section><h2>Both inputs together</h2>
+  return html`<section><h2>${TITLE}</h2>
     ${problem && html`<${Failure} problem=${problem} />`}
     ${!problem && !surface && html`<${Loading} what="predictions over both inputs" />`}
-    ${surface && html`<${SurfacePlot} surface=${surface} rings=${rings} points=${points} />`}
+    ${surface && html`<${WithRows} version=${version} path=${path} surface=${surface} />`}
   </section>`;
+}
+
+export const TITLE = "Both inputs together";
+
+/** The surface, rows of the data, and those that carry functions. @param {{ version: any, path: string, surface: any }} props */
+export function WithRows({ version, path, surface }) {
+  const sample = useSample(version, SAMPLE) ?? [];
+  const vectors = useResource(`${path}/relevance-vectors?sort=weight&limit=${MAX_RINGS}`);
+  const [first, second] = surface.inputs;
+  const rings = (vectors.data?.items ?? []).filter((/** @type {any} */ one) => one.inputs && one.function === "mean").map((/** @type {any} */ one) => [one.inputs[first], one.inputs[second]]);
+  const points = sample.map(({ cells }) => ({ x: cells[first], y: cells[second], label: cells[version.target] })).filter((one) => one.x !== null && one.y !== null);
+  return html`<${SurfacePlot} surface=${surface} rings=${rings} points=${points} />`;
 }
 
 /** Values at equal distances over the range of an input. @param {any} input @returns {number[]} */
