@@ -65,8 +65,8 @@ function ofNumbers(target, metrics, how) {
   const { rmse, r2, coverage_95: coverage, rows } = metrics;
   // R2 is 1 less the squared error over that of the mean.
   const compared = r2 === undefined || r2 >= 1 ? "" : `; always predicting the mean of ${target} would be off by ${number(rmse / Math.sqrt(1 - r2))}`;
-  const counted = rows ? `${count(Math.round(coverage * rows))} of ${count(rows)} rows` : "the rows";
-  const held = coverage === undefined ? "" : ` The 95 % intervals contained ${counted}${rows ? ` (${percent(coverage)})` : ""}.`;
+  const counted = rows ? `${count(Math.round(coverage * rows))} of ${count(rows)} rows (${percent(coverage)})` : `${percent(coverage)} of the rows`;
+  const held = coverage === undefined ? "" : ` The 95 % intervals contained ${counted}.`;
   const text = `Predicts ${target} with a typical error of ${number(rmse)} (${how})${compared}.${held}`;
   const isCovered = coverage === undefined || (coverage >= 0.9 && coverage <= 0.99);
   if (r2 !== undefined && r2 < 0.3) return { grade: "poor", text };
