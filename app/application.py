@@ -63,6 +63,7 @@ from app.tasks import routes as training_jobs
 from app.tasks import version_routes as versions
 from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tracing.spans import Tracer
+from app.web import report_routes as reports
 from app.web import routes as web
 from app.webhooks import routes as webhooks
 from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
@@ -143,6 +144,7 @@ for _router in (
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
+    reports.router,
     version_routes.router,
     aliases.router,
     evaluations.comparisons,

@@ -23,6 +23,7 @@ from app.http.negotiation import FORM, AcceptsJson
 from app.http.openapi import contents, described, problems
 from app.http.rendering import to_json
 from relevance_bayes.types import datasets as records
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.pages import Page
 
 _BYTES = {"type": "string", "format": "binary"}
@@ -61,6 +62,10 @@ Kinds = Annotated[
 ]
 DatasetId = Annotated[str, Path(description="The dataset's id.")]
 AfterRow = Annotated[int | None, Query(ge=0, le=2**53, description="Return only rows with greater numbers.")]
+Sample = Annotated[
+    int | None,
+    Query(ge=1, le=1000, description="Return so many rows, evenly spaced over the whole table, in place of a page."),
+]
 
 router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[AcceptsJson])
 
@@ -135,10 +140,23 @@ def dataset(dataset_id: DatasetId, owner: Owner, services: ServicesDependency, r
 
 @router.get("/{dataset_id}/rows", summary="List a dataset's rows", responses=problems(404, 406, 422))
 def rows(
-    dataset_id: DatasetId, owner: Owner, services: ServicesDependency, limit: Limit = 100, after: AfterRow = None
+    dataset_id: DatasetId,
+    owner: Owner,
+    services: ServicesDependency,
+    limit: Limit = 100,
+    after: AfterRow = None,
+    sample: Sample = None,
 ) -> Page[RowOut]:
-    """List rows in the table's order, with their numbers from 0; fewer than `limit` where rows are wide."""
+    """List rows in the table's order, with their numbers from 0; fewer than `limit` where rows are wide.
+
+    With `sample` they are spread evenly over the table, and all in one response.
+    """
     required, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
+    if sample is not None:
+        if after is not None:
+            detail = "Expected `sample` or `after`, got both: a sample has no pages."
+            raise InvalidRequestError(detail, [Fault(detail, parameter="after")])
+        return Page.of([RowOut.of(row) for row in services[Datasets].sample(owner, required, size=sample)], None)
     end = services[Datasets].get(owner, required).rows
     found = services[Datasets].rows(owner, required, limit=limit, first=first)
     following = str(found[-1].number) if found and found[-1].number + 1 < end else None

@@ -1,6 +1,6 @@
 """Datasets of an owner: list, read by rows, delete."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
-from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.values import Cell
 
@@ -46,32 +46,40 @@ class Datasets:
         Fewer rows of a wide table, so that they have at most `MAX_CELLS_OF_ROWS` cells, but always one.
         """
         dataset = self.get(owner, dataset_id)
-        fitting = max(MAX_CELLS_OF_ROWS // len(dataset.columns), 1)
-        last = min(first + min(limit, fitting), dataset.rows)
+        last = min(first + _fitting(limit, dataset), dataset.rows)
+        return tuple(self._read(dataset, range(first, last)))
+
+    def sample(self, owner: str, dataset_id: UUID, *, size: int) -> tuple[Row, ...]:
+        """Return at most `size` rows, evenly spaced over the table: all of a shorter one; raises NotFoundError.
+
+        Fewer rows of a wide table, as of `rows`.
+        """
+        dataset = self.get(owner, dataset_id)
+        count = min(_fitting(size, dataset), dataset.rows)
+        return tuple(self._read(dataset, [(2 * place + 1) * dataset.rows // (2 * count) for place in range(count)]))
+
+    def _read(self, dataset: Dataset, numbers: Sequence[int]) -> Iterator[Row]:
+        """Return the rows with ascending numbers, each block read in a transaction of its own."""
         names = tuple(column.name for column in dataset.columns)
         whole = frozenset(column.name for column in dataset.columns if column.integral)
-        found: list[Row] = []
-        for first_row, block in self._blocks(dataset_id, first, last):
-            rows = range(max(first, first_row), min(last, first_row + block_rows(block)))
-            found.extend(Row(row, raw_cells(block, row - first_row, names, integral=whole)) for row in rows)
-        return tuple(found)
-
-    def _blocks(self, dataset_id: UUID, first: int, last: int) -> Iterator[tuple[int, Block]]:
-        """Return the blocks with rows first..last-1, each read in a transaction of its own."""
-        if first >= last:
-            return
-        with self.transaction() as tx:
-            number = DatasetRepository(tx).block_holding(dataset_id, first)
-        while first < last:
-            with self.transaction() as tx:
-                stored = DatasetRepository(tx).block(dataset_id, number)
-            if stored is None:  # deleted meanwhile
-                return
-            yield stored
-            first = stored[0] + block_rows(stored[1])
-            number += 1
+        first_row, end, block = 0, 0, None
+        for number in numbers:
+            if block is None or number >= end:
+                with self.transaction() as tx:
+                    datasets = DatasetRepository(tx)
+                    stored = datasets.block(dataset.id, datasets.block_holding(dataset.id, number))
+                if stored is None:  # deleted meanwhile
+                    return
+                first_row, block = stored
+                end = first_row + block_rows(block)
+            yield Row(number, raw_cells(block, number - first_row, names, integral=whole))
 
     def delete(self, owner: str, dataset_id: UUID) -> None:
         """Delete a dataset; raises NotFoundError, InUseError while an unfinished job needs it."""
         with self.transaction() as tx:
             DatasetRepository(tx).delete(owner, dataset_id)
+
+
+def _fitting(rows: int, dataset: Dataset) -> int:
+    """Return the number of rows, at most as many as fit into one response."""
+    return min(rows, max(MAX_CELLS_OF_ROWS // len(dataset.columns), 1))

@@ -33,7 +33,7 @@ from app.http.rate_limits import CURRENT as RATES
 from app.http.rate_limits import RateLimits, Unlimited, is_limited
 from app.http.request_metrics import RequestMetrics
 from app.http.request_tracing import end_request, start_request
-from app.http.security_headers import COMMON, SECURITY_HEADERS, encoded
+from app.http.security_headers import COMMON, HAS_POLICY, SECURITY_HEADERS, encoded
 from app.http.session_cookies import check_own_page, session_of
 from app.http.staleness import CURRENT, Staleness
 from app.identity import Principal, new_request_id
@@ -134,7 +134,7 @@ class Entrance:
             if message["type"] == "http.response.start":
                 has_begun = True
                 status = message["status"]
-                is_page = status == 200 and (path in _PAGES or is_below(path, GUIDE))
+                is_page = HAS_POLICY in state or (status == 200 and (path in _PAGES or is_below(path, GUIDE)))
                 security = _SECURITY_OF_PAGES if is_page else _SECURITY
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:

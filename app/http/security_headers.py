@@ -12,6 +12,9 @@ COMMON = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 SECURITY_HEADERS = {CONTENT_SECURITY_POLICY: "default-src 'none'; frame-ancestors 'none'", **COMMON}
 """Headers of every response that is not a page: nothing is loaded, executed or framed."""
 
+HAS_POLICY = "has_policy"
+"""The key, in the state of a request, that a route sets whose response has a policy of its own."""
+
 PAGE_POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; "
     "img-src 'self'; script-src 'self'; style-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"

@@ -1,10 +1,10 @@
 """Routes of a version besides predictions: its expansion, its image and its usage statistics."""
 
 import io
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency
@@ -40,6 +40,14 @@ def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-n
     return sink.getvalue()
 
 
+Functions = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=2**31,
+        description="The number of functions: the constant and those with the largest weights, by default all.",
+    ),
+]
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"])
@@ -72,7 +80,13 @@ def expansion(reference: VersionReference, owner: Owner, services: ServicesDepen
         **problems(404, 406),
     },
 )
-def image(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+def image(
+    reference: VersionReference,
+    owner: Owner,
+    services: ServicesDependency,
+    request: Request,
+    functions: Functions = None,
+) -> Response:
     """Return all pixels of an image's code as PNG or, if `Accept` prefers it, as npy, which is exact.
 
     A PNG has 8 bits: from black at 0 to white at 1 if the image's intensities were from 0 to 1, else over its own
@@ -83,7 +97,7 @@ def image(reference: VersionReference, owner: Owner, services: ServicesDependenc
     model = served.model
     if not isinstance(model, ImageModel):
         raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} has no image.")
-    content = image_bytes(model.image(), media_type, peak=model.peak)
+    content = image_bytes(model.image(functions), media_type, peak=model.peak)
     return conditional_response(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
 
 

@@ -230,6 +230,20 @@ def test_rows_are_read_page_by_page_over_blocks(service: Service) -> None:
     assert found == list(range(2_500))
 
 
+def test_a_sample_of_rows_is_spread_evenly_over_the_blocks(service: Service) -> None:
+    content = "x\n" + "".join(f"{n}\n" for n in range(2_500))
+    location = service.client.post(DATASETS, content=content, headers=CSV).headers["Location"]
+    page = service.client.get(f"{location}/rows?sample=5").json()
+    assert [item["row"] for item in page["items"]] == [250, 750, 1250, 1750, 2250]
+    assert [item["cells"]["x"] for item in page["items"]] == [250, 750, 1250, 1750, 2250]
+    assert (page["has_more"], page["after"]) == (False, None)
+    short = service.client.post(DATASETS, content="x\n1\n2\n", headers=CSV).headers["Location"]
+    assert [item["row"] for item in service.client.get(f"{short}/rows?sample=9").json()["items"]] == [0, 1]
+    refused = service.client.get(f"{location}/rows?sample=5&after=3")
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["parameter"] == "after"
+
+
 def test_lists_go_page_by_page_newest_first(service: Service) -> None:
     ids = [service.client.post(DATASETS, content=AS_CSV, headers=CSV).json()["id"] for _ in range(3)]
     first = service.client.get(f"{DATASETS}?limit=2").json()

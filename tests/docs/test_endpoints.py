@@ -9,6 +9,7 @@ from tests.docs.shortened import WIDTH, Json, full, shortened
 WITHOUT_EXAMPLE = {
     "GET /v1/jobs/events",
     "GET /v1/models/{name}/versions/{version}/image",
+    "GET /v1/models/{name}/versions/{version}/report",
     "POST /v1/batch-predictions/{job_id}/cancel",
     "POST /v1/evaluations/{job_id}/cancel",
     "POST /v1/models/{name}/versions",

@@ -1,6 +1,6 @@
 """Intensities of an image."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,11 @@ class ImageModel(PredictiveModel):
         value[sound] = self.predictor.code.at(inputs[sound])
         return ValuePrediction(value, faults)
 
-    def image(self) -> Array:
-        """Return all pixels (height, width)."""
-        return decode(self.predictor.code)
+    def image(self, functions: int | None = None) -> Array:
+        """Return all pixels (height, width), of the constant and the functions with the largest weights: as many in all
+        as `functions`, by default all."""
+        code = self.predictor.code
+        if functions is None or functions >= code.functions:
+            return decode(code)
+        largest = np.argsort(-np.abs(code.weights), kind="stable")[: functions - 1]
+        return decode(replace(code, wavelets=code.wavelets.take(largest), weights=code.weights[largest]))

@@ -1,12 +1,14 @@
 /** Requests to the service. Its session is a cookie, which the browser sends with each. */
 
+import { embedded } from "./embedded.js";
+
 /**
  * @typedef {{ pointer?: string, parameter?: string, column?: string, row?: number, detail: string }} Fault
  * @typedef {{ type?: string, title: string, status: number, detail?: string, errors?: Fault[] }} ProblemBody
  */
 
-/** The service's root: the page's own address without its hash. */
-export const ROOT = new URL(".", document.baseURI).href;
+/** The service's root: the page's own address without its hash. A report has no service. */
+export const ROOT = embedded ? "" : new URL(".", document.baseURI).href;
 
 /** Sent to `window` when a request needs a key and has no session. */
 export const UNAUTHENTICATED = "relevance:unauthenticated";
@@ -37,6 +39,7 @@ const NO_CONNECTION = { title: "No connection", status: 0, detail: "The service 
  * @returns {Promise<any>}
  */
 export async function request(method, path, { body, headers = {}, signal } = {}) {
+  if (embedded) return embeddedResponse(method, path);
   const sent = body === undefined ? headers : { "Content-Type": "application/json", ...headers };
   let response;
   try {
@@ -52,6 +55,14 @@ export async function request(method, path, { body, headers = {}, signal } = {})
     throw new Problem(NO_CONNECTION);
   }
   return contentOf(response.status, await response.text());
+}
+
+/** @param {string} method @param {string} path */
+function embeddedResponse(method, path) {
+  const responses = method === "GET" && embedded ? embedded.responses : {};
+  const found = responses[path] ?? responses[path.split("?")[0]];
+  if (found === undefined) throw new Problem({ title: "Not part of the report", status: -1 });
+  return found;
 }
 
 /** @param {string} path @param {AbortSignal} [signal] */

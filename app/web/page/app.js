@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from "./vendor/hooks.js";
 import { Problem, request, UNAUTHENTICATED } from "./api.js";
 import { html } from "./html.js";
+import { Later } from "./parts/later.js";
+import { Mark } from "./parts/mark.js";
 import { Failure, Loading } from "./parts/states.js";
 import { ThemeSwitch } from "./parts/theme.js";
 import { link, useRoute } from "./router.js";
@@ -15,9 +17,11 @@ import { Jobs } from "./views/jobs.js";
 import { ModelView } from "./views/model.js";
 import { Models } from "./views/models.js";
 import { Train } from "./views/train.js";
-import { VersionView } from "./views/version.js";
 
 /** @typedef {{ owner: string, scopes: string[], expires_at: string | null, subject: string }} Session */
+
+/** The view of a version, whose figures most visits of other views don't need. */
+const versionView = async () => (await import("./views/version.js")).VersionView;
 
 /** The view of an address, and the section of the navigation that it belongs to. @param {import("./router.js").Route} route */
 function viewOf({ parts, query }) {
@@ -36,7 +40,7 @@ function viewOf({ parts, query }) {
       return {
         title: `${second}, version ${fourth}`,
         section: first,
-        view: html`<${VersionView} key=${`${second}/${fourth}`} name=${second} number=${fourth} query=${query} />`,
+        view: html`<${Later} key=${`${second}/${fourth}`} what="the version" load=${versionView} name=${second} number=${fourth} query=${query} />`,
       };
   }
   return { title: "Not found", section: "-", view: html`<${NotFound} />` };
@@ -105,12 +109,6 @@ function Header({ section, children }) {
     <nav aria-label="Main"><ul>${items}</ul></nav>
     <div class="tools">${children}<${ThemeSwitch} /></div>
   </header>`;
-}
-
-function Mark() {
-  return html`<svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
-    <path d="M2 25C9 25 9 6 16 6s7 19 14 19" fill="none" stroke="currentColor" stroke-width="3" /><circle cx="16" cy="6" r="4" />
-  </svg>`;
 }
 
 /** A line where the browser is offline: what is shown may be out of date. */

@@ -4,6 +4,7 @@ const DIGITS = 4;
 const whole = new Intl.NumberFormat("en");
 const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: DIGITS });
 const rough = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: DIGITS });
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 /**
@@ -14,12 +15,15 @@ const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "
 export function number(value, format = plain) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
+  if (size !== 0 && (size < 1e-4 || size >= 1e9) && format !== compact) {
     const [digits, power] = value.toExponential(2).split("e");
     return `${digits.replace("-", "−")} × 10^${Number(power)}`;
   }
   return format.format(value).replace("-", "−");
 }
+
+/** A number at an axis: from 100,000 on in short, such as 150K. @param {number} value */
+export const tick = (value) => (Math.abs(value) >= 1e5 && Math.abs(value) < 1e15 ? number(value, compact) : number(value));
 
 /**
  * A function that formats the numbers of one column, all with the same number of decimals.
@@ -49,6 +53,9 @@ export function percent(value) {
   const digits = value > 0.995 && value < 1 ? 2 : value > 0.1 || value === 0 ? 0 : 1;
   return `${(100 * value).toFixed(digits)} %`;
 }
+
+/** A share at an axis. @param {number} value */
+export const share = (value) => `${Number((100 * value).toFixed(1))} %`;
 
 /** A cell of a table. @param {unknown} value */
 export function cell(value) {

@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "compare": Command("comparisons", "compare", "Compare the predictions of two versions for FILE."),
     "export": Command("exports", "export", "Export a version of MODEL to a file."),
+    "report": Command("reports", "report", "Write a report of a version of MODEL, an HTML file."),
     "evaluate": Command("evaluations", "evaluate", "Measure the predictions of MODEL on the targets in FILE."),
     "predict-dataset": Command(
         "batch_predictions",

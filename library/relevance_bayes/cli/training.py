@@ -285,10 +285,12 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
     return document
 
 
-def run_training(client: Relevance, dataset: Dataset, document: Document, *, wait: bool, as_json: bool) -> None:
-    """Train on a new dataset by the request `document`; raises typer.Exit(1) when the job does not succeed.
+def run_training(
+    client: Relevance, dataset: Dataset, document: Document, *, wait: bool, as_json: bool
+) -> VersionBase | None:
+    """Train on a new dataset by the request `document`, and return the version, None where it does not `wait`.
 
-    Where the request is refused, the dataset is deleted.
+    Raises typer.Exit(1) when the job does not succeed. Where the request is refused, the dataset is deleted.
     """
     try:
         job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
@@ -298,10 +300,11 @@ def run_training(client: Relevance, dataset: Dataset, document: Document, *, wai
         raise
     if not wait:
         print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
-        return
+        return None
     watch_job(client.trainings, job, label=dataset.name)
     job = client.trainings.get(job.id, of=Job)
     if job.version is None:
         refuse(in_plain_text(Problem.of_job(job)))
     version = client.version(job.version.model, job.version.version, of=VersionBase)
     print_json(version) if as_json else show_version(version)
+    return version

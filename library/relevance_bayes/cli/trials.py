@@ -8,6 +8,7 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import has_terminal, warn
 from relevance_bayes.cli.options import AsJson, file_argument
+from relevance_bayes.cli.reports import write_report
 from relevance_bayes.cli.training import Effort, TrainOptions, run_training, training_document
 from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client.embedded import MEMORY
@@ -30,6 +31,9 @@ def try_file(
     header: Header = None,
     sheet: Sheet = None,
     effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = Effort.NORMAL,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write a report, an HTML file, to FILE.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how well a column of FILE can be predicted.
@@ -40,11 +44,15 @@ def try_file(
     options = FileOptions(
         kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
     )
+    if output is not None and not output.parent.is_dir():
+        raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
     warn("Starting a temporary service.")
     with service(MEMORY) as client:
         dataset = options.upload(client, file)
         choices = TrainOptions(target=target or _chosen_target(dataset), holdout=HELD_OUT, effort=effort)
-        run_training(client, dataset, training_document(choices, None), wait=True, as_json=as_json)
+        version = run_training(client, dataset, training_document(choices, None), wait=True, as_json=as_json)
+        if output is not None and version is not None:
+            warn(write_report(client, version, output))
 
 
 def _chosen_target(dataset: Dataset) -> str:

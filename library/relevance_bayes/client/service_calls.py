@@ -236,6 +236,11 @@ class ServiceCalls(Calls[M]):
         return await self.http.fetch(f"{version_path(name, version)}/export", media_type="*/*", query={"format": form})
 
     @call
+    async def report(self, name: str, version: int | str) -> bytes:
+        """Return the report of a version, an HTML file that needs no service."""
+        return await self.http.fetch(f"{version_path(name, version)}/report", media_type="text/html")
+
+    @call
     async def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> ImportedVersion:
         """Import an exported .json or .npz as the next version of `model`, by default of its original name.
 

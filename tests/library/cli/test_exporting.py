@@ -83,6 +83,21 @@ def test_components_go_to_a_file_and_come_back_reporting_the_same(requested: Run
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 
+def test_a_report_of_a_version_is_one_file(
+    requested: Run, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = requested("report", "wave", "1")
+    assert (done.exit_code, done.stdout) == (0, "The report of version 1 of wave is in wave-1.html.\n"), done.stderr
+    assert "<title>wave, version 1 – Relevance</title>" in (tmp_path / "wave-1.html").read_text()
+    done = requested("report", "wave", "-o", "mine.html")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "mine.html").read_text().startswith("<!doctype html>")
+    done = requested("report", "wave", "-o", "missing/report.html")
+    assert (done.exit_code, done.stderr) == (1, "missing/report.html: No such file or directory\n")
+    assert trained.is_file()
+
+
 def test_what_can_not_be_read_or_written_is_stated(run: Run, stub: Stub, tmp_path: Path) -> None:
     url = stub({})
     for name, content in (("a.json", b"{}"), ("b.npz", b"no archive"), ("c.json", b'{"source": {"model": 7}}')):

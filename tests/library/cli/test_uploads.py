@@ -95,11 +95,21 @@ def test_try_shows_how_well_a_column_is_predicted_and_leaves_nothing(
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    done = run("try", str(german), "--target", "Umsatz", "--effort", "quick")
+    report = tmp_path / "report.html"
+    done = run("try", str(german), "--target", "Umsatz", "--effort", "quick", "--output", str(report))
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("german, version 1, predicts Umsatz from 2 inputs.\n")
     assert "rows held out" in done.stdout
+    assert done.stderr.endswith(f"The report of version 1 of german is in {report}.\n")
+    assert "<title>german, version 1 – Relevance</title>" in report.read_text()
     assert [*folder.iterdir()] == []
+
+
+def test_try_refuses_a_report_in_no_folder_before_it_trains(run: Run, german: Path) -> None:
+    done = run("try", str(german), "--target", "Umsatz", "--output", "missing/report.html")
+    assert done.exit_code == 2
+    assert "missing is no folder" in done.stderr
+    assert "Starting" not in done.stderr
 
 
 def test_try_without_a_target_prompts_on_a_terminal(german: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,12 @@ def test_a_version_is_fetched_in_the_form_that_was_requested(connected: Connecte
     assert pair.service.requested[0].url.params["format"] == "npz"
 
 
+def test_a_report_is_fetched_as_html(connected: Connected) -> None:
+    pair = connected({"GET /v1/models/a%2Fb/versions/2/report": lambda _: httpx.Response(200, content=b"<!doctype")})
+    assert pair.client.report("a/b", 2) == b"<!doctype"
+    assert pair.service.requested[0].headers["Accept"] == "text/html"
+
+
 def test_a_file_that_is_no_exported_version_is_stated_to_be_none(connected: Connected, tmp_path: Path) -> None:
     file = tmp_path / "table.json"
     file.write_text("[1]")

@@ -1,20 +1,24 @@
 /** Axes of a figure. */
 
-import { number } from "../format.js";
+import { tick } from "../format.js";
 import { html } from "../html.js";
 import { ticks } from "./scales.js";
 
 /**
+ * `names`: the categories of the horizontal axis in place of numbers; `wanted`: about how many numbers it has.
  * @param {{ x: (value: number) => number, y: (value: number) => number, domains: { x: [number, number], y: [number, number] },
- *   width: number, height: number, left: number, bottom: number, labels: { x: string, y: string } }} props
+ *   width: number, height: number, left: number, bottom: number, labels: { x: string, y: string },
+ *   format?: { x?: (value: number) => string, y?: (value: number) => string }, names?: { at: number, name: string }[], wanted?: number }} props
  */
-export function Axes({ x, y, domains, width, height, left, bottom, labels }) {
+export function Axes({ x, y, domains, width, height, left, bottom, labels, format = {}, names, wanted }) {
   const base = height - bottom;
+  const [ofX, ofY] = [format.x ?? tick, format.y ?? tick];
+  const places = names ?? ticks(domains.x, wanted ?? (width > 500 ? 7 : 5)).map((at) => ({ at, name: ofX(at) }));
   return html`<g class="axes">
-    ${ticks(domains.y, 4).map((at) => html`<g key=${`y${at}`}>
-      <line x1=${left} x2=${width} y1=${y(at)} y2=${y(at)} /><text x=${left - 8} y=${y(at)} dy="0.32em" text-anchor="end">${number(at)}</text>
+    ${ticks(domains.y, 5).map((at) => html`<g key=${`y${at}`}>
+      <line x1=${left} x2=${width} y1=${y(at)} y2=${y(at)} /><text x=${left - 8} y=${y(at)} dy="0.32em" text-anchor="end">${ofY(at)}</text>
     </g>`)}
-    ${ticks(domains.x, width > 500 ? 7 : 4).map((at) => html`<text key=${`x${at}`} x=${x(at)} y=${base + 18} text-anchor="middle">${number(at)}</text>`)}
+    ${places.map(({ at, name }) => html`<text key=${`x${at}`} x=${x(at)} y=${base + 18} text-anchor="middle">${name}</text>`)}
     <text class="label" x=${(left + width) / 2} y=${height - 4} text-anchor="middle">${labels.x}</text>
     <text class="label" x=${0} y=${12}>${labels.y}</text>
   </g>`;

@@ -1,6 +1,6 @@
-/** The predictions along one input: the mean, the band of the fit, and the band of observations; for classes, the probability of each. */
+/** The predictions along one input: the mean, and bands of the three parts of its uncertainty; for classes, the probability of each; rows of the data, those that carry functions ringed. */
 
-import { number, percent } from "../format.js";
+import { counted, number, percent } from "../format.js";
 import { html } from "../html.js";
 import { Axes } from "./axes.js";
 import { area, extent, linear, path } from "./scales.js";
@@ -8,33 +8,64 @@ import { area, extent, linear, path } from "./scales.js";
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [640, 320, 64, 48, 24];
 const TWO_SIDED_95 = 1.959964;
 const MAX_CLASSES = 5;
+/** A smaller share of the residual variance is not seen. */
+const MIN_SHARE = 0.02;
 
-/** @param {{ version: any, input: any, row: any, at: any, rows: any[], predictions: any[], isWhole: boolean }} props */
-export function Curve({ version, input, row, at, rows, predictions, isWhole }) {
+/** `at` is the prediction for `row`, which is marked. @param {{ version: any, input: any, row?: any, at?: any, rows: any[], predictions: any[], isWhole: boolean, sample: any[], vectors: any[] }} props */
+export function Curve({ version, input, row, at, rows, predictions, isWhole, sample, vectors }) {
   const xs = rows.map((one) => one[input.name]);
-  const lines = predictions[0]?.probabilities ? ofClasses(predictions) : ofNumbers(predictions);
+  const lines = linesOf(predictions);
+  const shown = placed(version, input, sample);
   /** @type {{ x: [number, number], y: [number, number] }} */
-  const domains = { x: [input.min, input.max], y: lines.domain };
+  const domains = { x: [input.min, input.max], y: lines.bands.length ? extent([...lines.domain, ...shown.map((one) => one.y)]) : lines.domain };
   const x = linear(domains.x, [LEFT, WIDTH - 8]);
   const y = linear(domains.y, [HEIGHT - BOTTOM, TOP]);
   const points = (/** @type {number[]} */ values) => /** @type {[number, number][]} */ (values.map((value, index) => [x(xs[index]), y(value)]));
   const others = isWhole ? "" : ", all other inputs as set";
   const text = `${version.target} along ${input.name}${others}: ${lines.text(xs)}`;
-  const here = Math.min(Math.max(row[input.name], input.min), input.max);
+  const rings = ringsOf(input, vectors, shown, (/** @type {number} */ value) => valueAt(xs, lines.means[0].values, value));
+  const here = row && Math.min(Math.max(row[input.name], input.min), input.max);
   return html`<figure class="curve">
     <svg class="figure" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${text}>
       <${Axes} x=${x} y=${y} domains=${domains} width=${WIDTH} height=${HEIGHT} left=${LEFT} bottom=${BOTTOM} labels=${{ x: input.name, y: lines.label ?? version.target }} />
       ${lines.bands.map((band) => html`<path class=${`band ${band.name}`} d=${area(points(band.upper), points(band.lower))} />`)}
+      ${shown.map((one) => html`<circle class="point" cx=${x(one.x)} cy=${y(one.y)} r="2.5" />`)}
       ${lines.means.map((one, index) => html`<path class=${`line line-${index}`} d=${path(points(one.values))} />`)}
-      <line class="here" x1=${x(here)} x2=${x(here)} y1=${TOP} y2=${HEIGHT - BOTTOM} />
-      ${at.mean !== undefined && html`<circle class="here" cx=${x(here)} cy=${y(at.mean)} r="4" />`}
+      ${rings.map((one) => html`<circle class="ring" cx=${x(one.x)} cy=${y(one.y)} r="6" />`)}
+      ${row && html`<line class="here" x1=${x(here)} x2=${x(here)} y1=${TOP} y2=${HEIGHT - BOTTOM} />`}
+      ${at?.mean !== undefined && html`<circle class="here" cx=${x(here)} cy=${y(at.mean)} r="4" />`}
     </svg>
     <figcaption>
       <ul class="legend">${lines.means.map((one, index) => html`<li class=${`line-${index}`}><span class="name">${one.name}</span></li>`)}
-        ${lines.bands.map((band) => html`<li class=${band.name}>${band.title}</li>`)}</ul>
-      <p class="note">${text}</p>
+        ${lines.bands.map((band) => html`<li class=${band.name}>${band.title}</li>`)}
+        ${shown.length > 0 && html`<li class="point">${lines.bands.length ? "rows of the data" : `rows, at the top where ${lines.means[0].name}`}</li>`}${rings.length > 0 && html`<li class="ring">rows that carry functions</li>`}</ul>
+      <p class="note">${text}${rings.length > 0 && ` ${counted(rings.length, "row carries its", "rows carry its")} functions.`}</p>
     </figcaption>
   </figure>`;
+}
+
+/** @typedef {{ row: number, x: number, y: number }} Place */
+
+/** Rows of the data at their targets; those of two classes at 1 for the one that is drawn first, else 0. @param {any} version @param {any} input @param {any[]} sample @returns {Place[]} */
+function placed({ target, classes }, input, sample) {
+  if (classes.length > 2) return [];
+  const of = (/** @type {any} */ value) => (classes.length ? Number(String(value) === String(classes[0])) : value);
+  return sample.map(({ row, cells }) => ({ row, x: cells[input.name], y: cells[target] === null ? null : of(cells[target]) }))
+    .filter((one) => typeof one.x === "number" && typeof one.y === "number" && Number.isFinite(one.y));
+}
+
+/** The rows that carry functions: at their targets where these are shown, else on the curve. @param {any} input @param {any[]} vectors @param {Place[]} shown @param {(x: number) => number} curve */
+function ringsOf(input, vectors, shown, curve) {
+  const known = new Map(shown.map((one) => [one.row, one]));
+  return vectors.filter((one) => one.function === "mean" && typeof one.inputs?.[input.name] === "number")
+    .map((one) => (one.optimised ? undefined : known.get(one.row)) ?? { x: one.inputs[input.name], y: curve(one.inputs[input.name]) });
+}
+
+/** The value of a curve between its points. @param {number[]} xs @param {number[]} values @param {number} at */
+function valueAt(xs, values, at) {
+  const place = Math.min(Math.max(((at - xs[0]) / (xs[xs.length - 1] - xs[0] || 1)) * (xs.length - 1), 0), xs.length - 1);
+  const first = Math.min(Math.floor(place), xs.length - 2);
+  return values[first] + (place - first) * (values[first + 1] - values[first]);
 }
 
 /**
@@ -42,12 +73,22 @@ export function Curve({ version, input, row, at, rows, predictions, isWhole }) {
  *   bands: { name: string, title: string, lower: number[], upper: number[] }[], text: (xs: number[]) => string }} Lines
  */
 
+/** The lines and the bands of predictions. @param {any[]} predictions */
+export const linesOf = (predictions) => (predictions[0]?.probabilities ? ofClasses(predictions) : ofNumbers(predictions));
+
 /** @param {any[]} predictions @returns {Lines} */
 function ofNumbers(predictions) {
   const means = predictions.map((one) => one.mean);
-  const of = (/** @type {number} */ sign) => predictions.map((one) => one.mean + sign * TWO_SIDED_95 * Math.sqrt(one.variance.weights + one.variance.residual));
   const bands = [{ name: "observations", title: "95 % of observations", lower: predictions.map((one) => one.lower), upper: predictions.map((one) => one.upper) }];
-  if (predictions[0]?.variance) bands.push({ name: "fit", title: "95 % of the mean", lower: of(-1), upper: of(1) });
+  const add = (/** @type {string} */ name, /** @type {string} */ title, /** @type {string[]} */ parts) => {
+    const of = (/** @type {number} */ sign) => predictions.map((one) => one.mean + sign * TWO_SIDED_95 * Math.sqrt(parts.reduce((sum, part) => sum + one.variance[part], 0)));
+    bands.push({ name, title, lower: of(-1), upper: of(1) });
+  };
+  if (predictions[0]?.variance) {
+    const hasResidual = predictions.some((one) => one.variance.residual > MIN_SHARE * one.variance.total);
+    add("fit", "95 % without the noise", ["weights", "residual"]);
+    if (hasResidual) add("weights", "95 % by the uncertainty of the fit alone", ["weights"]);
+  }
   const text = (/** @type {number[]} */ xs) => {
     const [low, high] = [means.indexOf(Math.min(...means)), means.indexOf(Math.max(...means))];
     return `least ${number(means[low])} at ${number(xs[low])}, greatest ${number(means[high])} at ${number(xs[high])}.`;

@@ -1,6 +1,6 @@
 /** The metrics of a version in words: where they were measured, the error, whether the intervals hold. */
 
-import { deviation, number, percent } from "../format.js";
+import { count, deviation, number, percent } from "../format.js";
 
 /** @type {[string, string][]} */
 const MEASURED = [
@@ -62,10 +62,12 @@ export function verdict(version) {
 
 /** @param {string} target @param {any} metrics @param {string} how @returns {Verdict} */
 function ofNumbers(target, metrics, how) {
-  const { rmse, r2, coverage_95: coverage } = metrics;
-  const explained = r2 === undefined ? "" : r2 <= 0 ? `, no better than the mean of ${target}` : `, ${percent(r2)} of its variance explained`;
-  const held = coverage === undefined ? "" : ` The 95 % intervals contained ${percent(coverage)} of the rows.`;
-  const text = `Predicts ${target} with a typical error of ${number(rmse)}${explained} (${how}).${held}`;
+  const { rmse, r2, coverage_95: coverage, rows } = metrics;
+  // R2 is 1 less the squared error over that of the mean.
+  const compared = r2 === undefined || r2 >= 1 ? "" : `; always predicting the mean of ${target} would be off by ${number(rmse / Math.sqrt(1 - r2))}`;
+  const counted = rows ? `${count(Math.round(coverage * rows))} of ${count(rows)} rows (${percent(coverage)})` : `${percent(coverage)} of the rows`;
+  const held = coverage === undefined ? "" : ` The 95 % intervals contained ${counted}.`;
+  const text = `Predicts ${target} with a typical error of ${number(rmse)} (${how})${compared}.${held}`;
   const isCovered = coverage === undefined || (coverage >= 0.9 && coverage <= 0.99);
   if (r2 !== undefined && r2 < 0.3) return { grade: "poor", text };
   return { grade: isCovered && (r2 ?? 1) >= 0.7 ? "good" : "fair", text };

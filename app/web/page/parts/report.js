@@ -4,6 +4,7 @@ import { cell, columnFormat, count, deviation, number, percent } from "../format
 import { html } from "../html.js";
 import { useResource } from "../state.js";
 import { honest, metricText, NAMES } from "./metrics.js";
+import { useMore } from "./more.js";
 import { Shown } from "./states.js";
 import { Text } from "./text.js";
 
@@ -43,7 +44,7 @@ function Fit({ version }) {
   const { hyperparameters: learned, evidence, rows } = version;
   const facts = [
     rows !== undefined && ["Rows", `${count(rows)} trained on${version.rows_held_out ? `, ${count(version.rows_held_out)} held out` : ""}${version.rows_dropped ? `, ${count(version.rows_dropped)} dropped` : ""}`],
-    version.functions !== undefined && ["Functions", `${count(version.functions)} of ${count(version.candidates)} candidates`],
+    version.functions !== undefined && ["Functions", version.candidates === undefined ? count(version.functions) : `${count(version.functions)} of ${count(version.candidates)} candidates`],
     version.likelihood && ["Likelihood", version.likelihood.type.replaceAll("_", " ")],
     version.prior && ["Prior", version.prior.type.replaceAll("_", " ")],
     learned?.noise_sd && ["Noise", `sd ${number(learned.noise_sd)}`],
@@ -64,7 +65,7 @@ function Widths({ version }) {
   const sorted = [...widths].sort((one, other) => one.width - other.width);
   const [least] = sorted;
   return html`<section><h2>Inputs that matter</h2>
-    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}.</p>
+    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}.${version.basis?.some((/** @type {any} */ one) => one.type === "inputs") ? " Inputs enter linearly, too, whatever their width." : ""}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Inputs that matter"><table>
     <caption class="hidden">Widths of the inputs</caption>
     <thead><tr><th scope="col">Input</th><th scope="col" class="right">Width</th><th scope="col">Compared with the first</th></tr></thead>
@@ -86,18 +87,27 @@ function Alternatives({ alternatives }) {
 
 /** @param {{ version: any, path: string }} props */
 function Vectors({ version, path }) {
-  const vectors = useResource(`${path}/relevance-vectors?sort=weight&limit=10`);
+  const pages = `${path}/relevance-vectors?sort=weight&limit=${PAGE}`;
+  const vectors = useResource(pages);
+  return html`<section><h2>Functions, the largest weights first</h2><${Shown} of=${vectors} what="relevance vectors">${(/** @type {any} */ page) => html`
+    <${VectorTable} version=${version} path=${pages} page=${page} />`}<//></section>`;
+}
+
+const PAGE = 10;
+
+/** @param {{ version: any, path: string, page: any }} props */
+function VectorTable({ version, path, page }) {
   const inputs = (version.inputs ?? []).slice(0, 6).map((/** @type {any} */ one) => one.name);
-  return html`<section><h2>Functions with the largest weights</h2><${Shown} of=${vectors} what="relevance vectors">${(/** @type {any} */ page) => {
-    const [weight, sd] = ["weight_mean", "weight_sd"].map((name) => columnFormat(page.items.map((/** @type {any} */ one) => one[name])));
-    return html`<div class="scroll" tabindex="0" role="region" aria-label="Functions"><table>
-      <caption class="hidden">Functions with the largest weights</caption>
-      <thead><tr><th scope="col">Function</th><th scope="col" class="right">Row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
-        <th scope="col" class="right">Weight</th><th scope="col" class="right">sd</th></tr></thead>
-      <tbody>${page.items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
+  const { items, button } = useMore(path, page);
+  const [weight, sd] = ["weight_mean", "weight_sd"].map((name) => columnFormat(items.map((/** @type {any} */ one) => one[name])));
+  const hasSd = items.some((/** @type {any} */ one) => one.weight_sd > 0);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Functions"><table>
+      <caption class="hidden">Functions, the largest weights first</caption>
+      <thead><tr><th scope="col">Function</th><th scope="col" class="right">Dataset row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
+        <th scope="col" class="right">Weight</th>${hasSd && html`<th scope="col" class="right">sd</th>`}</tr></thead>
+      <tbody>${items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
         <th scope="row">${one.kind.replaceAll("_", " ")}</th><td class="right">${one.row ?? ""}</td>
-        ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name])}</td>`)}
-        <td class="right">${weight(one.weight_mean)}</td><td class="right">${sd(one.weight_sd)}</td></tr>`)}</tbody>
-    </table></div>`;
-  }}<//></section>`;
+        ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name] ?? one.shape.find((/** @type {any} */ part) => part.input === name)?.location)}</td>`)}
+        <td class="right">${weight(one.weight_mean)}</td>${hasSd && html`<td class="right">${sd(one.weight_sd)}</td>`}</tr>`)}</tbody>
+    </table></div>${button}`;
 }

@@ -10,6 +10,9 @@ export function linear([from, to], [first, last]) {
   return (/** @type {number} */ value) => first + ((value - from) / width) * (last - first);
 }
 
+/** Steps of ticks, each the nearest on a logarithmic scale to ratios below its limit. @type {[number, number][]} */
+const FACTORS = [[Math.SQRT2, 1], [Math.sqrt(10), 2], [Math.sqrt(50), 5]];
+
 /**
  * Round numbers within a domain, about as many as requested: multiples of 1, 2 or 5 times a power of ten.
  * @param {[number, number]} domain
@@ -19,9 +22,9 @@ export function ticks([from, to], wanted) {
   const rough = (to - from) / wanted;
   if (!(rough > 0)) return [from];
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+  const step = power * (FACTORS.find(([limit]) => rough / power < limit)?.[1] ?? 10);
   const found = [];
-  for (let index = Math.ceil(from / step); index * step <= to + step * 1e-9; index += 1) found.push(index * step);
+  for (let index = Math.ceil(from / step); index * step <= to + step * 1e-9; index += 1) found.push(index * step + 0); // -0 is 0
   return found;
 }
 

@@ -1,5 +1,6 @@
 /** The states of what is read from the service: not there yet, not there at all, out of date. */
 
+import { embedded } from "../embedded.js";
 import { html } from "../html.js";
 
 /** @param {{ what?: string }} props */
@@ -36,12 +37,14 @@ export function Empty({ title, isView = false, children }) {
 }
 
 /**
- * A resource as its state is; `children` draws what was read. A view without it has the `title`.
+ * A resource as its state is; `children` draws what was read. A view without it has the `title`. What a report does not
+ * have is left out.
  * @param {{ of: import("../state.js").Resource<any>, what: string, title?: string, children: (data: any) => unknown }} props
  */
 export function Shown({ of: resource, what, title, children }) {
   const { data, error, reload } = resource;
   if (data === null) {
+    if (embedded && error) return null;
     return html`${title && html`<h1>${title}</h1>`}
       ${error ? html`<${Failure} problem=${error} retry=${reload} />` : html`<${Loading} what=${what} />`}`;
   }

@@ -10,16 +10,26 @@ import { AsCode } from "./as-code.js";
 import { Curve } from "./curve.js";
 import { Field, initialValue } from "./input-field.js";
 import { Outcome } from "./outcome.js";
-import { Failure, Shown } from "./states.js";
+import { useSample } from "./sample.js";
+import { Failure } from "./states.js";
 
 const SHOWN = 20;
+const SAMPLE = 500;
 const POINTS = 61;
 
-/** @param {{ version: any, path: string, query: URLSearchParams }} props */
-export function WhatIf({ version, path, query }) {
-  const baseline = useResource(`${path}/baseline`);
-  return html`<section><h2>What if</h2><${Shown} of=${baseline} what="ranges of the inputs">${(/** @type {any} */ data) => html`
-    <${Form} version=${version} path=${path} baseline=${data} query=${query} />`}<//></section>`;
+/** @param {{ version: any, path: string, baseline: any, query: URLSearchParams }} props */
+export function WhatIf({ version, path, baseline, query }) {
+  const isCurve = baseline.inputs.length === 1 && version.inputs.length === 1;
+  return html`<section><h2>What if</h2>${isCurve
+    ? html`<${WithRows} version=${version} path=${path} baseline=${baseline} query=${query} />`
+    : html`<${Form} version=${version} path=${path} baseline=${baseline} query=${query} />`}</section>`;
+}
+
+/** The form, and the rows of the data and of the functions, which one input has a place for. @param {{ version: any, path: string, baseline: any, query: URLSearchParams }} props */
+function WithRows(props) {
+  const sample = useSample(props.version, SAMPLE) ?? [];
+  const vectors = useResource(`${props.path}/relevance-vectors?sort=weight&limit=${SAMPLE}`);
+  return html`<${Form} ...${props} sample=${sample} vectors=${vectors.data?.items ?? []} />`;
 }
 
 /** The values in a link, else those in the middle of the data. @param {any[]} inputs @param {URLSearchParams} query */
@@ -33,8 +43,8 @@ function initialRow(inputs, query) {
   return Object.fromEntries(inputs.map((input) => [input.name, /** @type {any} */ (given)[input.name] ?? initialValue(input)]));
 }
 
-/** @param {{ version: any, path: string, baseline: any, query: URLSearchParams }} props */
-function Form({ version, path, baseline, query }) {
+/** @param {{ version: any, path: string, baseline: any, query: URLSearchParams, sample?: any[], vectors?: any[] }} props */
+function Form({ version, path, baseline, query, sample = [], vectors = [] }) {
   const inputs = baseline.inputs;
   const [row, setRow] = useState(() => initialRow(inputs, query));
   const numeric = inputs.filter((/** @type {any} */ input) => input.kind === "number" && input.min !== null);
@@ -66,7 +76,7 @@ function Form({ version, path, baseline, query }) {
       ${predictions && html`<${Outcome} version=${version} prediction=${predictions[0]} />`}
       ${hasCurve && html`
         ${numeric.length > 1 && html`<label>Curve along <select value=${along} onChange=${choose}>${numeric.map((/** @type {any} */ one) => html`<option>${one.name}</option>`)}</select></label>`}
-        <${Curve} version=${version} input=${input} row=${row} at=${predictions[0]} rows=${curve.rows} predictions=${curve.predictions} isWhole=${inputs.length === 1} />`}
+        <${Curve} version=${version} input=${input} row=${row} at=${predictions[0]} rows=${curve.rows} predictions=${curve.predictions} isWhole=${inputs.length === 1} sample=${sample} vectors=${vectors} />`}
     </div>
   </div>
   <${AsCode} path=${`v1/models/${encodeURIComponent(version.model)}/versions/${version.version}/predict`} body=${body}

@@ -1,0 +1,24 @@
+/** The first of many names, and a filter for the others: a figure for each of a thousand inputs helps nobody. */
+
+import { useState } from "../vendor/hooks.js";
+import { count } from "../format.js";
+import { html } from "../html.js";
+
+/** @typedef {{ names: string[], total: number, matching: number, filter: string, setFilter: (filter: string) => void, most: number }} Choice */
+
+/** The first `most` names that contain the filter. @param {string[]} names @param {number} most @returns {Choice} */
+export function useChosen(names, most) {
+  const [filter, setFilter] = useState("");
+  const wanted = filter.trim().toLowerCase();
+  const matching = wanted ? names.filter((name) => name.toLowerCase().includes(wanted)) : names;
+  return { names: matching.slice(0, most), total: names.length, matching: matching.length, filter, setFilter, most };
+}
+
+/** The filter, where there are more names than are shown. @param {{ of: Choice, id: string, nouns: string }} props */
+export function Chosen({ of: { names, total, matching, filter, setFilter, most }, id, nouns }) {
+  if (total <= most) return null;
+  const found = filter.trim() ? `${count(names.length)} of ${count(matching)} with this name` : `The first ${count(names.length)} of ${count(total)} ${nouns}`;
+  return html`<div class="chosen"><label for=${id}>Filter ${nouns}</label>
+    <input id=${id} type="search" autocomplete="off" spellcheck=${false} value=${filter} onInput=${(/** @type {any} */ event) => setFilter(event.currentTarget.value)} />
+    <span class="note" role="status">${found}</span></div>`;
+}

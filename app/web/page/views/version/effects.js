@@ -1,0 +1,123 @@
+/** The effects of the inputs, those that matter most first. */
+
+import { useEffect, useMemo, useRef, useState } from "../../vendor/hooks.js";
+import { post } from "../../api.js";
+import { python } from "../../code.js";
+import { commonDomain, effectOf, EffectPlot } from "../../figures/effect.js";
+import { Legend } from "../../figures/plot.js";
+import { count } from "../../format.js";
+import { html } from "../../html.js";
+import { AsCode } from "../../parts/as-code.js";
+import { Chosen, useChosen } from "../../parts/chosen.js";
+import { initialValue } from "../../parts/input-field.js";
+import { useSample } from "../../parts/sample.js";
+import { Failure, Loading } from "../../parts/states.js";
+
+const SHOWN = 12;
+const POINTS = 25;
+const INDIVIDUAL = 10;
+const SAMPLE = 100;
+/** Rows with many inputs are sent again for each effect. */
+const MAX_CELLS = 20_000;
+
+/** @param {{ version: any, path: string, baseline: any }} props */
+export function Effects({ version, path, baseline }) {
+  const rows = useSample(version, SAMPLE);
+  const names = useMemo(() => byWidth(version), [version]);
+  const table = useMemo(() => rows && tableOf(version, rows, baseline), [version, rows, baseline]);
+  const chosen = useChosen(names, SHOWN);
+  const { profiles, problem } = useProfiles(version, path, table, chosen.names);
+  const found = chosen.names.filter((name) => profiles.has(name)).map((name) => profiles.get(name));
+  const body = table && { inputs: [names[0]], points: POINTS, ...table.body };
+  return html`<section class="effects"><h2>Effects of the inputs</h2>
+    ${table && html`<p class="note">${table.note} ${orderOf(version)}</p>`}
+    <${Chosen} of=${chosen} id="filter-effects" nouns="inputs" />
+    ${problem && html`<${Failure} problem=${problem} />`}
+    <${EffectPlots} version=${version} baseline=${baseline} profiles=${found} />
+    ${!problem && found.length < chosen.names.length && html`<${Loading} what="effects" />`}
+    ${table && table.isSample && table.body.rows.length * table.body.names.length < 500 && html`<${AsCode} path=${`${path}/profile`} body=${body}
+      python=${[`found = service.registry.profile(${JSON.stringify(version.model)}, ${python([names[0]])}, table=${python(table.body)}, version=${version.version})`, "print(found.points)"]} />`}
+  </section>`;
+}
+
+/** The order and the scale of the figures. @param {any} version */
+export const orderOf = ({ classes }) => `Sorted by how much the prediction changes over the values that the data have${classes.length ? "" : "; all on one scale"}.`;
+
+/** The figures of profiles. @param {{ version: any, baseline: any, profiles: any[] }} props */
+export function EffectPlots({ version, baseline, profiles }) {
+  const histograms = new Map(baseline.inputs.map((/** @type {any} */ one) => [one.name, one]));
+  const effects = profiles.map((profile) => effectOf(profile, histograms.get(profile.inputs[0].name)));
+  const sorted = effects.sort((one, other) => other.importance - one.importance);
+  if (sorted.length === 0) return null;
+  const domain = commonDomain(sorted);
+  return html`<${Legend} of=${legendOf(sorted, version)} />
+    <div class="plots three">${sorted.map((effect) => html`<${EffectPlot} key=${effect.input.name} effect=${effect} domain=${domain} target=${version.target} histogram=${histograms.get(effect.input.name)} />`)}</div>`;
+}
+
+/** @param {import("../../figures/effect.js").Effect[]} effects @param {any} version @returns {[string, string][]} */
+function legendOf(effects, version) {
+  const [{ lines, profile }] = effects;
+  const average = lines.length > 1
+    ? lines.map((line, index) => /** @type {[string, string]} */ ([`line-${index}`, `average probability of ${line.label}`]))
+    : [/** @type {[string, string]} */ (["line-0", version.classes.length ? `average probability of ${lines[0].label}` : "average prediction"])];
+  const isNumeric = effects.some((one) => one.input.kind === "number" || one.input.kind === "timestamp");
+  if (profile.band === "mean" || profile.band === "pooled_mean") average.push(["fit", "95 % of the average, without noise"]);
+  if (isNumeric && profile.points[0].individual.length) average.push(["single", "single rows"]);
+  if (isNumeric) average.push(["rug", "quantiles of the data"]);
+  return average;
+}
+
+/** The names of the inputs, those with the shortest widths first: predictions change fastest with them. @param {any} version */
+function byWidth(version) {
+  /** @type {Map<string, number>} */
+  const widths = new Map();
+  for (const { input, width } of version.hyperparameters?.widths ?? []) {
+    if (input === null) continue;
+    const name = version.inputs.some((/** @type {any} */ one) => one.name === input) ? input : input.slice(0, input.lastIndexOf("="));
+    widths.set(name, Math.min(width, widths.get(name) ?? Infinity));
+  }
+  const names = version.inputs.map((/** @type {any} */ one) => /** @type {string} */ (one.name));
+  return names.sort((/** @type {string} */ one, /** @type {string} */ other) => (widths.get(one) ?? Infinity) - (widths.get(other) ?? Infinity) || 0);
+}
+
+/**
+ * The rows to average over: those of the data that can be predicted; without them, the middle of the data.
+ * @param {any} version @param {import("../../parts/sample.js").Row[]} sample @param {any} baseline
+ */
+function tableOf(version, sample, baseline) {
+  const names = version.inputs.map((/** @type {any} */ one) => one.name);
+  const needsValues = ["error", "drop"].includes(version.missing);
+  const most = Math.max(10, Math.floor(MAX_CELLS / names.length));
+  const rows = sample.map(({ cells }) => names.map((/** @type {string} */ name) => cells[name] ?? null))
+    .filter((row) => !needsValues || row.every((/** @type {unknown} */ cell) => cell !== null)).slice(0, most);
+  if (rows.length > 0) return { isSample: true, body: { names, rows }, note: `The prediction averaged over ${count(rows.length)} rows of the data, all with the same value of the input.` };
+  const middle = (/** @type {any} */ input) => initialValue(input);
+  const ends = ["min", "max"].map((end) => baseline.inputs.map((/** @type {any} */ input) => (input.kind === "number" && input.min !== null ? input[end] : middle(input))));
+  return { isSample: false, body: { names: baseline.inputs.map((/** @type {any} */ one) => one.name), rows: ends }, note: "The dataset is gone: averaged over the least and the greatest values of all inputs." };
+}
+
+/**
+ * The profiles of inputs, requested one after another and kept.
+ * @param {any} version @param {string} path @param {ReturnType<typeof tableOf> | null} table @param {string[]} names
+ */
+function useProfiles(version, path, table, names) {
+  const [state, setState] = useState({ profiles: new Map(), problem: /** @type {any} */ (null) });
+  const profiles = useRef(state.profiles);
+  const individual = version.classes.length > 2 ? 0 : INDIVIDUAL;
+  const key = names.join("\n");
+  useEffect(() => {
+    if (!table) return undefined;
+    const controller = new AbortController();
+    const load = async () => {
+      for (const name of names) {
+        if (profiles.current.has(name)) continue;
+        const found = await post(`${path}/profile`, { inputs: [name], points: POINTS, individual: Math.min(individual, table.body.rows.length), ...table.body }, controller.signal);
+        profiles.current = new Map([...profiles.current, [name, found]]);
+        setState({ profiles: profiles.current, problem: null });
+      }
+    };
+    load().catch((problem) => controller.signal.aborted || setState((last) => ({ ...last, problem })));
+    return () => controller.abort();
+  }, [table, key]);
+  return state;
+}

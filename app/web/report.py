@@ -1,0 +1,253 @@
+"""The report of a version: what the page shows of it, as one HTML file that needs no server."""
+
+import json
+import sys
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import TypeAlias
+
+from pydantic import TypeAdapter
+
+from app import __version__
+from app.datasets.service import Datasets, Row
+from app.http.rate_limits import charge_rows, check_rows
+from app.http.rendering import to_json
+from app.prediction import ServedVersion
+from app.prediction.served_versions import ServedVersions
+from app.prediction.version_routes import image_bytes
+from app.registry.catalogue import Catalogue
+from app.registry.records import Lineage, Model, Version
+from app.registry.schemas import version_out
+from app.registry.schemas.names import lineage_record
+from app.registry.schemas.supervised import SupervisedVersionOut
+from app.tasks.images.prediction import ImageModel
+from app.web.effects import MAX_AVERAGED, MAX_CELLS, MIN_AVERAGED, effects_of
+from app.web.report_document import MAX_DATA_BYTES, Summary, embedded_json, report_document
+from app.web.sampled_rows import component_rows, predictable_rows
+from app.web.slices import Slice, slices_of
+from app.web.surfaces import NODES, surface_of
+from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.types.pages import Page
+from relevance_bayes.types.references import Reference
+from relevance_bayes.types.values import Json
+
+Members: TypeAlias = dict[str, Json]
+
+MAX_VECTORS = 10
+"""The functions with the largest weights that the view lists."""
+
+MAX_PLACES = 300
+"""The most rows of the data, and functions, that figures of one or two numbers draw."""
+
+MAX_ITEMS = 100
+"""The most items of a list, the first ones."""
+
+MAX_PER_MEMBER = 20
+"""The most members, and items of a list of one of them."""
+
+MAX_STEPS = 500
+"""The most items of a list in the diagnostics, which have at most so many steps of a fit."""
+
+MAX_TEXT = 500
+"""The most characters of a text."""
+
+DIGITS = 6
+"""The significant digits of predictions."""
+
+MEASURED = {"holdout": "held-out rows", "validation": "cross-validation", "leave_one_out": "leave-one-out"}
+
+_VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
+_SLICES: TypeAdapter[tuple[Slice, ...]] = TypeAdapter(tuple[Slice, ...])
+
+
+@dataclass(frozen=True)
+class Report:
+    """A file, and the version that it is about."""
+
+    model: str
+    version: int
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """Reports of versions: the responses of the API that the view of a version needs, in a file with the view."""
+
+    catalogue: Catalogue
+    datasets: Datasets
+    versions: ServedVersions
+
+    def of(self, owner: str, reference: Reference) -> Report:
+        """Return the report of a version; raises NotFoundError, RateLimitError.
+
+        What does not fit into MAX_DATA_BYTES after all that is more important is left out.
+        """
+        check_rows()
+        served = self.versions.version(owner, *reference)
+        found = served.version
+        reference = Reference(found.model, found.number)
+        lineage, model = self.catalogue.lineage(owner, reference), self.catalogue.model(owner, found.model)
+        responses: Members = {path_of(reference): bounded_version(lineage.version)}
+        data: Members = {
+            "model": found.model,
+            "version": found.number,
+            "service": __version__,
+            "origin": _origin(lineage, model),
+            "responses": responses,
+        }
+        space = MAX_DATA_BYTES - _size(data)
+        for name, value in self._parts(owner, reference, served):
+            size = _size(value)
+            if size <= space:
+                space -= size
+                (responses if name.startswith("v1/") else data)[name] = value
+        content = report_document(_summary(lineage.version), embedded_json(data))
+        return Report(found.model, found.number, content)
+
+    def _parts(self, owner: str, reference: Reference, served: ServedVersion) -> Iterator[tuple[str, Json]]:
+        """Yield what is not part of the version itself, the most important first: responses by their paths, and members
+        of the data by their names.
+        """
+        path = path_of(reference)
+        averaged = self._rows(
+            owner, served, min(MAX_AVERAGED, max(MIN_AVERAGED, MAX_CELLS // (len(served.columns) or 1)))
+        )
+        places = self._rows(owner, served, MAX_PLACES) if _has_places(served) else ()
+        yield from _predictions(served, averaged, places)
+        if (baseline := served.version.report.baseline) is not None:
+            yield f"{path}/baseline", _cut(json.loads(to_json(baseline)))
+        yield self._vectors(owner, reference, MAX_VECTORS)
+        with suppress(NotFoundError):
+            diagnostics = json.loads(to_json(self.catalogue.diagnostics(owner, reference)))
+            yield f"{path}/diagnostics", _cut(diagnostics, MAX_STEPS)
+        if isinstance(served.model, ImageModel):
+            content = image_bytes(served.model.image(), "image/png", peak=served.model.peak)
+            yield "image", f"data:image/png;base64,{b64encode(content).decode()}"
+        if places and served.model.target is not None:
+            yield f"v1/datasets/{served.version.report.dataset_id}/rows", _places(served, places)
+            yield self._vectors(owner, reference, MAX_PLACES)
+
+    def _vectors(self, owner: str, reference: Reference, limit: int) -> tuple[str, Json]:
+        page = self.catalogue.vectors(owner, reference, limit=limit, after=None, sort="weight")
+        content = _VECTORS.dump_python(Page.of(page.items, None), mode="json")
+        return f"{path_of(reference)}/relevance-vectors?sort=weight&limit={limit}", _cut(content, MAX_PLACES)
+
+    def _rows(self, owner: str, served: ServedVersion, size: int) -> Sequence[Row]:
+        """Return at most so many rows of the training data, none where that is gone."""
+        try:
+            return self.datasets.sample(owner, served.version.report.dataset_id, size=size)
+        except NotFoundError:
+            return ()
+
+
+def _predictions(served: ServedVersion, averaged: Sequence[Row], places: Sequence[Row]) -> Iterator[tuple[str, Json]]:
+    """Yield predictions by the names of their members; they are charged as predicted rows."""
+    slices = slices_of(served)
+    charge_rows(slices.rows)
+    yield "slices", _rounded(_cut(_SLICES.dump_python(slices.kept, mode="json")))
+    if (surface := surface_of(served)) is not None:
+        charge_rows(NODES * NODES)
+        yield "surface", _rounded(json.loads(to_json(surface)))
+    known = predictable_rows(served, places) if served.model.target is None else None
+    if known and (placed := component_rows(served, known)):
+        charge_rows(len(known.numbers))
+        yield "components", _rounded(placed)
+    rows = predictable_rows(served, averaged)
+    if rows and (effects := effects_of(served, rows, [one.input for one in slices.kept])):
+        charge_rows(effects.predicted)
+        yield "effects", _rounded(_cut(json.loads(to_json(effects))))
+
+
+def path_of(reference: Reference) -> str:
+    """Return the path of a version."""
+    return f"v1/models/{reference.model}/versions/{reference.version}"
+
+
+def _has_places(served: ServedVersion) -> bool:
+    """Return whether rows of the data have places in a figure: of one or two numbers, and of components."""
+    return len(served.number_names) in (1, 2) or isinstance(served.version.report, ComponentsReport)
+
+
+def _places(served: ServedVersion, rows: Sequence[Row]) -> Json:
+    """Return the rows without the columns that no figure draws."""
+    target = served.model.target
+    names = [*served.number_names, *(() if target is None else target[:1])]
+    items: list[Json] = [{"row": row.number, "cells": {name: row.cells.get(name) for name in names}} for row in rows]
+    return {"items": items, "has_more": False, "after": None}
+
+
+def _cut(value: Json, max_items: int = MAX_ITEMS) -> Json:
+    """Return a value whose lists, at any depth, have at most so many items, objects MAX_ITEMS and texts MAX_TEXT."""
+    match value:
+        case dict():
+            return {name: _cut(member, max_items) for name, member in [*value.items()][:MAX_ITEMS]}
+        case list():
+            return [_cut(item, max_items) for item in value[:max_items]]
+        case str() if len(value) > MAX_TEXT:
+            return f"{value[:MAX_TEXT]}…"
+        case _:
+            return value
+
+
+def bounded_version(version: Version) -> Members:
+    """Return the version with bounded lists, of widths with the shortest; lists of numbers are whole."""
+    out = version_out(version)
+    if isinstance(out, SupervisedVersionOut):
+        widths = sorted(out.hyperparameters.widths, key=attrgetter("width"))[:MAX_ITEMS]
+        out = out.model_copy(update={"hyperparameters": replace(out.hyperparameters, widths=tuple(widths))})
+    members: Members = out.model_dump(mode="json", exclude={"inputs": {"__all__": {"categories"}}})
+    limits = dict.fromkeys(("class_rows", "path", "variances"), sys.maxsize) | {"members": MAX_PER_MEMBER}
+    return {name: _cut(value, limits.get(name, MAX_ITEMS)) for name, value in members.items()}
+
+
+def _origin(lineage: Lineage, model: Model) -> Members:
+    """Return where the version is from, and what was added to it."""
+    found = lineage_record(lineage)
+    aliases: list[Json] = [alias for alias, number in sorted(model.aliases.items()) if number == found.version]
+    return {
+        "dataset": found.dataset.name,
+        "digest": found.dataset.digest,
+        "imported": None if found.imported is None else f"{found.imported.model}, version {found.imported.version}",
+        "software": found.software_version,
+        "aliases": aliases[:MAX_ITEMS],
+        "description": lineage.version.annotation.description,
+    }
+
+
+def _summary(version: Version) -> Summary:
+    """Return the same in short, as texts."""
+    report = version.report
+    plan, metrics = report.plan, report.metrics if isinstance(report, SupervisedReport) else {}
+    facts = [
+        ("Task", report.task),
+        *([] if plan.target is None else [("Target", plan.target)]),
+        ("Inputs", f"{len(plan.inputs):,}"),
+        ("Rows", f"{report.rows:,}"),
+        ("Functions", f"{report.functions:,}"),
+        ("Created", f"{version.created_at:%Y-%m-%d %H:%M} UTC"),
+        ("SHA-256 of the data", report.dataset_digest),
+    ]
+    measured = {title: metrics[name] for name, title in MEASURED.items() if name in metrics}
+    return Summary(f"{version.model}, version {version.number}", facts, measured)
+
+
+def _rounded(value: Json) -> Json:
+    """Return a value whose numbers, at any depth, have few digits."""
+    match value:
+        case dict():
+            return {name: _rounded(member) for name, member in value.items()}
+        case list():
+            return [*map(_rounded, value)]
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case _:
+            return value
+
+
+def _size(value: Json) -> int:
+    return len(embedded_json(value).encode())
