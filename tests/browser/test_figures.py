@@ -153,18 +153,18 @@ def test_effects_are_profiles_over_a_sample_of_the_data_the_strongest_first(fill
     page.on("request", lambda one: sent.append(one.post_data_json) if one.url.endswith("/profile") else None)
     filled_visit.open("models/kiosk/versions/1")
     effects = page.locator("section.effects")
-    expect(effects.locator("figure")).to_have_count(3)
+    expect(effects.locator("figure.effect")).to_have_count(3)
     assert effects.locator("h3").first.inner_text() == "temperature"
-    expect(effects.locator("section > .note").or_(effects.locator("> .note"))).to_contain_text("100 rows of the data")
+    expect(effects.locator("> .note")).to_contain_text("100 rows of the data")
     (body,) = [one for one in sent if one["inputs"] == ["temperature"]]
     answer = page.request.post(f"{filled_visit.url}/v1/models/kiosk/versions/1/profile", data=body).json()
     assert (answer["rows"], answer["band"], len(answer["points"])) == (100, "mean", 25)
-    rows = table(effects.locator("figure").first)
+    rows = table(effects.locator("figure.effect").first)
     assert len(rows) == 25
     assert float(rows[0][1]) == pytest.approx(answer["points"][0]["mean"], rel=1e-3)
     assert float(rows[-1][3]) == pytest.approx(answer["points"][-1]["band"]["upper"], rel=1e-3)
-    assert effects.locator("figure").first.locator("path.single").count() == 10
-    assert effects.locator("figure").first.locator(".rug").count() > 5
+    assert effects.locator("figure.effect").first.locator("path.single").count() == 10
+    assert effects.locator("figure.effect").first.locator(".rug").count() > 5
 
 
 def test_of_a_thousand_columns_a_dozen_are_drawn_and_others_are_found_by_name(service: Trained, look: Visit) -> None:
@@ -173,13 +173,13 @@ def test_of_a_thousand_columns_a_dozen_are_drawn_and_others_are_found_by_name(se
     page.on("request", lambda one: sent.append(one.url) if one.url.endswith("/profile") else None)
     look.open(service.address(WIDTHS))
     effects = page.locator("section.effects")
-    expect(effects.locator("figure")).to_have_count(MAX_FIGURES)
+    expect(effects.locator("figure.effect")).to_have_count(MAX_FIGURES)
     assert len(sent) == MAX_FIGURES
     expect(effects.locator(".chosen")).to_contain_text(f"The first 12 of {WIDE - 1} inputs")
     assert effects.locator("h3").first.inner_text() == "column 700"
     page.get_by_label("Filter inputs").last.wait_for()
     effects.get_by_label("Filter inputs").fill("column 99")
-    expect(effects.locator("figure")).to_have_count(11)
+    expect(effects.locator("figure.effect")).to_have_count(11)
     expect(effects.locator(".chosen")).to_contain_text("11 of 11 with this name")
     assert page.evaluate("performance.memory.usedJSHeapSize") < 200_000_000
 
@@ -188,14 +188,14 @@ def test_without_its_dataset_a_version_has_effects_of_the_ends_of_the_data(servi
     look.open(service.address(GONE))
     effects = look.page.locator("section.effects")
     expect(effects).to_contain_text("The dataset is gone")
-    expect(effects.locator("figure")).to_have_count(3)
+    expect(effects.locator("figure.effect")).to_have_count(3)
 
 
 def test_dates_and_missing_values_have_their_place(service: Trained, look: Visit) -> None:
     look.open(service.address(DATES))
     effects = look.page.locator("section.effects")
-    expect(effects.locator("figure")).to_have_count(2)
-    dates = effects.locator("figure", has=look.page.get_by_role("heading", name="day", exact=True))
+    expect(effects.locator("figure.effect")).to_have_count(2)
+    dates = effects.locator("figure.effect", has=look.page.get_by_role("heading", name="day", exact=True))
     expect(dates.locator("svg text", has_text=re.compile(r"^2025-\d\d-\d\d$")).first).to_be_visible()
     rows = table(plot(look, "Against load"))
     assert rows[-1][0] == "missing"
