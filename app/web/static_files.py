@@ -2,7 +2,9 @@
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +13,7 @@ from app.http.conditional_requests import tag_of
 
 FOLDER = Path(__file__).with_name("page")
 INDEX = "index.html"
+MAIN = "main.js"
 MEDIA_TYPES: Mapping[str, str] = {
     ".css": "text/css; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
@@ -21,6 +24,8 @@ MEDIA_TYPES: Mapping[str, str] = {
     ".txt": "text/plain; charset=utf-8",
 }
 """The media types of the files by suffix; a file with another suffix is not served."""
+
+_STATIC_IMPORT = re.compile(r"""\b(?:import|export)\b[^;"'()]*["'](\.{1,2}/[^"']+)["']""")
 
 
 @dataclass(frozen=True)
@@ -51,12 +56,28 @@ class Page:
     def index(self, prefix: str) -> str:
         """Return the document of the page whose files are served below a path.
 
-        All modules are named in it, so that a browser requests them at once rather than import by import.
+        All modules of a first view are named in it, so that a browser requests them at once rather than import by
+        import; those that a view imports when it is opened are not.
         """
-        modules = sorted(name for name in self.files if name.endswith(".js"))
+        modules = sorted({MAIN, *self.imported(MAIN)})
         preloads = "\n".join(f'  <link rel="modulepreload" href="{prefix}/{name}">' for name in modules)
         document = self.files[INDEX].content.decode()
         return document.replace("  <!-- modules -->", preloads).replace("{files}", prefix)
+
+    def imported(self, module: str) -> set[str]:
+        """Return the modules that a module and those in turn import statically."""
+        found: set[str] = set()
+        remaining = [module]
+        while remaining:
+            new = {*self._imports(remaining.pop())} - found
+            found |= new
+            remaining.extend(new)
+        return found
+
+    def _imports(self, module: str) -> Iterator[str]:
+        folder = posixpath.dirname(module)
+        for path in _STATIC_IMPORT.findall(self.files[module].content.decode()):
+            yield posixpath.normpath(posixpath.join(folder, path))
 
 
 @cache

@@ -15,9 +15,12 @@ from tests.packaging.wheels import ROOT
 
 FOLDER = ROOT / "docs" / "pictures" / "page"
 THEMES: tuple[Theme, ...] = ("light", "dark")
-VIEWS = ("home", "dataset", "train", "job", "version", "classes")
+VIEWS = (
+    *("home", "dataset", "train", "job", "version", "classes"),
+    *("model", "compare", "promote", "promotion", "evaluation", "batch", "prediction"),
+)
 PHONE = 390
-MAX_BYTES = 100_000
+MAX_BYTES = 120_000
 
 
 def main() -> None:
@@ -43,7 +46,7 @@ def photograph(service: Filled) -> None:
                     visit.open(service.views[view])
                     take(visit.page, f"{view}-{theme}")
         with visiting(browser, service.url, width=PHONE) as visit:
-            for view in ("home", "version"):
+            for view in ("home", "version", "compare"):
                 visit.open(service.views[view])
                 take(visit.page, f"{view}-phone")
         browser.close()

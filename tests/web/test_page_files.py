@@ -53,8 +53,24 @@ def test_the_document_has_no_inline_script_or_style_and_loads_the_page_alone() -
 
 
 def test_all_that_a_first_visit_loads_is_small() -> None:
-    loaded = [file for name, file in page().files.items() if name.endswith((".js", ".css", ".html", ".svg"))]
-    assert 20_000 < sum(len(file.compressed) for file in loaded) < MAX_FIRST_LOAD
+    names = {name for name in page().files if f'"/page/1/{name}"' in page().index("/page/1")}
+    assert {"main.js", "page.css", "vendor/preact.js", "views/home.js"} <= names
+    size = sum(len(page().files[name].compressed) for name in {"index.html", *names})
+    assert 20_000 < size < MAX_FIRST_LOAD
+
+
+def test_a_view_that_is_imported_when_it_is_opened_is_no_part_of_the_first_visit() -> None:
+    first = {"main.js", *page().imported("main.js")}
+    later = {name for name in page().files if name.endswith(".js")} - first
+    dynamic = [
+        (FOLDER / name).parent / path
+        for name in first
+        for path in re.findall(r'import\("([^"]+)"\)', (FOLDER / name).read_text())
+        if not (FOLDER / name).read_text().partition(f'import("{path}")')[0].endswith("{")  # a type
+    ]
+    opened = {path.resolve().relative_to(FOLDER).as_posix() for path in dynamic} - first
+    assert "views/version.js" in opened
+    assert later == opened.union(*(page().imported(name) for name in opened)) - first
 
 
 def test_files_of_others_are_those_of_the_manifest_with_their_licences() -> None:
