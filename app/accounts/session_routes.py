@@ -11,6 +11,7 @@ from app.http.authentication import SESSION
 from app.http.dependencies import ServicesDependency, principal_of
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import problems
+from app.http.projects import HEADER
 from app.http.session_cookies import check_own_page, expired_cookies, session_cookie, session_of
 from app.identity import Principal
 from relevance_bayes.types.errors import NotFoundError
@@ -33,9 +34,14 @@ def create(request: Request, services: ServicesDependency, response: Response) -
 
     With `Relevance-Project`, requests with the session act in that project unless they name another. The session ends
     after `RELEVANCE_SESSION_SECONDS`, or with the key or token if that is earlier.
+
+    A request with a session instead of a key, and with `Relevance-Project`, replaces the session by one that acts in
+    that project and ends at the same time.
     """
     check_own_page(request.scope, needs_origin=False)
-    secret, principal = services[Sessions].create(principal_of(request))
+    current = principal_of(request)
+    is_switch = current.is_session and HEADER in request.headers
+    secret, principal = services[Sessions].create(current, replaced=session_of(request.scope) if is_switch else None)
     seconds = ceil((principal.expires_at or 0.0) - time.time())
     response.headers["Set-Cookie"] = session_cookie(request.scope, secret, seconds=seconds)
     return _shown(principal, response)

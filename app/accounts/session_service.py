@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from app.accounts.records import digest
 from app.accounts.session_repository import SessionRepository
-from app.database.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import Principal
 
@@ -18,14 +18,15 @@ class Sessions:
     transaction: OpenTransaction
     seconds: float
 
-    def create(self, principal: Principal) -> tuple[str, Principal]:
+    def create(self, principal: Principal, *, replaced: bytes | None = None) -> tuple[str, Principal]:
         """Create a session of a principal, and return its secret and its principal.
 
-        It acts in the same project, and ends no later than the principal's key or token. Raises ConflictError where
-        there is none, or it has expired, and for a session, which can't extend itself.
+        It acts in the same project, and ends no later than the principal's key, token or session: a session can't
+        extend itself, it can only be `replaced`, by one in another project. Raises ConflictError where there is no
+        credential, or it has expired or ended, and for a session that is not replaced.
         """
-        if principal.is_session:
-            raise ConflictError("Expected an API key or token in `Authorization`, got a session alone.")
+        if principal.is_session and replaced is None:
+            raise ConflictError("Expected an API key or token in `Authorization`, or a project; got a session alone.")
         if principal.key_id is None and principal.expires_at is None:
             raise ConflictError("The service needs no API key, and requests need no session.")
         secret = secrets.token_urlsafe(32)
@@ -36,9 +37,17 @@ class Sessions:
                 expires_at = min(expires_at, datetime.fromtimestamp(principal.expires_at, UTC))
             if expires_at <= now:
                 raise ConflictError("The API key or token has expired.")
+            if replaced is not None:
+                self._replace(tx, replaced)
             SessionRepository(tx).add(digest(secret.encode()), principal, expires_at)
             tx.record("session.created", principal.credential.owner, "/v1/session", expires_at=expires_at.isoformat())
         return secret, replace(principal, expires_at=expires_at.timestamp(), is_session=True)
+
+    @staticmethod
+    def _replace(tx: Transaction, secret: bytes) -> None:
+        if (owner := SessionRepository(tx).end(digest(secret))) is None:
+            raise ConflictError("The session has ended.")
+        tx.record("session.ended", owner, "/v1/session")
 
     def end(self, secret: bytes) -> None:
         """End a session, if it is there. Each API process refuses it within two seconds."""

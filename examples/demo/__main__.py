@@ -43,6 +43,7 @@ def next_steps(database: Path, data: Path) -> list[tuple[str, str]]:
         (f".venv/bin/relevance predict sinc {data}", "predictions for the rows of a file"),
         (".venv/bin/relevance train YOUR.csv --target COLUMN", "a model of your own data"),
         ("http://127.0.0.1:8000/docs", "every call of the API"),
+        ("http://127.0.0.1:8000/#/models", "the page in a browser: these models, their fits, predictions by clicks"),
     ]
 
 

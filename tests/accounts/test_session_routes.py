@@ -132,7 +132,9 @@ def test_a_session_is_created_shown_and_ended(parts: SmallParts, locked: TestCli
     assert (got.status_code, got.json(), got.headers["Cache-Control"]) == (200, shown, "no-store")
     assert got.headers.get_list("vary") == ["relevance-project", "cookie"]
     again = locked.post("/v1/session", headers=OWN_PAGE)
-    assert_problem(again, "conflict", "Expected an API key or token in `Authorization`, got a session alone.")
+    assert_problem(
+        again, "conflict", "Expected an API key or token in `Authorization`, or a project; got a session alone."
+    )
     assert locked.delete("/v1/session").status_code == 403
     ended = locked.delete("/v1/session", headers=OWN_PAGE)
     assert (ended.status_code, ended.content) == (204, b"")

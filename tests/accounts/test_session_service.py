@@ -61,6 +61,23 @@ def test_nothing_is_exchanged_but_a_key_or_token_that_is_valid(sessions: Session
             sessions.create(principal)
 
 
+def test_a_session_that_replaces_another_ends_when_that_would_have_and_only_once(
+    parts: SmallParts, sessions: Sessions
+) -> None:
+    secret, principal = sessions.create(OF_TOKEN)
+    other = principal.acting_in("vision", frozenset({"read"}))
+    replacing, created = sessions.create(other, replaced=secret.encode())
+    assert created.expires_at == principal.expires_at
+    with parts.transaction() as tx:
+        stored = SessionRepository(tx).principals()
+    assert {one.owner for one in stored.values()} == {"vision"}
+    assert digest(replacing.encode()) in stored
+    with pytest.raises(ConflictError, match="has ended"):
+        sessions.create(other, replaced=secret.encode())
+    with parts.transaction() as tx:
+        assert SessionRepository(tx).principals().keys() == stored.keys()
+
+
 def test_a_session_ends_once(parts: SmallParts, sessions: Sessions) -> None:
     secret, _ = sessions.create(OF_TOKEN)
     for _ in range(2):

@@ -289,6 +289,27 @@ def test_a_session_that_was_made_in_the_own_project_may_act_in_others(
     assert locked.get("/v1/models", headers=headers).status_code == 200
 
 
+def test_a_session_is_replaced_by_one_in_another_project(
+    parts: SmallParts, locked: TestClient, editor: dict[str, str]
+) -> None:
+    first = session(locked, own(editor)) | OWN_PAGE
+    expiry = locked.get("/v1/session", headers=first).json()["expires_at"]
+    assert locked.post("/v1/session", headers=first).status_code == 409
+    foreign = first | PROJECT | {"Sec-Fetch-Site": "cross-site"}
+    assert locked.post("/v1/session", headers=foreign).status_code == 403
+    second = session(locked, first | PROJECT) | OWN_PAGE
+    shown = locked.get("/v1/session", headers=second).json()
+    assert (shown["owner"], shown["subject"], shown["expires_at"]) == ("local", "vision", expiry)
+    assert locked.get("/v1/models/small", headers=second).status_code == 200
+    assert locked.get("/v1/session", headers=first).status_code == 401
+    third = session(locked, second | {"Relevance-Project": "vision"}) | OWN_PAGE
+    shown = locked.get("/v1/session", headers=third).json()
+    assert (shown["owner"], shown["expires_at"]) == ("vision", expiry)
+    assert locked.get("/v1/session", headers=second).status_code == 401
+    parts.members.remove("local", "vision")
+    assert is_missing_project(locked.post("/v1/session", headers=third | PROJECT))
+
+
 def test_jobs_and_webhooks_of_a_former_member_stay_until_the_project_removes_them(
     parts: SmallParts, locked: TestClient, owner: dict[str, str], editor: dict[str, str]
 ) -> None:

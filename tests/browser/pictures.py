@@ -15,7 +15,10 @@ from tests.packaging.wheels import ROOT
 
 FOLDER = ROOT / "docs" / "pictures" / "page"
 THEMES: tuple[Theme, ...] = ("light", "dark")
-VIEWS = ("home", "dataset", "train", "job", "version", "classes")
+VIEWS = (
+    *("home", "dataset", "train", "job", "version", "classes"),
+    *("model", "compare", "promote", "promotion", "evaluation", "batch", "prediction"),
+)
 SECTIONS = {
     "effects": ("version", "Effects of the inputs"),
     "reliability": ("version", "Reliability"),
@@ -56,7 +59,7 @@ def photograph(service: Filled) -> None:
                     visit.open(service.views[view])
                     take_section(visit.page, heading, f"{name}-{theme}")
         with visiting(browser, service.url, width=PHONE) as visit:
-            for view in ("home", "version"):
+            for view in ("home", "version", "compare"):
                 visit.open(service.views[view])
                 take(visit.page, f"{view}-phone")
         browser.close()

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from relevance_bayes.client import Relevance, connect
 from tests.browser.conftest import url_of
-from tests.browser.data import KIOSK
+from tests.browser.data import KIOSK, LATER
 from tests.browser.visits import Visit, visiting
 from tests.end_to_end.deployment import Api, Deployment
 from tests.keys import add_key
@@ -29,6 +30,59 @@ def wait_for_the_version(visit: Visit) -> None:
     visit.page.get_by_role("link", name=re.compile(r"Look at version \d+")).click(timeout=60_000)
     visit.page.locator(".curve").wait_for()
     visit.settled()
+
+
+def promote_and_predict(visit: Visit, service: Relevance, model: str) -> None:
+    """From a second version on by clicks: alias, promotion with its figures, batch prediction, download."""
+    page = visit.page
+    page.get_by_role("link", name="Datasets", exact=True).click()
+    choose_file(visit, LATER)
+    expect(page.locator("h1")).to_have_text("kiosk-later")
+    later = page.url.rpartition("/")[2]
+
+    page.get_by_role("link", name="Models", exact=True).click()
+    page.get_by_role("link", name=model, exact=True).click()
+    page.get_by_role("link", name="Version 1", exact=True).click()
+    page.get_by_role("link", name="Set an alias").click()
+    page.get_by_label("Alias", exact=True).fill("champion")
+    expect(page.get_by_label("Version", exact=True)).to_have_value("1")
+    page.get_by_label("Reason", exact=True).fill("The first.")
+    page.get_by_role("button", name="Set", exact=True).click()
+    expect(page.get_by_role("region", name="Aliases").get_by_role("row", name="champion")).to_contain_text("The first.")
+
+    page.get_by_role("link", name="Version 2", exact=True).click()
+    page.get_by_role("link", name="Promote").click()
+    expect(page.get_by_text("Points to version 1 now.")).to_be_visible()
+    page.get_by_label("Dataset", exact=True).select_option(label="kiosk-later, 60 rows")
+    page.get_by_role("button", name="Compare, and move the alias if it is better").click()
+    expect(page.locator("h1")).to_have_text(f"Promotion of {model}")
+    expect(page.locator("main .state")).to_have_text("succeeded", timeout=60_000)
+    result = service.promotions.get(page.url.rpartition("/")[2]).result
+    assert result is not None
+    assert result.improvement is not None
+    assert result.improvement.rows == 60
+    expect(page.get_by_text(result.reason)).to_be_visible()
+    outcome = "points to version 2 now." if result.moved else "was not moved."
+    expect(page.locator(".verdict")).to_have_text(f"The alias champion {outcome}")
+    lower, upper = (f"{end:.4g}".replace("-", "−") for end in (result.improvement.lower, result.improvement.upper))
+    expect(page.locator(".interval figcaption")).to_contain_text(f"between {lower} and {upper} with 95 % confidence")
+
+    page.get_by_role("link", name=f"{model}, version 2").click()
+    page.get_by_role("link", name="Predict a dataset").click()
+    page.get_by_label("Dataset", exact=True).select_option(later)
+    page.get_by_text("Options: the format").click()
+    page.get_by_role("checkbox", name="litres").check()
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.locator("h1")).to_have_text(f"Batch prediction of {model}")
+    with page.expect_download(timeout=60_000) as downloading:
+        page.get_by_role("link", name=re.compile("Download .* of CSV")).click(timeout=60_000)
+    downloaded = downloading.value.path().read_text()
+    assert downloading.value.suggested_filename.endswith(".csv")
+    assert downloaded.splitlines()[0].startswith('"litres","mean"')
+    assert downloaded.count("\n") == 61
+    expect(page.get_by_role("region", name="First rows").locator("tbody tr")).to_have_count(20)
+    first = downloaded.splitlines()[1].partition(",")[0]
+    expect(page.get_by_role("region", name="First rows").locator("tbody td").first).to_have_text(f"{float(first):.1f}")
 
 
 def test_a_table_is_uploaded_trained_and_predicted(visit: Visit, api: Api) -> None:
@@ -83,43 +137,41 @@ def test_a_table_is_uploaded_trained_and_predicted(visit: Visit, api: Api) -> No
     expect(page.get_by_role("row", name=re.compile("Training kiosk succeeded"))).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("kiosk litres RMSE"))).to_be_visible()
 
+    page.goto(f"{visit.url}/#/train/{dataset.id}?target=litres")
+    page.get_by_text("Options: by default").click()
+    page.get_by_label("Effort").select_option("quick")
+    page.get_by_role("checkbox", name="holiday").uncheck()
+    button.click()
+    wait_for_the_version(visit)
+    assert visit.title() == "kiosk, version 2"
+    promote_and_predict(visit, api.calls, "kiosk")
+
 
 def test_the_keyboard_alone_is_enough(visit: Visit, api: Api) -> None:
     api.calls.upload(KIOSK, name="typed")
     visit.open("datasets")
     page = visit.page
 
-    def focus(name: str) -> None:
-        """Press Tab until the element of this name has the focus, and see that it shows."""
-        for _ in range(40):
-            page.keyboard.press("Tab")
-            found = page.evaluate("""(({ ariaLabel, labels, innerText }) =>
-                ariaLabel ?? labels?.[0]?.innerText ?? innerText)(document.activeElement)""")
-            if found.strip() == name:
-                assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", name
-                return
-        raise AssertionError(f"no element {name!r} can be reached")
-
-    focus("Skip to the content")
+    visit.focus("Skip to the content")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
-    focus("typed")
+    visit.focus("typed")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("typed")
     assert page.evaluate("document.activeElement.id") == "main"
-    focus("Train a model")
+    visit.focus("Train a model")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Train a model")
-    focus("Column to predict")
+    visit.focus("Column to predict")
     page.keyboard.type("litres")
-    focus("Train")
+    visit.focus("Train")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Training of typed")
     page.get_by_role("link", name="Look at version 1").wait_for(timeout=60_000)
-    focus("Look at version 1")
+    visit.focus("Look at version 1")
     page.keyboard.press("Enter")
     expect(page.locator(".verdict")).to_be_visible()
-    focus("temperature, slider")
+    visit.focus("temperature, slider")
     before = page.locator(".outcome .value").inner_text()
     page.keyboard.press("PageUp")
     expect(page.locator(".outcome .value")).not_to_have_text(before)
@@ -130,6 +182,7 @@ def test_with_keys_the_page_logs_in_and_out(browser: Browser, deployment: Deploy
     shutil.copyfile(KIOSK, table)
     add_key(deployment.database_url, KEY)
     guarded = deployment.api()
+    service = connect(url_of(guarded), api_key=KEY)
     with visiting(browser, url_of(guarded)) as visit:
         page = visit.page
         page.goto(f"{visit.url}/#/datasets")
@@ -151,6 +204,12 @@ def test_with_keys_the_page_logs_in_and_out(browser: Browser, deployment: Deploy
         expect(page.locator("h1")).to_have_text("Training of guarded")
         wait_for_the_version(visit)
         expect(page.locator(".outcome .value")).to_be_visible()
+        page.get_by_role("link", name="Trained").click()
+        page.get_by_role("button", name="Run again").click()
+        wait_for_the_version(visit)
+        assert visit.title() == "guarded, version 2"
+        promote_and_predict(visit, service, "guarded")
+        service.http.close()
 
         page.get_by_role("button", name="Log out").click()
         expect(page.get_by_label("API key")).to_be_visible()

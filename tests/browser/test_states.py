@@ -108,12 +108,20 @@ def test_while_a_response_is_late_the_page_states_that_it_loads(visit: Visit) ->
     expect(visit.page.get_by_role("heading", name="No model yet")).to_be_visible()
 
 
+CODE = (
+    *("datasets", "dataset", "jobs", "job", "models", "model", "version", "train"),
+    *("compare", "evaluate", "promote", "batch", "evaluation", "promotion", "prediction"),
+)
+
+
 def test_the_code_of_all_views_runs(filled_visit: Visit, filled_service: Filled, tmp_path: Path) -> None:
     commands: list[str] = []
     programs: list[str] = []
-    for view in ("datasets", "dataset", "jobs", "job", "models", "model", "version", "train"):
+    for view in CODE:
         filled_visit.open(filled_service.views[view])
-        filled_visit.page.locator(".code summary").last.click()
+        filled_visit.page.locator(".code summary").first.wait_for()
+        for folded in filled_visit.page.locator(".code summary").all():
+            folded.click()
         curl, program = filled_visit.page.locator("pre").all_inner_texts()[-2:]
         commands.append(f"{curl} --fail-with-body")
         if view != "train":  # a training takes its time

@@ -17,6 +17,14 @@ VIEWS = (
     "model",
     "version",
     "classes",
+    "compare",
+    "evaluate",
+    "promote",
+    "batch",
+    "evaluation",
+    "confusion",
+    "promotion",
+    "prediction",
     "missing",
     "nowhere",
 )
@@ -69,6 +77,14 @@ def test_names_that_are_markup_are_shown_as_texts(filled_service: Filled, filled
         "models/markup",
         "models/markup/versions/1",
         "jobs",
+        "models/markup/compare?first=1&second=1",
+        f"models/markup/compare?first={MARKUP[3]}&second=1",
+        f"models/markup/versions/1/evaluate?dataset={filled_service.markup}",
+        f"models/markup/versions/1/promote?alias={MARKUP[0]}&dataset={filled_service.markup}&groups={MARKUP[2]}",
+        f"models/markup?version={MARKUP[0]}",
+        f"batch?model=markup&version=1&dataset={filled_service.markup}",
+        f"batch?model={MARKUP[0]}&version={MARKUP[1]}&dataset={MARKUP[2]}",
+        f"jobs/prediction/{filled_service.markup_prediction}",
         f"models/{MARKUP[0]}",
         f"train/{filled_service.markup}?target={MARKUP[0]}",
     ):
@@ -81,6 +97,10 @@ def test_names_that_are_markup_are_shown_as_texts(filled_service: Filled, filled
     assert filled_visit.title() == MARKUP[1]
     for name in (MARKUP[0], *MARKUP[2:]):
         assert page.get_by_role("rowheader", name=name, exact=True).count() == 1, name
+    filled_visit.open("models/markup")
+    expect(page.get_by_role("cell", name=MARKUP[0], exact=True)).to_be_visible()
+    filled_visit.open(f"jobs/prediction/{filled_service.markup_prediction}")
+    expect(page.get_by_role("columnheader", name=MARKUP[2], exact=True)).to_be_visible()
     filled_visit.open("models/markup/versions/1")
     expect(page.locator(".outcome")).to_contain_text(MARKUP[0])
 

@@ -19,7 +19,7 @@ VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 """
-EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|404|409|422)")
+EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|404|409|412|422)")
 """The console's line for a problem, which the page shows in words."""
 
 
@@ -38,7 +38,7 @@ class Visit:
         """Record messages, errors and dialogs, and requests to other origins."""
         self.page.on("console", self._console)
         self.page.on("pageerror", self._error)
-        self.page.on("dialog", self._dialog)
+        self.page.on("dialog", self.on_dialog)
         self.page.on("request", self._request)
 
     def open(self, address: str = "") -> None:
@@ -61,6 +61,18 @@ class Visit:
         found = self.page.evaluate("async (options) => (await axe.run(options)).violations", options)
         return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
+    def focus(self, name: str) -> None:
+        """Press Tab until the element of this name has the focus, and check that it shows."""
+        for _ in range(60):
+            self.page.keyboard.press("Tab")
+            found = self.page.evaluate("""(({ ariaLabel, labels, innerText }) =>
+                ariaLabel ?? labels?.[0]?.innerText ?? innerText)(document.activeElement)""")
+            if found.strip() == name:
+                outline = self.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+                assert outline != "none", name
+                return
+        raise AssertionError(f"no element {name!r} can be reached")
+
     def overflow(self) -> int:
         """The pixels by which the document is wider than the window."""
         return int(self.page.evaluate("document.scrollingElement.scrollWidth - window.innerWidth"))
@@ -73,7 +85,8 @@ class Visit:
     def _error(self, error: Error) -> None:
         self.wrong.append(f"error: {error}")
 
-    def _dialog(self, dialog: Dialog) -> None:
+    def on_dialog(self, dialog: Dialog) -> None:
+        """Accept a question, and record any other dialog."""
         if dialog.type == "confirm":
             dialog.accept()
         else:

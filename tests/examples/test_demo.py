@@ -34,6 +34,7 @@ def test_the_demo_shows_what_was_learned_and_can_be_run_again(tmp_path: Path) ->
     for picture in ("sinc.png", "ripley.png", "friedman.png", "heights.png"):
         assert (tmp_path / "demo-output" / picture).read_bytes().startswith(b"\x89PNG")
         assert picture in first
+    assert first.splitlines()[-1].strip().startswith("http://127.0.0.1:8000/#/models ")
     second = run_demo(tmp_path)
     assert "sinc, version 2" in second
     learned = [line for line in first.splitlines() if "log evidence" in line and "nats" in line]

@@ -71,6 +71,28 @@ export const get = (path, signal) => request("GET", path, { signal });
 /** @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
 export const post = (path, body, signal) => request("POST", path, { body, signal });
 
+/** A resource with its entity tag; raises Problem. @param {string} path @returns {Promise<{ data: any, tag: string | null }>} */
+export async function tagged(path) {
+  const response = await responseTo(path, { Accept: "application/json" });
+  return { data: contentOf(response.status, await response.text()), tag: response.headers.get("ETag") };
+}
+
+/**
+ * The first bytes of a file as a text; raises Problem.
+ * @param {string} path
+ * @param {number} bytes
+ */
+export async function startOf(path, bytes) {
+  const response = await responseTo(path, { Range: `bytes=0-${bytes - 1}` });
+  const text = await response.text();
+  return response.ok ? text : contentOf(response.status, text);
+}
+
+/** @param {string} path @param {Record<string, string>} headers */
+const responseTo = (path, headers) => fetch(ROOT + path, { headers }).catch(() => {
+  throw new Problem(NO_CONNECTION);
+});
+
 /**
  * @param {number} status
  * @param {string} text

@@ -7,7 +7,7 @@ import { Later } from "./parts/later.js";
 import { Mark } from "./parts/mark.js";
 import { Failure, Loading } from "./parts/states.js";
 import { ThemeSwitch } from "./parts/theme.js";
-import { link, useRoute } from "./router.js";
+import { goTo, link, useRoute } from "./router.js";
 import { Login, NeedsKey, Scopes } from "./session.js";
 import { Datasets } from "./views/datasets.js";
 import { DatasetView } from "./views/dataset.js";
@@ -22,19 +22,27 @@ import { Train } from "./views/train.js";
 
 /** The view of a version, whose figures most visits of other views don't need. */
 const versionView = async () => (await import("./views/version.js")).VersionView;
+const batch = async () => (await import("./views/batch.js")).Batch;
+const compare = async () => (await import("./views/compare.js")).Compare;
+const evaluate = async () => (await import("./views/evaluate.js")).Evaluate;
+const promote = async () => (await import("./views/promote.js")).Promote;
+const projectSwitch = async () => (await import("./parts/project-switch.js")).ProjectSwitch;
 
 /** The view of an address, and the section of the navigation that it belongs to. @param {import("./router.js").Route} route */
 function viewOf({ parts, query }) {
-  const [first, second, third, fourth] = parts;
+  const [first, second, third, fourth, fifth] = parts;
   switch (`${first ?? ""}/${parts.length}`) {
     case "/0": return { title: "Home", section: "", view: html`<${Home} />` };
-    case "datasets/1": return { title: "Datasets", section: first, view: html`<${Datasets} />` };
+    case "datasets/1": return { title: "Datasets", section: first, view: html`<${Datasets} query=${query} />` };
     case "datasets/2": return { title: "Dataset", section: first, view: html`<${DatasetView} key=${second} id=${second} />` };
     case "train/2": return { title: "Train", section: "datasets", view: html`<${Train} key=${second} id=${second} query=${query} />` };
     case "jobs/1": return { title: "Jobs", section: first, view: html`<${Jobs} query=${query} />` };
     case "jobs/3": return { title: "Job", section: first, view: html`<${JobView} key=${third} kind=${second} id=${third} />` };
-    case "models/1": return { title: "Models", section: first, view: html`<${Models} />` };
-    case "models/2": return { title: second, section: first, view: html`<${ModelView} key=${second} name=${second} />` };
+    case "models/1": return { title: "Models", section: first, view: html`<${Models} query=${query} />` };
+    case "models/2": return { title: second, section: first, view: html`<${ModelView} key=${second} name=${second} query=${query} />` };
+    case "models/3":
+      if (third !== "compare") break;
+      return { title: `Compare versions of ${second}`, section: first, view: html`<${Later} key=${`${second}/compare`} what="the comparison" load=${compare} name=${second} query=${query} />` };
     case "models/4":
       if (third !== "versions") break;
       return {
@@ -42,6 +50,12 @@ function viewOf({ parts, query }) {
         section: first,
         view: html`<${Later} key=${`${second}/${fourth}`} what="the version" load=${versionView} name=${second} number=${fourth} query=${query} />`,
       };
+    case "models/5": {
+      const load = third === "versions" && { evaluate, promote }[fifth];
+      if (!load) break;
+      return { title: `${fifth === "promote" ? "Promote" : "Evaluate"} ${second}, version ${fourth}`, section: first, view: html`<${Later} key=${`${parts.join("/")}?${query}`} what="the form" load=${load} name=${second} number=${fourth} query=${query} />` };
+    }
+    case "batch/1": return { title: "Predict a dataset", section: first, view: html`<${Later} key=${`batch?${query}`} what="the form" load=${batch} query=${query} />` };
   }
   return { title: "Not found", section: "-", view: html`<${NotFound} />` };
 }
@@ -68,12 +82,12 @@ export function App() {
   if (session === null) return html`<${Header} section="-" /><${Login} onDone=${load} />`;
   const needsKey = session.expires_at !== null;
   return html`<${NeedsKey.Provider} value=${needsKey}><${Scopes.Provider} value=${session.scopes}>
-    <${Frame} session=${session} needsKey=${needsKey} />
+    <${Frame} key=${session.owner} session=${session} needsKey=${needsKey} onSwitched=${() => (goTo(link([])), load())} />
   <//><//>`;
 }
 
-/** @param {{ session: Session, needsKey: boolean }} props */
-function Frame({ session, needsKey }) {
+/** @param {{ session: Session, needsKey: boolean, onSwitched: () => void }} props */
+function Frame({ session, needsKey, onSwitched }) {
   const { title, section, view } = viewOf(useRoute());
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const isFirst = useRef(true);
@@ -89,7 +103,7 @@ function Frame({ session, needsKey }) {
   return html`
     <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => (event.preventDefault(), main.current?.focus())}>Skip to the content</a>
     <${Header} section=${section}>
-      ${needsKey && html`<span class="owner" title="The project in which you act">${session.owner}</span>
+      ${needsKey && html`<${Later} what="projects" load=${projectSwitch} owner=${session.owner} onSwitched=${onSwitched} />
         <button type="button" class="plain" onClick=${logout}>Log out</button>`}
     <//>
     <${Connection} />
@@ -97,7 +111,7 @@ function Frame({ session, needsKey }) {
   `;
 }
 
-const SECTIONS = { "": "Home", datasets: "Datasets", models: "Models", jobs: "Jobs" };
+const SECTIONS = { "": "Home", datasets: "Datasets", models: "Models", batch: "Batch", jobs: "Jobs" };
 
 /** @param {{ section: string, children?: unknown }} props */
 function Header({ section, children }) {

@@ -33,7 +33,8 @@ function Page({ dataset }) {
   return html`
     <div class="title">
       <h1 class="name">${dataset.name}</h1>
-      <a class="button primary" href=${link(["train", dataset.id])}>Train a model</a>
+      <div class="actions"><a class="button" href=${link(["batch"], { dataset: dataset.id })}>Predict it</a>
+        <a class="button primary" href=${link(["train", dataset.id])}>Train a model</a></div>
     </div>
     <p class="note">${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, uploaded ${moment(dataset.created_at)}</p>
     <section><h2>Columns</h2>

@@ -5,21 +5,23 @@ import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { DropZone } from "../parts/drop-zone.js";
 import { Example } from "../parts/example.js";
-import { useMore } from "../parts/more.js";
+import { pageOf, PageLinks } from "../parts/pages.js";
 import { Empty, Shown } from "../parts/states.js";
 import { goTo, link } from "../router.js";
 import { useResource } from "../state.js";
 
 const PATH = "v1/datasets?limit=50";
 
-export function Datasets() {
-  const datasets = useResource(PATH);
+/** @param {{ query: URLSearchParams }} props */
+export function Datasets({ query }) {
+  const path = pageOf(PATH, query);
+  const datasets = useResource(path);
   return html`
     <h1>Datasets</h1>
     <${DropZone} isCompact onUploaded=${(/** @type {any} */ dataset) => goTo(link(["datasets", dataset.id]))} />
     <${Shown} of=${datasets} what="datasets">${(/** @type {any} */ page) =>
-      page.items.length ? html`<${List} page=${page} />` : html`<${None} />`}<//>
-    <${AsCode} path=${PATH} python=${["for dataset in service.datasets():", "    print(dataset.id, dataset.name, dataset.rows)"]} />
+      page.items.length ? html`<${List} items=${page.items} /><${PageLinks} parts=${["datasets"]} query=${query} page=${page} />` : html`<${None} />`}<//>
+    <${AsCode} path=${path} python=${["for dataset in service.datasets():", "    print(dataset.id, dataset.name, dataset.rows)"]} />
   `;
 }
 
@@ -29,9 +31,8 @@ function None() {
   <//>`;
 }
 
-/** @param {{ page: any }} props */
-function List({ page }) {
-  const { items, button } = useMore(PATH, page);
+/** @param {{ items: any[] }} props */
+function List({ items }) {
   const now = Date.now();
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Datasets"><table>
     <caption class="hidden">Datasets</caption>
@@ -41,5 +42,5 @@ function List({ page }) {
       <td class="right">${count(dataset.rows)}</td><td class="right">${count(dataset.columns.length)}</td>
       <td class="right">${age(dataset.created_at, now)}</td>
     </tr>`)}</tbody>
-  </table></div>${button}`;
+  </table></div>`;
 }

@@ -6,11 +6,14 @@ import { duration, moment, number, percent, secondsBetween } from "../format.js"
 import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { isEnded, KINDS, PATHS, Progress, progressText, State } from "../parts/job-row.js";
+import { Later } from "../parts/later.js";
 import { Plan } from "../parts/plan.js";
 import { Empty, Failure, Shown } from "../parts/states.js";
 import { Trace } from "../parts/trace.js";
 import { goTo, link } from "../router.js";
 import { useAction, useClock, useEvents, useResource } from "../state.js";
+
+const jobResult = async () => (await import("../parts/job-result.js")).JobResult;
 
 /** @param {{ kind: string, id: string }} props */
 export function JobView({ kind, id }) {
@@ -44,7 +47,7 @@ function Live({ kind, path, job, set, reload }) {
     ${job.error && html`<${Failure} problem=${{ ...job.error, message: job.error.detail }} />`}
     <${Actions} kind=${kind} path=${path} job=${job} reload=${reload} />
     <${Trace} trace=${trace} />
-    ${kind === "training" && html`<${Plan} job=${job} />`}
+    ${kind === "training" ? html`<${Plan} job=${job} />` : html`<${Later} what="the result" load=${jobResult} kind=${kind} path=${path} job=${job} />`}
     <${AsCode} path=${`${path}?wait=30`} python=${[`job = service.${CLIENTS[kind]}.wait(${JSON.stringify(job.id)})`, "print(job.state, job.version)"]} />
   `;
 }
@@ -95,7 +98,7 @@ function Actions({ kind, path, job, reload }) {
   const isEnding = !hasEnded && job.cancel_requested_at;
   const { version } = job;
   return html`<div class="actions">
-    ${version && job.state === "succeeded" && html`<a class="button primary" href=${link(["models", version.model, "versions", String(version.version)])}>Look at version ${version.version}</a>`}
+    ${version && kind === "training" && job.state === "succeeded" && html`<a class="button primary" href=${link(["models", version.model, "versions", String(version.version)])}>Look at version ${version.version}</a>`}
     ${!hasEnded && html`<button type="button" disabled=${action.isBusy || isEnding} onClick=${() => action.start("cancel")}>${isEnding ? "Is being cancelled" : "Cancel"}</button>`}
     ${hasEnded && html`<button type="button" disabled=${action.isBusy} onClick=${() => action.start("retry")}>${job.state === "succeeded" ? "Run again" : "Retry"}</button>`}
     ${action.problem && html`<${Failure} problem=${action.problem} />`}

@@ -5,7 +5,7 @@ import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { isEnded, JobTable, KINDS } from "../parts/job-row.js";
 import { useLiveJobs } from "../parts/live-jobs.js";
-import { useMore } from "../parts/more.js";
+import { PageLinks } from "../parts/pages.js";
 import { Empty, Shown } from "../parts/states.js";
 import { goTo, link } from "../router.js";
 import { useClock } from "../state.js";
@@ -16,7 +16,8 @@ const STATES = ["queued", "running", "succeeded", "failed", "cancelled"];
 /** @param {{ query: URLSearchParams }} props */
 export function Jobs({ query }) {
   const filters = Object.fromEntries([...query].filter(([name, value]) => (name === "kind" ? KINDS[value] : name === "state" && STATES.includes(value))));
-  const requested = new URLSearchParams(filters).toString();
+  const after = query.get("after");
+  const requested = new URLSearchParams(after ? { ...filters, after } : filters).toString();
   const belongs = (/** @type {any} */ job) => Object.entries(filters).every(([name, value]) => job[name] === value);
   const jobs = useLiveJobs(requested, LIMIT, belongs);
   const path = `v1/jobs?${requested ? `${requested}&` : ""}limit=${LIMIT}`;
@@ -34,16 +35,15 @@ export function Jobs({ query }) {
         ${STATES.map((state) => html`<option>${state}</option>`)}</select></label>
     </div>
     <${Shown} of=${jobs} what="jobs">${(/** @type {any} */ page) =>
-      page.items.length ? html`<${List} key=${path} path=${path} page=${page} />` : html`<${Empty} title="No jobs"><p>Jobs train, evaluate, promote and predict whole datasets.</p><//>`}<//>
+      page.items.length ? html`<${List} jobs=${page.items} /><${PageLinks} parts=${["jobs"]} query=${query} page=${page} />` : html`<${Empty} title="No jobs"><p>Jobs train, evaluate, promote and predict whole datasets.</p><//>`}<//>
     <${AsCode} path=${path} python=${[`for job in service.jobs.all(${given}):`, "    print(job.kind, job.model, job.state)"]} />
   `;
 }
 
-/** @param {{ path: string, page: any }} props */
-function List({ path, page }) {
-  const { items, button } = useMore(path, page);
-  const running = items.filter((job) => !isEnded(job)).length;
+/** @param {{ jobs: any[] }} props */
+function List({ jobs }) {
+  const running = jobs.filter((job) => !isEnded(job)).length;
   const now = useClock(running > 0);
   return html`<p class="hidden" role="status">${counted(running, "job")} not ended</p>
-    <${JobTable} jobs=${items} now=${now} caption="Jobs" />${button}`;
+    <${JobTable} jobs=${jobs} now=${now} caption="Jobs" />`;
 }

@@ -3,27 +3,23 @@
 import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { ModelTable } from "../parts/model-table.js";
-import { useMore } from "../parts/more.js";
+import { pageOf, PageLinks } from "../parts/pages.js";
 import { Empty, Shown } from "../parts/states.js";
 import { link } from "../router.js";
 import { useResource } from "../state.js";
 
 const PATH = "v1/models?limit=20";
 
-export function Models() {
-  const models = useResource(PATH);
+/** @param {{ query: URLSearchParams }} props */
+export function Models({ query }) {
+  const path = pageOf(PATH, query);
+  const models = useResource(path);
   return html`
     <h1>Models</h1>
     <${Shown} of=${models} what="models">${(/** @type {any} */ page) =>
-      page.items.length ? html`<${List} page=${page} />` : html`<${None} />`}<//>
-    <${AsCode} path=${PATH} python=${["for model in service.models():", "    print(model.name, model.latest)"]} />
+      page.items.length ? html`<${ModelTable} models=${page.items} /><${PageLinks} parts=${["models"]} query=${query} page=${page} />` : html`<${None} />`}<//>
+    <${AsCode} path=${path} python=${["for model in service.models():", "    print(model.name, model.latest)"]} />
   `;
 }
 
 const None = () => html`<${Empty} title="No model yet"><p>Choose a <a href=${link(["datasets"])}>dataset</a> and train one.</p><//>`;
-
-/** @param {{ page: any }} props */
-function List({ page }) {
-  const { items, button } = useMore(PATH, page);
-  return html`<${ModelTable} models=${items} />${button}`;
-}

@@ -47,7 +47,7 @@ function Form({ dataset, target: first }) {
     <form onSubmit=${submit} class="stack">
       <${Target} columns=${dataset.columns} target=${target} column=${column} onChange=${choose} />
       <details class="options" onToggle=${(/** @type {any} */ event) => event.currentTarget.open && setOpen(true)}><summary>Options: by default, the service chooses</summary>
-        <${Inputs} columns=${dataset.columns} target=${target} inputs=${options.inputs} onChange=${setInputs} />
+        ${isOpen && html`<${Inputs} columns=${dataset.columns} target=${target} inputs=${options.inputs} onChange=${setInputs} />`}
         ${isOpen && html`<${Options} values=${options} onChange=${setOptions} />`}
       </details>
       <div class="actions"><button class="primary" disabled=${action.isBusy || !column}>Train</button></div>

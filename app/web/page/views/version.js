@@ -7,6 +7,7 @@ import { AsCode } from "../parts/as-code.js";
 import { verdict } from "../parts/metrics.js";
 import { Report } from "../parts/report.js";
 import { Shown } from "../parts/states.js";
+import { VersionRecord } from "../parts/version-record.js";
 import { WhatIf } from "../parts/what-if.js";
 import { ComponentFigures, Components } from "./version/components.js";
 import { Diagnostics } from "./version/diagnostics.js";
@@ -31,13 +32,15 @@ export function VersionView({ name, number, query, Drawn = Predictions }) {
       <h1><${Link} to=${["models", name]}><span class="name">${name}</span><//>, version ${data.version}</h1>
     </div>
     <p class="note">${data.job_id ? html`<${Link} to=${["jobs", "training", data.job_id]}>Trained<//>` : "Imported"} ${moment(data.created_at)}${data.seconds ? ` in ${duration(data.seconds)}` : ""}</p>
+    ${!embedded && html`<${Actions} version=${data} />`}
     ${data.metrics && html`<${Verdict} version=${data} />`}
     ${data.inputs && data.target && html`<${Drawn} version=${data} path=${path} query=${query} />`}
     ${data.target && html`<${Diagnostics} version=${data} path=${path} />`}
     ${data.height && html`<${ImageVersion} version=${data} path=${path} />`}
     ${data.variances && html`<${embedded ? ComponentFigures : Components} version=${data} path=${path} rows=${embedded?.components} />`}
     <${Report} version=${data} path=${path} />
-    ${!embedded && html`<${Actions} version=${data} path=${path} />`}
+    ${!embedded && html`<${VersionRecord} version=${data} path=${path} />`}
+    ${!embedded && html`<${Exports} version=${data} path=${path} />`}
   `}<//>`;
 }
 
@@ -47,7 +50,7 @@ function Link({ to, children }) {
 }
 
 /** @param {{ version: any, path: string }} props */
-function Actions({ version, path }) {
+function Exports({ version, path }) {
   const formats = version.height ? [] : Object.entries(EXPORTS);
   return html`<section><h2>Export</h2><p class="actions"><a class="button" download href=${`${ROOT}${path}/report`}>Report</a>${formats.map(([format, title]) => html`
       <a class="button" download href=${`${ROOT}${path}/export?format=${format}`}>${title}</a>`)}</p></section>
@@ -62,6 +65,17 @@ function Predictions({ version, path, query }) {
     ${hasSurface(version, baseline) && html`<${Surface} version=${version} path=${path} baseline=${baseline} />`}
     ${version.inputs.length > 1 && html`<${Effects} version=${version} path=${path} baseline=${baseline} />`}
   `}<//>`;
+}
+
+/** The actions on a version. @param {{ version: any }} props */
+function Actions({ version }) {
+  const { model, version: number } = version;
+  const to = (/** @type {string} */ action) => link(["models", model, "versions", String(number), action]);
+  return html`<div class="actions">
+    ${version.inputs && html`<a class="button" href=${link(["batch"], { model, version: String(number) })}>Predict a dataset</a>`}
+    ${version.inputs && version.target && html`<a class="button" href=${to("evaluate")}>Evaluate</a><a class="button" href=${to("promote")}>Promote</a>`}
+    <a class="button" href=${link(["models", model], { version: String(number) })}>Set an alias</a>
+  </div>`;
 }
 
 /** @param {{ version: any }} props */

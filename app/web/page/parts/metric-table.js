@@ -1,0 +1,81 @@
+/** Metrics of several versions or rows of data side by side, and the difference of two. */
+
+import { number, percent } from "../format.js";
+import { html } from "../html.js";
+import { metricText, NAMES } from "./metrics.js";
+
+/** Metrics of which more is better; of the others, beside those of no direction, less is. */
+const MORE = new Set(["r2", "auc"]);
+const UNDIRECTED = new Set(["coverage_95", "coverage_50", "coverage_80", "width_95", "rows", "nll_se", "log_loss_se"]);
+
+const OTHERS = {
+  auc: "Area under the ROC curve",
+  ece: "Expected calibration error",
+  coverage_50: "Rows within their 50 % interval",
+  coverage_80: "Rows within their 80 % interval",
+  width_95: "Mean width of the 95 % intervals",
+};
+const { coverage_95, rows, ...FIRST } = NAMES;
+/** @type {Record<string, string>} */
+const TITLES = { ...FIRST, auc: OTHERS.auc, ece: OTHERS.ece, coverage_50: OTHERS.coverage_50, coverage_80: OTHERS.coverage_80, coverage_95, width_95: OTHERS.width_95, rows };
+const POINTS = new Set(["coverage_50", "coverage_80", "coverage_95", "error", "r2"]);
+
+/**
+ * The texts of the figures of a metric, all with the decimals that the greatest of them needs; and that of a difference.
+ * @param {string} name
+ * @param {(number | null | undefined)[]} values
+ */
+function formats(name, values) {
+  const greatest = Math.max(...values.map((value) => Math.abs(value ?? 0)));
+  const isOrdinary = greatest >= 1e-3 && greatest < 1e6 && !POINTS.has(name) && name !== "rows" && !name.endsWith("_se");
+  const digits = Math.max(0, 3 - Math.floor(Math.log10(greatest || 1)));
+  const one = (/** @type {number} */ value) => (isOrdinary ? value.toFixed(digits).replace("-", "−") : POINTS.has(name) ? percent(value) : metricText(name, value));
+  return {
+    of: (/** @type {number | null | undefined} */ value) => (value === undefined || value === null ? "–" : one(value)),
+    change: (/** @type {number} */ value) => `${value > 0 ? "+" : "−"}${POINTS.has(name) ? `${(100 * Math.abs(value)).toFixed(1)} pp` : isOrdinary ? Math.abs(value).toFixed(digits) : number(Math.abs(value))}`,
+  };
+}
+
+/**
+ * Metrics of an evaluation with the names that those of a training have.
+ * @param {any} result
+ * @returns {Record<string, number | null>}
+ */
+export function flat({ metrics, rows }) {
+  const { coverage = [], auc, ...others } = metrics;
+  const shares = coverage.map((/** @type {any} */ one) => [`coverage_${one.percent}`, one.share]);
+  const width = coverage.find((/** @type {any} */ one) => one.percent === 95)?.width;
+  return { ...others, ...(auc && { auc: auc.value }), ...Object.fromEntries(shares), ...(width !== undefined && { width_95: width }), rows };
+}
+
+/**
+ * @param {{ caption: string, columns: { title: unknown, metrics: any }[], isCompared?: boolean }} props
+ * `isCompared`: the difference of the second of two columns from the first is shown.
+ */
+export function MetricTable({ caption, columns, isCompared = false }) {
+  const names = Object.keys(TITLES).filter((name) => columns.some((one) => typeof one.metrics?.[name] === "number"));
+  return html`<div class=${`scroll ${columns.length === 1 ? "narrow" : ""}`} tabindex="0" role="region" aria-label=${caption}><table>
+    <caption class="hidden">${caption}</caption>
+    <thead><tr><th scope="col">Metric</th>${columns.map((one) => html`<th scope="col" class="right">${one.title}</th>`)}
+      ${isCompared && html`<th scope="col" class="right">Difference</th>`}</tr></thead>
+    <tbody>${names.map((name) => html`<${Metric} key=${name} name=${name} values=${columns.map((one) => one.metrics?.[name])} isCompared=${isCompared} />`)}</tbody>
+  </table></div>`;
+}
+
+/** @param {{ name: string, values: any[], isCompared: boolean }} props */
+function Metric({ name, values, isCompared }) {
+  const texts = formats(name, values);
+  return html`<tr><th scope="row">${TITLES[name]}</th>
+    ${values.map((value) => html`<td class="right">${texts.of(value)}</td>`)}
+    ${isCompared && html`<${Difference} name=${name} values=${values} text=${texts.change} />`}</tr>`;
+}
+
+/** @param {{ name: string, values: any[], text: (change: number) => string }} props */
+function Difference({ name, values: [first, second], text }) {
+  if (typeof first !== "number" || typeof second !== "number") return html`<td class="right">–</td>`;
+  const change = second - first;
+  if (change === 0) return html`<td class="right">none</td>`;
+  const isBetter = MORE.has(name) ? change > 0 : change < 0;
+  const grade = UNDIRECTED.has(name) ? "" : isBetter ? "better" : "worse";
+  return html`<td class=${`right ${grade}`}>${text(change)}${grade && html` <small>${grade}</small>`}</td>`;
+}
