@@ -20,10 +20,10 @@ from app.prediction.served_versions import ServedVersions
 from app.prediction.version_routes import image_bytes
 from app.registry.catalogue import Catalogue
 from app.registry.records import Lineage, Model, Version
-from app.registry.schemas import version_out
 from app.registry.schemas.names import lineage_record
-from app.registry.schemas.supervised import SupervisedVersionOut
 from app.tasks.images.prediction import ImageModel
+from app.tasks.schemas.versions import version_out
+from app.tasks.schemas.versions.supervised import SupervisedVersionOut
 from app.web.effects import MAX_AVERAGED, MAX_CELLS, MIN_AVERAGED, effects_of
 from app.web.report_document import MAX_DATA_BYTES, Summary, embedded_json, report_document
 from app.web.sampled_rows import component_rows, predictable_rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.responses import ComponentsJob, ImageJob, Json, SupervisedJob
+from relevance_bayes.client.responses import ComponentsJob, ImageJob, Job, Json, SupervisedJob
 from tests.packaging.wheels import ROOT
 
 TOUR = ROOT / "examples" / "tour"
@@ -41,7 +41,7 @@ class Trained:
 def trained(calls: Relevance, url: str) -> Trained:
     """Train a version of each of the models, and delete the dataset of `gone`."""
     requests = _requests(calls)
-    kinds = {IMAGE: ImageJob, COMPONENTS: ComponentsJob}
+    kinds: dict[str, type[Job]] = {IMAGE: ImageJob, COMPONENTS: ComponentsJob}
     jobs = {model: kinds.get(model, SupervisedJob) for model in requests}
     submitted = [(calls.trainings.submit({"model": model, **requests[model]}, of=of), of) for model, of in jobs.items()]
     for job, of in submitted:
