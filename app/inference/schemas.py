@@ -156,11 +156,6 @@ class InferenceOut(BaseModel):
     model_name: str
     model_version: str
     id: str | None = None
-    parameters: Parameters | None = Field(
-        None,
-        description="`unknown_categories`: the cells with categories that no training row had, as a list in JSON with "
-        "`row`, `column` and `value`. Absent if there are none.",
-    )
     outputs: Sequence[InferenceTensorOut]
 
 
@@ -188,8 +183,7 @@ class InferenceIn(BaseModel):
     parameters: Parameters | None = Field(
         None,
         description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds; "
-        "`row_ids`: the input of texts that has the ids of the rows, by which predictions are recorded; "
-        '`unknown_categories`: "average" or "error", for rows with a category that no training row had.',
+        "`row_ids`: the input of texts that has the ids of the rows, by which predictions are recorded.",
     )
     inputs: Sequence[InferenceTensorIn]
     outputs: Sequence[RequestedOutputIn] | None = Field(None, description="By default all.")

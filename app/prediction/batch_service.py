@@ -108,12 +108,7 @@ class BatchPredictions:
 
 def options_by(request: PredictionRequest) -> PredictOptions:
     """The options of its predictions."""
-    return PredictOptions(
-        request.interval,
-        deciding=request.deciding,
-        components=request.components,
-        unknown_categories=request.unknown_categories,
-    )
+    return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
 
 
 def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion) -> PredictionPlan:

@@ -121,8 +121,8 @@ def _input(column: NumberInput | CategoryInput) -> EncodedInput:
         return EncodedNumber(
             column.name, column.kind, column.shift, column.scale, column.fill, indicator=column.indicator
         )
-    fill, shares = (None if one is None else tuple(one) for one in (column.fill, column.shares))
-    return EncodedCategory(column.name, tuple(column.categories), fill, column.indicator, shares)
+    fill = None if column.fill is None else tuple(column.fill)
+    return EncodedCategory(column.name, tuple(column.categories), fill, indicator=column.indicator)
 
 
 def _target(target: TargetPart) -> EncodedTarget:

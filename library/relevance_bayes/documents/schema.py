@@ -59,7 +59,6 @@ class CategoryInput(Part):
     categories: Annotated[list[str], FIRST_FAULT]
     fill: Vector | None
     indicator: bool
-    shares: Vector | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -157,7 +157,6 @@ def _input(column: EncodedInput) -> NumberInput | CategoryInput:
         categories=list(column.categories),
         fill=None if column.fill is None else list(column.fill),
         indicator=column.indicator,
-        shares=None if column.shares is None else list(column.shares),
     )
 
 

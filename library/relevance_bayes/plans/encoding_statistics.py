@@ -94,9 +94,8 @@ class InputStatistics:
         if column.kind == "category":
             counts = sorted(seen.counts.items())
             total = sum(count for _, count in counts)
-            shares = tuple(count / total for _, count in counts)
-            fill = shares if self._accepts_gaps else None
-            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator, shares)
+            fill = tuple(count / total for _, count in counts) if self._accepts_gaps else None
+            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
         mean = seen.moments.mean
         shift, scale = (mean, seen.moments.sd or 1.0) if self._standardise else (0.0, 1.0)
         return EncodedNumber(column.name, column.kind, shift, scale, mean if self._accepts_gaps else None, indicator)

@@ -31,7 +31,6 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
-    UnknownCategory,
     Variance,
 )
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
@@ -71,7 +70,6 @@ __all__ = [
     "SupervisedJob",
     "SupervisedVersion",
     "TrainingJob",
-    "UnknownCategory",
     "Variance",
     "Version",
     "VersionBase",

@@ -11,7 +11,6 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
-    UnknownCategory,
     Variance,
 )
 from relevance_bayes.types.values import Label
@@ -52,10 +51,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The predictions, in the order of the rows; `covariance` where requested, None where a row has a problem.
-
-    `unknown_categories` are the first cells with categories that no training row had.
-    """
+    """The predictions, in the order of the rows; `covariance` where requested, None where a row has a problem."""
 
     __omits_none__ = True
 
@@ -63,7 +59,6 @@ class Predictions:
     version: int
     predictions: tuple[Prediction, ...]
     covariance: tuple[tuple[float | None, ...], ...] | None = None
-    unknown_categories: tuple[UnknownCategory, ...] | None = None
 
     def _repr_html_(self) -> str:
         names = ("mean", "sd", "lower", "upper", "label", "value", "support", "error")

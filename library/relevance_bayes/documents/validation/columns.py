@@ -31,10 +31,10 @@ def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) ->
 
 def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
     if isinstance(column, EncodedCategory):
-        for name, shares in _shares(column):
-            yield from figure_faults((f"{where}/{name}/{place}", share, SHARE) for place, share in enumerate(shares))
-            if shares and not isclose(sum(shares), 1.0, rel_tol=1e-6):
-                yield Fault("Expected shares that sum to 1.", f"{where}/{name}")
+        shares = column.fill or ()
+        yield from figure_faults((f"{where}/fill/{place}", share, SHARE) for place, share in enumerate(shares))
+        if shares and not isclose(sum(shares), 1.0, rel_tol=1e-6):
+            yield Fault("Expected shares that sum to 1.", f"{where}/fill")
     elif column.kind == "boolean":
         members = (("shift", column.shift), ("scale", column.scale), ("fill", column.fill))
         yield from figure_faults((f"{where}/{name}", value, SHARE) for name, value in members)
@@ -49,16 +49,8 @@ def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
             yield Fault("Expected at least one category, all distinct.", f"{where}/categories")
         if any(not is_label(category) for category in known):
             yield Fault("Expected categories of bounded length without NUL.", f"{where}/categories")
-        for name, shares in _shares(column):
-            if len(shares) != len(known):
-                yield Fault(f"Expected {len(known)} shares, got {len(shares)}.", f"{where}/{name}")
-
-
-def _shares(column: EncodedCategory) -> Iterator[tuple[str, tuple[float, ...]]]:
-    """Yield the members that have a share for each category."""
-    for name, shares in (("fill", column.fill), ("shares", column.shares)):
-        if shares is not None:
-            yield name, shares
+        if column.fill is not None and len(column.fill) != len(known):
+            yield Fault(f"Expected {len(known)} shares, got {len(column.fill)}.", f"{where}/fill")
 
 
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:

@@ -39,15 +39,13 @@ class EncodedCategory:
     """One 0/1 column for each of `categories`, in order.
 
     `fill`, one share for each category, replaces a missing value, None where missing values are refused. With
-    `indicator` a 0/1 column "was missing" follows. `shares` are those of the categories among the training rows, None
-    in versions from before they were kept.
+    `indicator` a 0/1 column "was missing" follows.
     """
 
     name: str
     categories: tuple[str, ...]
     fill: tuple[float, ...] | None
     indicator: bool
-    shares: tuple[float, ...] | None = None
 
     @property
     def width(self) -> int:
@@ -58,12 +56,6 @@ class EncodedCategory:
     def places(self) -> dict[str, int]:
         """Return the index of each category."""
         return {category: place for place, category in enumerate(self.categories)}
-
-    @property
-    def frequencies(self) -> Array:
-        """Return the frequency of each category: its share, and where none is kept the same for all."""
-        known = self.shares or self.fill
-        return np.full(len(self.categories), 1.0 / len(self.categories)) if known is None else np.array(known)
 
 
 EncodedInput = EncodedNumber | EncodedCategory

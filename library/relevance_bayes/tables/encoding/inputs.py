@@ -121,13 +121,12 @@ def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Ind
         if encoded.indicator:
             out[rows[missing], -1] = 1.0
         rows = rows[~missing]
-    known = _listed(encoded.categories) if len(rows) else ""
     for row in rows.tolist():
         code = column.codes[row]
         if code < 0:
             yield _gap_fault(encoded.name, row)
         else:
-            label = quoted(column.labels[code])
+            label, known = quoted(column.labels[code]), _listed(encoded.categories)
             detail = f"`{encoded.name}` is {label}, which did not occur in training; known are {known}."
             yield Fault(detail, row=row, column=encoded.name)
 

@@ -1,7 +1,7 @@
 """Predictions of numbers and classes: from a block of raw columns to results in the user's units."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 
 import numpy as np
@@ -16,11 +16,10 @@ from relevance_bayes.core.one_row import OneRow, one_row
 from relevance_bayes.core.partial_dependence import averages
 from relevance_bayes.core.pool import AnyReady, ReadyPool, has_latent_per_class, likelihood_of, ready_members, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
-from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import (
-    Encoding,
     encode_inputs,
     encode_noise,
     user_variance,
@@ -37,9 +36,7 @@ from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.figures import FIGURES, MAX_FLOAT, figures_of, figures_of_one, regression_of
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.scoring import scored_rows
-from relevance_bayes.tasks.supervised.unknown_categories import AveragedRows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.predictions import UnknownCategory
 from relevance_bayes.types.reports import ClassRows
 from relevance_bayes.types.values import ColumnKind, Label
 
@@ -109,9 +106,14 @@ class SupervisedModel(PredictiveModel):
         if self.one_row is not None and len(inputs) == 1 and options.is_usual and not faults:
             return self._of_one_row(inputs, options.interval, self.one_row)
         noise_sd, wrong = encode_noise(encoding.target, block)
-        requested = _Requested(inputs, noise_sd, len(inputs), None, faults)
-        if faults or wrong:
-            requested = _of_valid_rows(encoding, block, inputs, noise_sd, (*faults, *wrong), options)
+        # A row with a fault is NaN throughout; the model gets only the valid rows.
+        sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
+        if wrong and sound is not None and noise_sd is not None:
+            sound &= np.isfinite(noise_sd)
+            faults = tuple(sorted((*faults, *wrong), key=lambda fault: fault.row or 0))
+        if sound is not None:
+            inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
+        requested = _Requested(inputs, noise_sd, sound, faults)
         return _classes(self, requested, options, rule) if classes else _reals(self, requested, options)
 
     def average_function(self, block: Block, groups: int) -> AveragedFunction | None:
@@ -156,54 +158,29 @@ def _bytes(ready: Ready) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Requested:
-    """The valid rows (n, d) of a request of N `rows`, and the faults of the others.
+    """The valid rows (n, d) of a request, their mask (None: all rows), and the faults of the others.
 
-    `noise_sd` (n,) where the request has it. `places` are the rows in the request of the valid ones, and after them of
-    those with unknown categories, which are `averaged`; None: all rows.
+    `noise_sd` (n,) where the request has it.
     """
 
     inputs: Array
     noise_sd: Array | None
-    rows: int
-    places: Indices | None
+    sound: Mask | None
     faults: tuple[Fault, ...]
-    averaged: AveragedRows | None = None
-
-    @property
-    def note(self) -> tuple[tuple[UnknownCategory, ...], int]:
-        """The first cells with unknown categories, and the number of rows with any."""
-        return ((), 0) if self.averaged is None else (self.averaged.cells, len(self.averaged.places))
 
     def parts(self, ready: AnyReady) -> "Iterator[tuple[slice[int, int, None], Prediction, Array | None]]":
         """Yield parts of the rows with their predictions; at least one, so that an empty result has all members."""
         for first in range(0, len(self.inputs) or 1, ROWS_AT_ONCE):
-            some = slice(first, min(first + ROWS_AT_ONCE, len(self.inputs)))
+            some = slice(first, first + ROWS_AT_ONCE)
             if first:
                 check_cancelled()
             part, support = ready.predict(self.inputs[some], None if self.noise_sd is None else self.noise_sd[some])
             yield some, part, support
-        if self.averaged is not None:
-            first = len(self.inputs)
-            for places, part, support in self.averaged.predictions(ready, ROWS_AT_ONCE):
-                yield slice(first, first + len(places)), part, support
-                first += len(places)
 
-    def spread(self, values: Array) -> Array:
-        """Return values (n, ...) at the places of their rows, NaN elsewhere."""
-        if self.places is None:
-            return values
-        spread = np.full((self.rows, *values.shape[1:]), np.nan)
-        spread[self.places] = values
-        return spread
-
-    def joined(self, parts: Sequence[Array]) -> Array:
-        """Return the joined parts, at the places of their rows."""
-        return self.spread(_joined(parts))
-
-    def support(self, parts: Sequence[Array | None]) -> Array | None:
-        """Return the joined supports; None where a part has none."""
+    def joined(self, parts: Sequence[Array | None]) -> Array | None:
+        """Return the joined parts; None where a part is."""
         known = [part for part in parts if part is not None]
-        return self.joined(known) if len(known) == len(parts) else None
+        return _joined(known, self.sound) if len(known) == len(parts) else None
 
     def explanation(
         self, known: SupervisedModel, options: PredictOptions, *, latents: Indices | None = None
@@ -216,37 +193,7 @@ class _Requested:
             return None
         found = contributions(known.ready, self.inputs, options.explain, latents=latents, noise_sd=self.noise_sd)
         explanation = Explanation.of(known.predictor.encoding.target, found)
-        return explanation if self.places is None else explanation.spread(self.places, self.rows)
-
-
-def _of_valid_rows(
-    encoding: Encoding,
-    block: Block,
-    inputs: Array,
-    noise_sd: Array | None,
-    faults: Sequence[Fault],
-    options: PredictOptions,
-) -> _Requested:
-    """Return the valid rows of a request with faults: a row with a fault is NaN throughout, and the model gets only the
-    others. Rows with unknown categories are averaged, where the options permit it."""
-    sound = np.isfinite(inputs[:, 0])
-    if noise_sd is not None:
-        sound &= np.isfinite(noise_sd)
-    averaged = None
-    if options.unknown_categories == "average":
-        averaged = AveragedRows.of(encoding, block, faults, noise_sd)
-    places = np.flatnonzero(sound)
-    inputs, noise = inputs[places], None if noise_sd is None else noise_sd[places]
-    faults = sorted(faults, key=lambda fault: fault.row or 0)
-    if averaged is not None and (options.covariance or options.explain is not None):
-        rows, name = {*averaged.places.tolist()}, "covariance" if options.covariance else "explanation"
-        note = f" The average over the known categories has no {name}."
-        faults = [replace(one, detail=one.detail + note) if one.row in rows else one for one in faults]
-    elif averaged is not None:
-        rows = {*averaged.places.tolist()}
-        faults = [fault for fault in faults if fault.row not in rows]
-        return _Requested(inputs, noise, len(sound), np.append(places, averaged.places), tuple(faults), averaged)
-    return _Requested(inputs, noise, len(sound), places, tuple(faults))
+        return explanation if self.sound is None else explanation.spread(self.sound)
 
 
 def _classes(
@@ -256,51 +203,48 @@ def _classes(
         raise _refused("Classes have no covariance: request it from a model of numbers.")
     reported = [*requested.parts(known.ready)]
     parts = [part for _, part, _ in reported if isinstance(part, ClassPrediction)]
-    probabilities = _joined([part.probabilities for part in parts])
+    probabilities = _joined([part.probabilities for part in parts], None)
     decisions = None
     if rule is not None:
         probabilities, decisions = rule.apply(probabilities)
     latents = most_probable(probabilities) if has_latent_per_class(known.predictor.learned) else None
-    cells, rows_averaged = requested.note
     return ClassificationPrediction(
         classes=known.predictor.encoding.target.classes,
-        probabilities=requested.spread(probabilities),
-        latent_mean=requested.joined([part.latent_mean for part in parts]),
-        latent_variance=requested.joined([part.latent_variance for part in parts]),
-        support=requested.support([support for _, _, support in reported]),
+        probabilities=_joined([probabilities], requested.sound),
+        latent_mean=_joined([part.latent_mean for part in parts], requested.sound),
+        latent_variance=_joined([part.latent_variance for part in parts], requested.sound),
+        support=requested.joined([support for _, _, support in reported]),
         explanation=requested.explanation(known, options, latents=latents),
-        decisions=None if decisions is None else _spread(decisions, requested),
+        decisions=None if decisions is None else _spread(decisions, requested.sound),
         faults=requested.faults,
-        unknown_categories=cells,
-        rows_averaged=rows_averaged,
     )
 
 
-def _spread(decisions: Decisions, requested: _Requested) -> Decisions:
+def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
     """Return the decisions of the valid rows at their places."""
-    places = requested.places
-    if places is None:
+    if sound is None:
         return decisions
-    chosen, rejected = np.zeros(requested.rows, np.intp), np.zeros(requested.rows, np.bool_)
-    chosen[places], rejected[places] = decisions.chosen, decisions.rejected
-    return Decisions(chosen, requested.spread(decisions.expected_cost), rejected)
+    chosen, rejected = np.zeros(len(sound), np.intp), np.zeros(len(sound), np.bool_)
+    chosen[sound], rejected[sound] = decisions.chosen, decisions.rejected
+    return Decisions(chosen, _joined([decisions.expected_cost], sound), rejected)
 
 
 def _reals(known: SupervisedModel, requested: _Requested, options: PredictOptions) -> RegressionPrediction:
     target = known.predictor.encoding.target
-    figures = np.empty((FIGURES, requested.rows if requested.places is None else len(requested.places)))
+    figures = np.empty((FIGURES, len(requested.inputs)))
     supports: list[Array | None] = []
     for some, part, support in requested.parts(known.ready):
         assert isinstance(part, NumberPrediction)
         figures[:, some] = figures_of(target, part, options.interval)
         supports.append(support)
-    if requested.places is not None:
-        figures = np.array([requested.spread(figure) for figure in figures])
+    if requested.sound is not None:
+        spread = np.full((FIGURES, len(requested.sound)), np.nan)
+        spread[:, requested.sound] = figures
+        figures = spread
     covariance = _covariance(known, requested) if options.covariance else None
-    explanation = requested.explanation(known, options)
-    found = regression_of(figures, requested.support(supports), covariance, explanation, requested.faults)
-    cells, rows_averaged = requested.note
-    return replace(found, unknown_categories=cells, rows_averaged=rows_averaged) if rows_averaged else found
+    return regression_of(
+        figures, requested.joined(supports), covariance, requested.explanation(known, options), requested.faults
+    )
 
 
 def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
@@ -310,15 +254,15 @@ def _covariance(known: SupervisedModel, requested: _Requested) -> Array:
         raise _refused(f'Expected a model with Gaussian noise for a covariance, got "{likelihood.type}".')
     if isinstance(known.ready, ReadyLocal):
         raise _refused("A nearest-neighbour process has no covariance of rows: each has its own neighbours.")
-    rows = requested.rows
+    rows = len(requested.inputs) if requested.sound is None else len(requested.sound)
     if rows > MAX_ROWS_TOGETHER:
         raise _refused(f"Expected at most {MAX_ROWS_TOGETHER:,} rows for a covariance, got {rows:,}.")
     _, found = joint(known.ready, requested.inputs, requested.noise_sd)
     covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -MAX_FLOAT)
-    if requested.places is None:
+    if requested.sound is None:
         return covariance
     spread = np.full((rows, rows), np.nan)
-    spread[np.ix_(requested.places, requested.places)] = covariance
+    spread[np.ix_(requested.sound, requested.sound)] = covariance
     return spread
 
 
@@ -326,5 +270,11 @@ def _refused(detail: str) -> InvalidRequestError:
     return InvalidRequestError(detail, [Fault(detail, pointer="/covariance")])
 
 
-def _joined(parts: Sequence[Array]) -> Array:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+def _joined(parts: Sequence[Array], sound: Mask | None) -> Array:
+    """Return the joined parts, at the places of the valid rows."""
+    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if sound is None:
+        return values
+    spread = np.full((len(sound), *values.shape[1:]), np.nan)
+    spread[sound] = values
+    return spread
