@@ -33,6 +33,7 @@ OF_IMAGES = frozenset(
 OTHERWISE_NAMED = {
     "app/prediction/requests.py": {"csv"},  # where no format is requested
     "app/prediction/schemas/batch.py": {"parquet"},  # an example
+    "app/web/report.py": {"image/png"},  # images that a report embeds
     "app/web/static_files.py": {".csv", ".txt"},  # suffixes of the page's files
     "library/relevance_bayes/documents/npz.py": {".npy"},  # members of an npz file
 }

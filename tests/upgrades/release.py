@@ -72,7 +72,9 @@ def commit_before_the_last_migration(root: Path) -> str:
     changes = _text(root, "status", "--porcelain", "--", MIGRATIONS).splitlines()
     if any(change.startswith(("??", "A")) for change in changes):
         return _text(root, "rev-parse", "HEAD")
-    added = _text(root, "log", "--first-parent", "-m", "-1", "--diff-filter=A", "--format=%H", "--", MIGRATIONS)
+    # Those that are there: one that was added and reverted is in the history too.
+    files = _text(root, "ls-files", "--", MIGRATIONS).splitlines()
+    added = _text(root, "log", "--first-parent", "-m", "-1", "--diff-filter=A", "--format=%H", "--", *files)
     if added:
         known = _text(root, "log", "-1", "--format=%P", added).split()
         if known:

@@ -38,6 +38,14 @@ def test_it_is_the_parent_of_the_commit_that_added_a_migration(repository: Path)
     assert commit_before_the_last_migration(repository) == before
 
 
+def test_a_migration_that_was_reverted_is_not_the_last(repository: Path) -> None:
+    before = commit(repository, "app/one.py")
+    commit(repository, f"{MIGRATIONS}/2.py")
+    commit(repository, f"{MIGRATIONS}/3.py")
+    git(repository, "revert", "--no-edit", "HEAD")
+    assert commit_before_the_last_migration(repository) == before
+
+
 def test_of_a_merge_it_is_the_commit_into_which_the_branch_was_merged(repository: Path) -> None:
     git(repository, "checkout", "-qb", "branch")
     commit(repository, f"{MIGRATIONS}/2.py")

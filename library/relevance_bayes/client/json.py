@@ -41,7 +41,7 @@ def _plain(value: object) -> object:
     match value:
         case Mapping():
             return dict(value)
-        case Sequence():
+        case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
             return list(value)
         case _:
             raise TypeError(f"{type(value).__name__} has no JSON form")
