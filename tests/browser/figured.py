@@ -13,7 +13,7 @@ TOUR = ROOT / "examples" / "tour"
 WIDE = 1_000
 """Columns of the widest table."""
 
-CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, GONE = (
+CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, DELETED = (
     "curve",
     "regions",
     "surface",
@@ -21,9 +21,9 @@ CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, GONE = (
     "spot",
     "motor",
     "wide",
-    "gone",
+    "deleted",
 )
-MODELS = (CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, GONE)
+MODELS = (CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, DELETED)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Trained:
 
 
 def trained(calls: Relevance, url: str) -> Trained:
-    """Train a version of each of the models, and delete the dataset of `gone`."""
+    """Train a version of each of the models, and delete the dataset of `deleted`."""
     requests = _requests(calls)
     kinds = {IMAGE: ImageJob, COMPONENTS: ComponentsJob}
     jobs = {model: kinds.get(model, SupervisedJob) for model in requests}
@@ -47,7 +47,7 @@ def trained(calls: Relevance, url: str) -> Trained:
     for job, of in submitted:
         ended = calls.trainings.wait(job.id, of=of)
         assert ended.state == "succeeded", ended.error
-    calls.delete_dataset(str(requests[GONE]["dataset_id"]))
+    calls.delete_dataset(str(requests[DELETED]["dataset_id"]))
     return Trained(url, calls)
 
 
@@ -88,5 +88,5 @@ def _requests(calls: Relevance) -> dict[str, dict[str, Json]]:
         IMAGE: {"dataset_id": calls.upload(TOUR / "spot.png").id, "task": "image", "psnr": 36},
         COMPONENTS: {"dataset_id": calls.upload(TOUR / "motor.csv").id, "task": "components"},
         WIDTHS: {**linear, "dataset_id": stored(wide, WIDTHS), "target": "target"},
-        GONE: {**quick, "dataset_id": calls.upload(TOUR / "kiosk.csv", name=GONE).id, "target": "litres"},
+        DELETED: {**quick, "dataset_id": calls.upload(TOUR / "kiosk.csv", name=DELETED).id, "target": "litres"},
     }

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import url_of
 from tests.browser.data import Filled
-from tests.browser.figured import CURVE, DATES, GONE, IMAGE, MODELS, REGIONS, SURFACE, WIDE, WIDTHS, Trained, trained
+from tests.browser.figured import CURVE, DATES, DELETED, IMAGE, MODELS, REGIONS, SURFACE, WIDE, WIDTHS, Trained, trained
 from tests.browser.visits import Visit, visiting
 from tests.end_to_end.deployment import deployed
 
@@ -157,12 +157,12 @@ def test_effects_are_profiles_over_a_sample_of_the_data_the_strongest_first(fill
     assert effects.locator("h3").first.inner_text() == "temperature"
     expect(effects.locator("> .note")).to_contain_text("100 rows of the data")
     (body,) = [one for one in sent if one["inputs"] == ["temperature"]]
-    answer = page.request.post(f"{filled_visit.url}/v1/models/kiosk/versions/1/profile", data=body).json()
-    assert (answer["rows"], answer["band"], len(answer["points"])) == (100, "mean", 25)
+    profile = page.request.post(f"{filled_visit.url}/v1/models/kiosk/versions/1/profile", data=body).json()
+    assert (profile["rows"], profile["band"], len(profile["points"])) == (100, "mean", 25)
     rows = table(effects.locator("figure.effect").first)
     assert len(rows) == 25
-    assert float(rows[0][1]) == pytest.approx(answer["points"][0]["mean"], rel=1e-3)
-    assert float(rows[-1][3]) == pytest.approx(answer["points"][-1]["band"]["upper"], rel=1e-3)
+    assert float(rows[0][1]) == pytest.approx(profile["points"][0]["mean"], rel=1e-3)
+    assert float(rows[-1][3]) == pytest.approx(profile["points"][-1]["band"]["upper"], rel=1e-3)
     assert effects.locator("figure.effect").first.locator("path.single").count() == 10
     assert effects.locator("figure.effect").first.locator(".rug").count() > 5
 
@@ -185,7 +185,7 @@ def test_of_a_thousand_columns_a_dozen_are_drawn_and_others_are_found_by_name(se
 
 
 def test_without_its_dataset_a_version_has_effects_of_the_ends_of_the_data(service: Trained, look: Visit) -> None:
-    look.open(service.address(GONE))
+    look.open(service.address(DELETED))
     effects = look.page.locator("section.effects")
     expect(effects).to_contain_text("The dataset is gone")
     expect(effects.locator("figure.effect")).to_have_count(3)
@@ -324,8 +324,8 @@ def test_a_slider_is_followed_at_once_and_ends_at_the_newest_value(filled_visit:
         }
     }""")
     row = {"temperature": 34.1, "weather": "sunny", "holiday": False}
-    answer = page.request.post(f"{filled_visit.url}/v1/models/kiosk/versions/1/predict", data={"rows": [row]}).json()
-    expect(page.locator(".outcome .value")).to_have_text(f"{answer['predictions'][0]['mean']:.4g}")
+    predicted = page.request.post(f"{filled_visit.url}/v1/models/kiosk/versions/1/predict", data={"rows": [row]}).json()
+    expect(page.locator(".outcome .value")).to_have_text(f"{predicted['predictions'][0]['mean']:.4g}")
 
 
 def test_the_verdict_compares_with_the_mean_and_counts_intervals(filled_visit: Visit) -> None:
