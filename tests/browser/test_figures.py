@@ -181,6 +181,8 @@ def test_of_a_thousand_columns_a_dozen_are_drawn_and_others_are_found_by_name(se
     effects.get_by_label("Filter inputs").fill("column 99")
     expect(effects.locator("figure.effect")).to_have_count(10)
     expect(effects.locator(".chosen")).to_contain_text("10 of 10 with this name")
+    expect(page.locator(".outcome .value")).to_be_visible()
+    expect(page.locator(".curve")).to_be_visible()
     assert page.evaluate("performance.memory.usedJSHeapSize") < 200_000_000
 
 

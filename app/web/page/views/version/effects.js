@@ -37,12 +37,16 @@ function Sorted({ version, path, baseline, functions }) {
   const names = useMemo(() => byRelevance(version, functions), [version, functions.length]);
   const table = useMemo(() => rows && tableOf(version, rows, baseline), [version, rows, baseline]);
   const chosen = useChosen(names, SHOWN);
-  const { profiles, problem } = useProfiles(version, path, table, chosen.names);
+  const isKnown = table?.isSample || baseline.inputs.length === version.inputs.length;
+  const { profiles, problem } = useProfiles(version, path, isKnown ? table : null, chosen.names);
   const histograms = new Map(baseline.inputs.map((/** @type {any} */ one) => [one.name, one]));
   const found = chosen.names.filter((name) => profiles.has(name)).map((name) => effectOf(profiles.get(name), histograms.get(name)));
   const sorted = found.sort((one, other) => other.importance - one.importance);
   const isClasses = version.classes.length > 0;
   const domain = found.length ? commonDomain(sorted) : /** @type {[number, number]} */ ([0, 1]);
+  if (rows && rows.length === 0 && baseline.inputs.length < version.inputs.length) {
+    return html`<section class="effects"><h2>Effects of the inputs</h2><p class="note">The dataset is gone, and of ${count(version.inputs.length)} inputs only ${count(baseline.inputs.length)} have known values.</p></section>`;
+  }
   const body = table && { inputs: [names[0]], points: POINTS, ...table.body };
   return html`<section class="effects"><h2>Effects of the inputs</h2>
     ${table && html`<p class="note">${table.note} Sorted by how much the prediction changes over the values that the data have${isClasses ? "" : "; all on one scale"}.</p>`}
