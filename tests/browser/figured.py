@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.responses import ComponentsJob, ImageJob, Job, Json, SupervisedJob
+from relevance_bayes.client.responses import ComponentsJob, ImageJob, Json
 from tests.packaging.wheels import ROOT
 
 TOUR = ROOT / "examples" / "tour"
@@ -21,7 +21,7 @@ CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, DELETED = (
     "spot",
     "motor",
     "wide",
-    "gone",
+    "deleted",
 )
 MODELS = (CURVE, REGIONS, SURFACE, DATES, IMAGE, COMPONENTS, WIDTHS, DELETED)
 
@@ -39,14 +39,21 @@ class Trained:
 
 
 def trained(calls: Relevance, url: str) -> Trained:
-    """Train a version of each of the models, and delete the dataset of `gone`."""
+    """Train a version of each of the models, and delete the dataset of `deleted`."""
     requests = _requests(calls)
-    kinds: dict[str, type[Job]] = {IMAGE: ImageJob, COMPONENTS: ComponentsJob}
-    jobs = {model: kinds.get(model, SupervisedJob) for model in requests}
-    submitted = [(calls.trainings.submit({"model": model, **requests[model]}, of=of), of) for model, of in jobs.items()]
-    for job, of in submitted:
-        ended = calls.trainings.wait(job.id, of=of)
-        assert ended.state == "succeeded", ended.error
+    supervised = [
+        calls.trainings.submit({"model": model, **request})
+        for model, request in requests.items()
+        if model not in {IMAGE, COMPONENTS}
+    ]
+    image = calls.trainings.submit({"model": IMAGE, **requests[IMAGE]}, of=ImageJob)
+    components = calls.trainings.submit({"model": COMPONENTS, **requests[COMPONENTS]}, of=ComponentsJob)
+    ended = [
+        *(calls.trainings.wait(job.id) for job in supervised),
+        calls.trainings.wait(image.id, of=ImageJob),
+        calls.trainings.wait(components.id, of=ComponentsJob),
+    ]
+    assert [job.error for job in ended if job.state != "succeeded"] == []
     calls.delete_dataset(str(requests[DELETED]["dataset_id"]))
     return Trained(url, calls)
 
@@ -88,9 +95,5 @@ def _requests(calls: Relevance) -> dict[str, dict[str, Json]]:
         IMAGE: {"dataset_id": calls.upload(TOUR / "spot.png").id, "task": "image", "psnr": 36},
         COMPONENTS: {"dataset_id": calls.upload(TOUR / "motor.csv").id, "task": "components"},
         WIDTHS: {**linear, "dataset_id": stored(wide, WIDTHS), "target": "target"},
-        DELETED: {
-            **quick,
-            "dataset_id": calls.upload(TOUR / "kiosk.csv", name=DELETED).id,
-            "target": "litres",
-        },
+        DELETED: {**quick, "dataset_id": calls.upload(TOUR / "kiosk.csv", name=DELETED).id, "target": "litres"},
     }

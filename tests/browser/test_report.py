@@ -92,9 +92,8 @@ def test_a_report_shows_what_the_page_shows_but_what_needs_the_service(
         found = contents(visit.page)
         assert visit.page.locator(".failure, .loading, main a, main .button").count() == 0
         assert visit.page.locator("main :is(button, input):not(.player *)").count() == 0
-    assert {*expected.headings} - {*found.headings} == {"Export"} | (
-        {"What if"} if model in {"kiosk", "screening"} else set()
-    )
+    of_predictions = {"What if", "Evaluations"} if model in {"kiosk", "screening"} else set[str]()
+    assert {*expected.headings} - {*found.headings} == {"Export", "Lineage"} | of_predictions
     assert {*expected.figures} - {*found.figures} <= {one for one in expected.figures if ALONG in one}
     assert found.facts[: len(expected.facts)] == expected.facts
     assert found.cells == expected.cells

@@ -11,18 +11,19 @@ import { Curve } from "./curve.js";
 import { Field, initialValue } from "./input-field.js";
 import { Outcome } from "./outcome.js";
 import { useSample } from "./sample.js";
-import { Failure } from "./states.js";
+import { Failure, Loading } from "./states.js";
 
 const SHOWN = 20;
 const SAMPLE = 500;
 const POINTS = 61;
+/** Fewer points of a row with many inputs, each of which has all of them. */
+const [MIN_POINTS, MAX_CELLS] = [15, 12_000];
 
 /** @param {{ version: any, path: string, baseline: any, query: URLSearchParams }} props */
 export function WhatIf({ version, path, baseline, query }) {
-  const isCurve = baseline.inputs.length === 1 && version.inputs.length === 1;
-  return html`<section><h2>What if</h2>${isCurve
-    ? html`<${WithRows} version=${version} path=${path} baseline=${baseline} query=${query} />`
-    : html`<${Form} version=${version} path=${path} baseline=${baseline} query=${query} />`}</section>`;
+  const props = { version, path, baseline, query };
+  const form = version.inputs.length === 1 ? WithRows : baseline.inputs.length < version.inputs.length ? WithOthers : Form;
+  return html`<section><h2>What if</h2><${form} ...${props} /></section>`;
 }
 
 /** The form, and the rows of the data and of the functions, which one input has a place for. @param {{ version: any, path: string, baseline: any, query: URLSearchParams }} props */
@@ -43,18 +44,32 @@ function initialRow(inputs, query) {
   return Object.fromEntries(inputs.map((input) => [input.name, /** @type {any} */ (given)[input.name] ?? initialValue(input)]));
 }
 
-/** @param {{ version: any, path: string, baseline: any, query: URLSearchParams, sample?: any[], vectors?: any[] }} props */
-function Form({ version, path, baseline, query, sample = [], vectors = [] }) {
+/** The form of a version with more inputs than have histograms: the others are those of a row in the middle of the table. @param {{ version: any, path: string, baseline: any, query: URLSearchParams }} props */
+function WithOthers(props) {
+  const { version, baseline } = props;
+  const sample = useSample(version, 1);
+  if (sample === null) return html`<${Loading} what="a row of the data" />`;
+  if (sample.length === 0) return html`<p class="note">The dataset is gone, and of ${version.inputs.length} inputs only ${baseline.inputs.length} have known values.</p>`;
+  const shown = new Set(baseline.inputs.map((/** @type {any} */ one) => one.name));
+  const others = version.inputs.filter((/** @type {any} */ one) => !shown.has(one.name)).map((/** @type {any} */ one) => [one.name, sample[0].cells[one.name]]);
+  return html`<${Form} ...${props} base=${Object.fromEntries(others)} />`;
+}
+
+/** @type {Record<string, unknown>} */
+const NOTHING = {};
+
+/** @param {{ version: any, path: string, baseline: any, query: URLSearchParams, sample?: any[], vectors?: any[], base?: Record<string, unknown> }} props */
+function Form({ version, path, baseline, query, sample = [], vectors = [], base = NOTHING }) {
   const inputs = baseline.inputs;
   const [row, setRow] = useState(() => initialRow(inputs, query));
   const numeric = inputs.filter((/** @type {any} */ input) => input.kind === "number" && input.min !== null);
   const [along, setAlong] = useState(query.get("along") ?? numeric[0]?.name);
   const input = numeric.find((/** @type {any} */ one) => one.name === along);
-  const rows = useMemo(() => [row], [row]);
+  const rows = useMemo(() => [{ ...base, ...row }], [row]);
   const { predictions, problem } = usePredictions(path, rows);
   // The curve is the same for all values of its own input.
   const others = JSON.stringify({ ...row, [along]: null });
-  const curve = usePredictions(path, useMemo(() => (input ? slice(row, input) : []), [others, input]));
+  const curve = usePredictions(path, useMemo(() => (input ? slice({ ...base, ...row }, input) : []), [others, input]));
   const hasCurve = input && predictions && curve.predictions && curve.rows[0][along] === input.min;
   const change = (/** @type {string} */ name, /** @type {unknown} */ value) => {
     const changed = { ...row, [name]: value };
@@ -65,11 +80,11 @@ function Form({ version, path, baseline, query, sample = [], vectors = [] }) {
     setAlong(event.currentTarget.value);
     setQuery({ row: JSON.stringify(row), along: event.currentTarget.value });
   };
-  const body = { rows: [row] };
+  const body = { rows };
   return html`<div class="what-if">
     <form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       ${inputs.slice(0, SHOWN).map((/** @type {any} */ one) => html`<${Field} key=${one.name} input=${one} value=${row[one.name]} onChange=${(/** @type {unknown} */ value) => change(one.name, value)} />`)}
-      ${inputs.length > SHOWN && html`<p class="note">The other ${inputs.length - SHOWN} inputs are as in the middle of the data.</p>`}
+      ${version.inputs.length > SHOWN && html`<p class="note">The other ${version.inputs.length - SHOWN} inputs are as in the middle of the data.</p>`}
     </form>
     <div>
       ${problem && html`<${Failure} problem=${problem} />`}
@@ -85,8 +100,9 @@ function Form({ version, path, baseline, query, sample = [], vectors = [] }) {
 
 /** Rows along an input, from its least value to its greatest, all else as in the row. @param {Record<string, unknown>} row @param {any} input */
 function slice(row, input) {
-  const step = (input.max - input.min) / (POINTS - 1);
-  return Array.from({ length: POINTS }, (_, index) => ({ ...row, [input.name]: input.min + index * step }));
+  const points = Math.max(MIN_POINTS, Math.min(POINTS, Math.floor(MAX_CELLS / Object.keys(row).length)));
+  const step = (input.max - input.min) / (points - 1);
+  return Array.from({ length: points }, (_, index) => ({ ...row, [input.name]: input.min + index * step }));
 }
 
 /**

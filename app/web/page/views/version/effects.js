@@ -12,22 +12,37 @@ import { Chosen, useChosen } from "../../parts/chosen.js";
 import { initialValue } from "../../parts/input-field.js";
 import { useSample } from "../../parts/sample.js";
 import { Failure, Loading } from "../../parts/states.js";
+import { useResource } from "../../state.js";
 
 const SHOWN = 12;
 const POINTS = 25;
 const INDIVIDUAL = 10;
 const SAMPLE = 100;
+const WEIGHTS = 100;
 /** Rows with many inputs are sent again for each effect. */
 const MAX_CELLS = 20_000;
 
 /** @param {{ version: any, path: string, baseline: any }} props */
-export function Effects({ version, path, baseline }) {
+export function Effects(props) {
+  const { version, path } = props;
+  const isLinear = version.inputs.length > SHOWN && !hasWidths(version);
+  const weights = useResource(isLinear ? `${path}/relevance-vectors?sort=weight&limit=${WEIGHTS}` : null);
+  if (isLinear && !weights.data && !weights.error) return html`<section class="effects"><h2>Effects of the inputs</h2><${Loading} what="effects" /></section>`;
+  return html`<${Sorted} ...${props} functions=${weights.data?.items ?? []} />`;
+}
+
+/** @param {{ version: any, path: string, baseline: any, functions: any[] }} props */
+function Sorted({ version, path, baseline, functions }) {
   const rows = useSample(version, SAMPLE);
-  const names = useMemo(() => byWidth(version), [version]);
+  const names = useMemo(() => byRelevance(version, functions), [version, functions.length]);
   const table = useMemo(() => rows && tableOf(version, rows, baseline), [version, rows, baseline]);
   const chosen = useChosen(names, SHOWN);
-  const { profiles, problem } = useProfiles(version, path, table, chosen.names);
+  const isKnown = table?.isSample || baseline.inputs.length === version.inputs.length;
+  const { profiles, problem } = useProfiles(version, path, isKnown ? table : null, chosen.names);
   const found = chosen.names.filter((name) => profiles.has(name)).map((name) => profiles.get(name));
+  if (rows && rows.length === 0 && baseline.inputs.length < version.inputs.length) {
+    return html`<section class="effects"><h2>Effects of the inputs</h2><p class="note">The dataset is gone, and of ${count(version.inputs.length)} inputs only ${count(baseline.inputs.length)} have known values.</p></section>`;
+  }
   const body = table && { inputs: [names[0]], points: POINTS, ...table.body };
   return html`<section class="effects"><h2>Effects of the inputs</h2>
     ${table && html`<p class="note">${table.note} ${orderOf(version)}</p>`}
@@ -67,15 +82,24 @@ function legendOf(effects, version) {
   return average;
 }
 
-/** The names of the inputs, those with the shortest widths first: predictions change fastest with them. @param {any} version */
-function byWidth(version) {
+/** True if the inputs have widths of their own. @param {any} version */
+const hasWidths = (version) => (version.hyperparameters?.widths ?? []).some((/** @type {any} */ one) => one.input !== null);
+
+/**
+ * The names of the inputs: those with the shortest widths first, since predictions change fastest with them, and of a
+ * version without widths those with the largest weights.
+ * @param {any} version @param {any[]} functions  the largest weights first
+ */
+function byRelevance(version, functions) {
+  const known = new Set(version.inputs.map((/** @type {any} */ one) => one.name));
   /** @type {Map<string, number>} */
   const widths = new Map();
-  for (const { input, width } of version.hyperparameters?.widths ?? []) {
-    if (input === null) continue;
-    const name = version.inputs.some((/** @type {any} */ one) => one.name === input) ? input : input.slice(0, input.lastIndexOf("="));
+  const keep = (/** @type {string} */ input, /** @type {number} */ width) => {
+    const name = known.has(input) ? input : input.slice(0, input.lastIndexOf("="));
     widths.set(name, Math.min(width, widths.get(name) ?? Infinity));
-  }
+  };
+  for (const { input, width } of version.hyperparameters?.widths ?? []) if (input !== null) keep(input, width);
+  functions.forEach(({ input }, place) => input && keep(input, place));
   const names = version.inputs.map((/** @type {any} */ one) => /** @type {string} */ (one.name));
   return names.sort((/** @type {string} */ one, /** @type {string} */ other) => (widths.get(one) ?? Infinity) - (widths.get(other) ?? Infinity) || 0);
 }
