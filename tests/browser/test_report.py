@@ -1,5 +1,6 @@
 """Reports as files, opened from a disk by a browser that reaches no network."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -140,11 +141,15 @@ class Contents:
 
 
 def contents(page: Page) -> Contents:
+    """Return what a page or a report shows, without evaluations and lineage, with which a page ends."""
+    record = page.locator("section", has=page.get_by_role("heading", name=re.compile("^(Evaluations|Lineage)$")))
+    facts, cells = ".facts dd", ".scroll:not(details *) td"
+    shown_facts, shown_cells = (page.locator(f"main {one}").all_inner_texts() for one in (facts, cells))
     return Contents(
         page.locator("h2").all_inner_texts(),
         [str(one.get_attribute("aria-label")) for one in page.locator("svg[role=img]").all()],
-        page.locator(".facts dd").all_inner_texts(),
-        page.locator("main .scroll:not(details *) td").all_inner_texts(),
+        shown_facts[: len(shown_facts) - record.locator(facts).count()],
+        shown_cells[: len(shown_cells) - record.locator(cells).count()],
     )
 
 
