@@ -254,6 +254,15 @@ def test_contours_are_closed_rings_around_what_is_above_the_level(visit: Visit) 
     assert saddle == 2
 
 
+def test_the_labels_of_an_axis_differ(filled_visit: Visit) -> None:
+    filled_visit.open("models/kiosk/versions/1")
+    page = filled_visit.page
+    expect(page.get_by_role("heading", name="Steps of the fit")).to_be_visible()
+    figures = [axes.locator("g text").all_inner_texts() for axes in page.locator(".axes").all()]
+    assert len(figures) > 8
+    assert [names for names in figures if len({*names}) < len(names)] == []
+
+
 def test_the_steps_of_the_fit_are_replayed(service: Trained, look: Visit) -> None:
     page = look.page
     look.open(service.address(CURVE))

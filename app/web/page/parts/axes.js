@@ -1,6 +1,6 @@
 /** Axes of a figure. */
 
-import { tick } from "../format.js";
+import { number, tick } from "../format.js";
 import { html } from "../html.js";
 import { ticks } from "./scales.js";
 
@@ -13,13 +13,22 @@ import { ticks } from "./scales.js";
 export function Axes({ x, y, domains, width, height, left, bottom, labels, format = {}, names, wanted }) {
   const base = height - bottom;
   const [ofX, ofY] = [format.x ?? tick, format.y ?? tick];
-  const places = names ?? ticks(domains.x, wanted ?? (width > 500 ? 7 : 5)).map((at) => ({ at, name: ofX(at) }));
+  const places = names ?? labelled(ticks(domains.x, wanted ?? (width > 500 ? 7 : 5)), ofX);
   return html`<g class="axes">
-    ${ticks(domains.y, 5).map((at) => html`<g key=${`y${at}`}>
-      <line x1=${left} x2=${width} y1=${y(at)} y2=${y(at)} /><text x=${left - 8} y=${y(at)} dy="0.32em" text-anchor="end">${ofY(at)}</text>
+    ${labelled(ticks(domains.y, 5), ofY).map(({ at, name }) => html`<g key=${`y${at}`}>
+      <line x1=${left} x2=${width} y1=${y(at)} y2=${y(at)} /><text x=${left - 8} y=${y(at)} dy="0.32em" text-anchor="end">${name}</text>
     </g>`)}
     ${places.map(({ at, name }) => html`<text key=${`x${at}`} x=${x(at)} y=${base + 18} text-anchor="middle">${name}</text>`)}
     <text class="label" x=${(left + width) / 2} y=${height - 4} text-anchor="middle">${labels.x}</text>
     <text class="label" x=${0} y=${12}>${labels.y}</text>
   </g>`;
+}
+
+const exact = new Intl.NumberFormat("en", { maximumSignificantDigits: 8 });
+
+/** Ticks with labels that differ: with more digits where a format gives several the same. @param {number[]} found @param {(value: number) => string} format */
+function labelled(found, format) {
+  const names = found.map(format);
+  const areDistinct = new Set(names).size === names.length;
+  return found.map((at, index) => ({ at, name: areDistinct ? names[index] : number(at, exact) }));
 }
