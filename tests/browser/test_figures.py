@@ -258,7 +258,7 @@ def test_the_labels_of_an_axis_differ(filled_visit: Visit) -> None:
     filled_visit.open("models/kiosk/versions/1")
     page = filled_visit.page
     expect(page.get_by_role("heading", name="Steps of the fit")).to_be_visible()
-    figures = [axes.locator("g text").all_inner_texts() for axes in page.locator(".axes").all()]
+    figures = [axes.locator("g text").all_text_contents() for axes in page.locator(".axes").all()]
     assert len(figures) > 8
     assert [names for names in figures if len({*names}) < len(names)] == []
 
