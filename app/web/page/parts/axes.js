@@ -27,7 +27,7 @@ export function Axes({ x, y, domains, width, height, left, bottom, labels, forma
 const exact = new Intl.NumberFormat("en", { maximumSignificantDigits: 8 });
 
 /** Ticks with labels that differ: with more digits where a format gives several the same. @param {number[]} found @param {(value: number) => string} format */
-function labelled(found, format) {
+export function labelled(found, format) {
   const names = found.map(format);
   const areDistinct = new Set(names).size === names.length;
   return found.map((at, index) => ({ at, name: areDistinct ? names[index] : number(at, exact) }));
