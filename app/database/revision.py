@@ -4,7 +4,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from app.database.failures import translated
 
-EXPECTED = "2026_12_20_diagnostics"
+EXPECTED = "2026_12_21_unknown_categories"
 """The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"

@@ -156,5 +156,5 @@ def _holder(tx: Transaction, owner: str, plan: PromotionPlan) -> int | None:
 def _costs(found: LabelledBlock, metric: Metric) -> Array:
     """Return the loss of each row of the block (N,), NaN where it is unknown."""
     costs = np.full(len(found.chosen), np.nan)
-    costs[found.chosen] = np.concatenate([losses(part, metric) for part in found.labelled] or [np.empty(0)])
+    costs[found.places] = np.concatenate([losses(part, metric) for part in found.labelled] or [np.empty(0)])
     return costs

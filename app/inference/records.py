@@ -18,7 +18,8 @@ class RequestedOutput:
 class InferenceOptions:
     """Options of a request; `outputs` None: all of them, `binary` for outputs without an option of their own.
 
-    `row_ids` is the input that has the ids of the rows, None for none.
+    `row_ids` is the input that has the ids of the rows, None for none; `unknown_categories` as of predict calls, None
+    for the default.
     """
 
     id: str | None = None
@@ -26,6 +27,7 @@ class InferenceOptions:
     binary: bool = False
     interval: float | None = None
     row_ids: str | None = None
+    unknown_categories: str | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:

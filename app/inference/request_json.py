@@ -60,6 +60,7 @@ def options_of(requested: JsonRequest[list[float]] | JsonRequest[msgspec.Raw]) -
         bool(_parameter(given, ALL_BINARY, bool)),
         _parameter(given, "interval", float),
         _parameter(given, "row_ids", str),
+        _parameter(given, "unknown_categories", str),
     )
 
 

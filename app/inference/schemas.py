@@ -156,6 +156,11 @@ class InferenceOut(BaseModel):
     model_name: str
     model_version: str
     id: str | None = None
+    parameters: Parameters | None = Field(
+        None,
+        description="`unknown_categories`: the cells with categories that no training row had, as a list in JSON with "
+        "`row`, `column` and `value`. Absent if there are none.",
+    )
     outputs: Sequence[InferenceTensorOut]
 
 
@@ -183,7 +188,8 @@ class InferenceIn(BaseModel):
     parameters: Parameters | None = Field(
         None,
         description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds; "
-        "`row_ids`: the input of texts that has the ids of the rows, by which predictions are recorded.",
+        "`row_ids`: the input of texts that has the ids of the rows, by which predictions are recorded; "
+        '`unknown_categories`: "average" or "error", for rows with a category that no training row had.',
     )
     inputs: Sequence[InferenceTensorIn]
     outputs: Sequence[RequestedOutputIn] | None = Field(None, description="By default all.")

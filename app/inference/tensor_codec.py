@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import refuse
 from app.inference.messages import read_request
@@ -87,7 +89,7 @@ def request_of(served: ServedVersion, requested: InferenceRequest, max_rows: int
     refuse(cell_faults)
     if row_ids:
         check_row_ids(row_ids, rows)
-    return PredictRequest(block, _options(requested.options.interval), refuses=True, row_ids=row_ids)
+    return PredictRequest(block, _options(requested.options), refuses=True, row_ids=row_ids)
 
 
 def _separated(requested: InferenceRequest) -> tuple[Sequence[Tensor], RowIds]:
@@ -110,12 +112,14 @@ def response_of(served: ServedVersion, options: InferenceOptions, prediction: Pr
         known = ", ".join(kind.name for kind in outputs_of(served))
         raise MalformedBodyError(f"Expected outputs among {known}; got {unknown[0]!r}.")
     version, binary = served.version, options.binary_names
+    cells = prediction.joint_members().get("unknown_categories")
     return InferenceResponse(
         version.model,
         str(version.number),
         options.id,
         tuple([found[name] for name in names]),
         tuple([name in binary if options.names else options.binary for name in names]),
+        None if cells is None else msgspec.json.encode(cells).decode(),
     )
 
 
@@ -131,10 +135,21 @@ def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
     return InferenceRequest((tensor,), InferenceOptions(binary=True))
 
 
-def _options(interval: float | None) -> PredictOptions:
-    if interval is None:
+def _options(options: InferenceOptions) -> PredictOptions:
+    interval, unknown = options.interval, options.unknown_categories
+    if interval is None and unknown is None:
         return USUAL
+    if interval is None:
+        interval = USUAL.interval
     if not 0.0 < interval < 1.0:
-        detail = f"The parameter `interval`: expected a probability between 0 and 1, got {interval}."
-        raise InvalidRequestError(detail, [Fault(detail, "/parameters/interval")])
-    return PredictOptions(interval)
+        raise _refused("interval", f"a probability between 0 and 1, got {interval}")
+    if unknown is None or unknown == "average":
+        return PredictOptions(interval)
+    if unknown != "error":
+        raise _refused("unknown_categories", f'"average" or "error", got {unknown!r}')
+    return PredictOptions(interval, unknown_categories="error")
+
+
+def _refused(name: str, expected: str) -> InvalidRequestError:
+    detail = f"The parameter `{name}`: expected {expected}."
+    return InvalidRequestError(detail, [Fault(detail, f"/parameters/{name}")])

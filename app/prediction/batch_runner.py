@@ -72,7 +72,7 @@ class Predictions:
             if not reached.whole:
                 reached = self._assemble(reached)
         self._trim("rows", 0)
-        return BatchPredicted(reached.rows, reached.faulty, reached.size)
+        return BatchPredicted(reached.rows, reached.faulty, reached.size, reached.averaged)
 
     @property
     def _parts(self) -> tuple[Layer, PartsFormat]:
@@ -90,11 +90,17 @@ class Predictions:
         self._trim(layer, reached.size)
         self._report("predict", reached.rows)
         for first_row, block in self._blocks(reached):
-            content, faulty = self._part(block, first_row, coded)
+            content, faulty, averaged = self._part(block, first_row, coded)
             rows = first_row + block_rows(block)
             is_last = rows == self.dataset.rows
             content += coded.end() if is_last else b""
-            further = Reached(rows, reached.faulty + faulty, reached.size + len(content), is_last and layer == "file")
+            further = Reached(
+                rows,
+                reached.faulty + faulty,
+                reached.size + len(content),
+                is_last and layer == "file",
+                reached.averaged + averaged,
+            )
             self._put(layer, reached.size, content, further)
             reached = further
             if is_last or self.pace.is_due():
@@ -124,8 +130,8 @@ class Predictions:
             names.append(noise)
         return tuple(dict.fromkeys([*names, *self.request.keep]))
 
-    def _part(self, block: Block, first_row: int, coded: PartsFormat) -> tuple[bytes, int]:
-        """Its bytes, and how many of its rows can't be predicted for; raises Refused."""
+    def _part(self, block: Block, first_row: int, coded: PartsFormat) -> tuple[bytes, int, int]:
+        """Its bytes, and how many of its rows can't be predicted for, and are averages; raises Refused."""
         request = self.request
         found = predict(self.served, PredictRequest(block, options_by(request)))
         tells_errors = request.on_error == "per_row"
@@ -140,7 +146,8 @@ class Predictions:
             {name: KeptColumn(block[name], self._is_integral(name)) for name in request.keep},
             request.csv_escape_formulas,
         )
-        return coded.part(table, is_first=first_row == 0), 0 if faulty is None else int(faulty.sum())
+        n_faulty = 0 if faulty is None else int(faulty.sum())
+        return coded.part(table, is_first=first_row == 0), n_faulty, found.rows_averaged
 
     def _is_integral(self, name: str) -> bool:
         column = self.dataset.column(name)

@@ -108,7 +108,12 @@ class BatchPredictions:
 
 def options_by(request: PredictionRequest) -> PredictOptions:
     """The options of its predictions."""
-    return PredictOptions(request.interval, deciding=request.deciding, components=request.components)
+    return PredictOptions(
+        request.interval,
+        deciding=request.deciding,
+        components=request.components,
+        unknown_categories=request.unknown_categories,
+    )
 
 
 def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion) -> PredictionPlan:

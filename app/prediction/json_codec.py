@@ -108,7 +108,14 @@ def _usual_options(
 
 def options_of(options: PredictOptionsIn) -> PredictOptions:
     """Return the options of a request for the services."""
-    return PredictOptions(options.interval, options.covariance, options.explain, options.deciding, options.components)
+    return PredictOptions(
+        options.interval,
+        options.covariance,
+        options.explain,
+        options.deciding,
+        options.components,
+        options.unknown_categories,
+    )
 
 
 def max_containers(max_rows: int) -> int:

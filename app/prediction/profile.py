@@ -24,6 +24,7 @@ from relevance_bayes.tables.columns import (
     taken,
 )
 from relevance_bayes.tables.encoding.raw import raw_cells
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import AveragedFunction, Means, Probabilities
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.predictions import ClassProbability
@@ -32,6 +33,9 @@ from relevance_bayes.types.values import Cell, InputColumn
 
 MAX_PREDICTIONS = 25_000
 """The most predictions that are averaged for one profile: points times rows."""
+
+KNOWN = PredictOptions(unknown_categories="error")
+"""Averages of the function are over rows of known categories."""
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 
@@ -75,9 +79,10 @@ def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block) -> P
         detail = f"Expected at most {MAX_PREDICTIONS:,} points times rows, got {groups:,} times {rows:,}."
         raise _refused("points", detail)
     points = [*product(*map(range, sizes))]
-    predict(served, PredictRequest(_crossed(block, axes, points[:1]), refuses=True))  # faults by the rows as sent
+    # Faults have the numbers of the rows as sent.
+    predict(served, PredictRequest(_crossed(block, axes, points[:1]), KNOWN, refuses=True))
     crossed = _crossed(block, axes, points)
-    found = predict(served, PredictRequest(crossed, refuses=True)).compared
+    found = predict(served, PredictRequest(crossed, KNOWN, refuses=True)).compared
     function = served.model.average_function(crossed, groups)
     cells = [axis.cells() for axis in axes]
     return Profile(

@@ -16,7 +16,7 @@ from relevance_bayes.types.errors import Fault, InvalidRequestError
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _DECIMAL: TypeAdapter[Decimal | None] = TypeAdapter(Decimal | None)
 _THOUSANDS: TypeAdapter[Thousands | None] = TypeAdapter(Thousands | None)
-_TEXTS = frozenset({"on_error", "outputs", "row_ids"})
+_TEXTS = frozenset({"on_error", "outputs", "row_ids", "unknown_categories"})
 
 Mark = TypeVar("Mark")
 

@@ -37,7 +37,8 @@ def predictions_json(
     for some, theirs in _pieces(prediction, problems):
         yield before + _ENCODER.encode(_rows(some, outputs, served.functions, theirs))[1:-1]
         before = b","
-    yield b"]}"
+    joint = prediction.joint_members()
+    yield b"]," + _ENCODER.encode(joint)[1:] if joint else b"]}"
 
 
 def _rows(

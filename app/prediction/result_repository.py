@@ -42,7 +42,7 @@ class ResultRepository:
             self.tx.session.add(row)
         elif row.by != by and not row.whole:
             row.attempt, row.at, row.by = attempt, self.tx.clock(), by
-            row.rows = row.faulty = row.size = 0
+            row.rows = row.faulty = row.averaged = row.size = 0
         self.tx.session.flush()
         return _reached(row)
 

@@ -15,22 +15,27 @@ MAX_BYTES_OF_A_PIECE = 2**20
 class Reached:
     """The progress of a result: `rows` are written, of which `faulty` could not be predicted for, in `size` bytes.
 
-    `whole`: the file is, and `size` is that of the file.
+    `averaged` of them have unknown categories. `whole`: the file is, and `size` is that of the file.
     """
 
     rows: int = 0
     faulty: int = 0
     size: int = 0
     whole: bool = False
+    averaged: int = 0
 
 
 @dataclass(frozen=True)
 class BatchPredicted:
-    """The result of a batch prediction: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction."""
+    """The result of a batch prediction: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction.
+
+    `rows_averaged` are averages over the known categories.
+    """
 
     rows: int
     rows_not_predicted: int
     size: int
+    rows_averaged: int = 0
     kind: Literal["prediction"] = "prediction"
 
 

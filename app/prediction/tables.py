@@ -12,7 +12,8 @@ from app.database.base import Base
 class PredictionResultRow(Base):
     """The progress of a job's result: `rows` of it, of which `faulty` hold no prediction, are written in `size` bytes.
 
-    So far it came by an `attempt`, `at` a time, by a program. `whole`: the file is there, of `size` bytes.
+    `averaged` of them are averages over the known categories. So far it came by an `attempt`, `at` a time, by a
+    program. `whole`: the file is there, of `size` bytes.
     """
 
     __tablename__ = "prediction_results"
@@ -24,6 +25,7 @@ class PredictionResultRow(Base):
     by: Mapped[str]
     rows: Mapped[int] = mapped_column(default=0)
     faulty: Mapped[int] = mapped_column(default=0)
+    averaged: Mapped[int] = mapped_column(default=0, server_default="0")
     size: Mapped[int] = mapped_column(BigInteger, default=0)
     whole: Mapped[bool] = mapped_column(default=False)
 

@@ -33,6 +33,11 @@ class ValuePrediction:
         return None
 
     @property
+    def rows_averaged(self) -> int:
+        """Return none: unknown categories are faults."""
+        return 0
+
+    @property
     def monitored(self) -> tuple[str, Array]:
         """Return the values."""
         return "value", self.value

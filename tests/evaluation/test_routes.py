@@ -275,7 +275,7 @@ def test_a_second_version_that_makes_no_sense_is_refused_at_its_place(
 @pytest.mark.parametrize(
     ("table", "status"),
     [
-        ({"rows": [{"x": 1.0, "colour": "green"}]}, 422),
+        ({"rows": [{"x": None, "colour": "red"}]}, 422),
         ({"rows": [{"x": "a", "colour": "red"}]}, 422),
         ({"rows": [{"x": 1.0}]}, 422),
         ({"rows": ROWS, "interval": 0.9}, 422),

@@ -154,10 +154,10 @@ NESTED_FORMATS = tuple(one.name for one in WRITABLE_FORMATS if one.is_nested)
 
 @pytest.mark.parametrize("coded", NAMED_ROWS)
 def test_bad_rows_are_found_in_every_format_and_reported_in_every_format(client: TestClient, coded: str) -> None:
-    body = {"rows": WRONG, "on_error": "per_row"}
+    body = {"rows": WRONG, "on_error": "per_row", "unknown_categories": "error"}
     expected = client.post(SMALL, json=body).json()["predictions"]
     assert ["error" in row for row in expected] == [False, True, True, False]
-    query = {} if coded == "json" else {"on_error": "per_row"}
+    query = {} if coded == "json" else {"on_error": "per_row", "unknown_categories": "error"}
     sent = json.dumps(body).encode() if coded == "json" else written(coded, WRONG)
     for response_format in NESTED_FORMATS:
         content = predict(client, SMALL, coded, sent, response_format, **query)
@@ -176,7 +176,12 @@ def test_bad_rows_are_found_in_every_format_and_reported_in_every_format(client:
         assert "did not occur in training" in str(rows[1]["error"])
         assert all(value is None for name, value in rows[2].items() if name != "error")
         assert rows[0]["mean"] == expected[0]["mean"]
-    refused = client.post(SMALL, content=written(coded, WRONG), headers={"Content-Type": MEDIA_TYPES[coded]})
+    refused = client.post(
+        SMALL,
+        params={"unknown_categories": "error"},
+        content=json.dumps({**body, "on_error": "fail"}).encode() if coded == "json" else sent,
+        headers={"Content-Type": MEDIA_TYPES[coded]},
+    )
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-data")
     assert [(error["row"], error["column"]) for error in refused.json()["errors"]] == [(1, "colour"), (2, "x")]
 

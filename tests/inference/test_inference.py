@@ -288,7 +288,10 @@ def test_rows_may_bring_their_noise_and_the_interval_may_be_stated(client: TestC
         ({"inputs": [X, {**X, "name": "colour"}]}, "BYTES"),
         ({"inputs": [{**X, "shape": [1], "data": [0.5]}, COLOUR]}, "first has 1"),
         ({"inputs": [{**X, "shape": [0], "data": []}, {**COLOUR, "shape": [0], "data": []}]}, "no rows"),
-        ({"inputs": [X, {**COLOUR, "data": ["red", "green"]}]}, "green"),
+        (
+            {"inputs": [X, {**COLOUR, "data": ["red", "green"]}], "parameters": {"unknown_categories": "error"}},
+            "green",
+        ),
         ({"inputs": [{key: X[key] for key in ("name", "datatype", "shape")}, COLOUR]}, "binary_data_size"),
         ({"inputs": [{**X, "parameters": {"shared_memory_region": "r"}}, COLOUR]}, "shared_memory_region"),
         ({"inputs": [{**X, "parameters": {"binary_data_size": "16"}}, COLOUR]}, "binary_data_size"),

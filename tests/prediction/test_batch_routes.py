@@ -116,7 +116,7 @@ def test_the_file_comes_whole_with_what_a_download_needs(service: TestClient, ma
     assert response.headers["ETag"] == f'"{job["id"]}"'
     assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert response.headers["Content-Disposition"] == f'attachment; filename="predictions-{job["id"]}.csv"'
-    assert job["result"] == {"rows": ROWS, "rows_not_predicted": 0, "size": len(response.content)}
+    assert job["result"] == {"rows": ROWS, "rows_not_predicted": 0, "rows_averaged": 0, "size": len(response.content)}
 
 
 def part(service: TestClient, made: str, **headers: str) -> httpx2.Response:

@@ -66,10 +66,10 @@ def test_gaps_unknown_categories_and_faulty_rows_are_counted_apart() -> None:
     (total,) = monitor.window.halves.values()
     bins_of_x = len(monitor.window.inputs[0][1])
     of_x, of_colour = total[3 : 3 + bins_of_x], total[3 + bins_of_x :][:4]
-    assert total[:2] == [3, 1]
+    assert total[:2] == [3, 2]
     assert (sum(of_x), of_x[-1]) == (3, 1)
     assert (sum(of_colour), of_colour[2:]) == (3, [1, 0])
-    assert sum(total[3 + bins_of_x + 4 :]) == 1
+    assert sum(total[3 + bins_of_x + 4 :]) == 2
 
 
 def test_a_large_request_counts_by_a_random_part_from_all_of_it() -> None:

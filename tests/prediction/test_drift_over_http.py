@@ -59,7 +59,7 @@ def test_rows_count_in_every_format_and_protocol(parts: SmallParts, monitors: Dr
 def test_rows_of_a_refused_request_do_not_count_and_faulty_rows_of_others_do(
     parts: SmallParts, monitors: DriftMonitors
 ) -> None:
-    unknown = {"columns": {**COLUMNS, "colour": ["red", "green"]}}
+    unknown = {"columns": {**COLUMNS, "colour": ["red", "green"]}, "unknown_categories": "error"}
     with TestClient(make_application(parts, LIMITS)) as client:
         assert client.post(PREDICT, json=unknown).status_code == 422
         assert monitored(monitors) == 0

@@ -20,7 +20,7 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.learned import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.supervised import prediction as under_test
+from relevance_bayes.tasks.supervised import requested_rows as under_test
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served

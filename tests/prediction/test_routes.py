@@ -86,7 +86,7 @@ def test_a_long_response_in_pieces_is_the_same_json(client: TestClient, monkeypa
     for body in (
         {"rows": ROWS},
         {"rows": ROWS, "explain": 2, "outputs": ["sd", "support"]},
-        {"rows": [ROWS[0], {"x": 1, "colour": "green"}, ROWS[2]], "on_error": "per_row"},
+        {"rows": [ROWS[0], {"x": None, "colour": "red"}, ROWS[2]], "on_error": "per_row"},
     ):
         for model in ("small", "classes"):
             if model == "classes" and "outputs" in body:
@@ -185,7 +185,8 @@ def test_the_order_of_the_rows_is_kept(client: TestClient) -> None:
 
 def test_a_bad_row_has_its_problem_in_its_place_when_requested(client: TestClient) -> None:
     rows = [ROWS[0], {"x": "much", "colour": "red"}, {"x": 1, "colour": "green"}, {"x": None, "colour": "red"}, ROWS[2]]
-    predictions = client.post(PATH, json={"rows": rows, "on_error": "per_row"}).json()["predictions"]
+    options = {"on_error": "per_row", "unknown_categories": "error"}
+    predictions = client.post(PATH, json={"rows": rows, **options}).json()["predictions"]
     sound = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
     assert (predictions[0], predictions[4]) == (sound[0], sound[2])
     details = {
@@ -223,7 +224,7 @@ def test_a_row_of_the_wrong_shape_has_its_problem_in_its_place(client: TestClien
         ({"rows": [{"x": "1", "colour": "red"}]}, [(0, "x")]),
         ({"rows": [{"x": True, "colour": "red"}]}, [(0, "x")]),
         ({"rows": [{"x": None, "colour": "red"}]}, [(0, "x")]),
-        ({"rows": [{"x": 1, "colour": "green"}]}, [(0, "colour")]),
+        ({"rows": [{"x": 1, "colour": "green"}], "unknown_categories": "error"}, [(0, "colour")]),
         ({"rows": [{"x": 1e300, "colour": "red"}]}, [(0, "x")]),
         ({"rows": [{"x": 10**400, "colour": "red"}]}, [(0, "x")]),
         ({"columns": {"x": [1]}}, [(None, "colour")]),
@@ -246,7 +247,7 @@ def test_rows_that_can_not_be_used_state_which_and_why(
 
 def test_a_category_unseen_in_training_is_named_with_the_known_ones(client: TestClient) -> None:
     detail = "`colour` is 'green', which did not occur in training; known are 'blue', 'red'."
-    response = client.post(PATH, json={"rows": [{"x": 1, "colour": "green"}]})
+    response = client.post(PATH, json={"rows": [{"x": 1, "colour": "green"}], "unknown_categories": "error"})
     assert_problem(
         response,
         "invalid-data",

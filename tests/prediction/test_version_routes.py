@@ -79,7 +79,7 @@ def test_every_path_counts(client: TestClient, path: str, body: str, headers: Ma
 
 
 def test_what_is_refused_is_an_error_without_rows(client: TestClient) -> None:
-    bad = {"x": 1.0, "colour": "green"}
+    bad = {"x": None, "colour": "red"}
     assert client.post(f"{PATH}/predict", json={"rows": [NEAR, bad]}).status_code == 422
     assert client.post(f"{PATH}/predict", content=b"{", headers=JSON).status_code == 400
     assert client.post(f"{PATH}/predict", json={"rows": [NEAR] * 6}).status_code == 413

@@ -47,7 +47,8 @@ def read_request(requested: ModelInferRequest) -> InferenceRequest:
             tuple(_required(output.name, output.parameters) for output in requested.outputs) or None,
             binary=True,
             interval=_interval(requested.parameters),
-            row_ids=_row_ids(requested.parameters),
+            row_ids=_text(requested.parameters, "row_ids"),
+            unknown_categories=_text(requested.parameters, "unknown_categories"),
         ),
     )
 
@@ -108,12 +109,12 @@ def _interval(given: Reported) -> float | None:
     return given["interval"].double_param
 
 
-def _row_ids(given: Reported) -> str | None:
-    if "row_ids" not in given:
+def _text(given: Reported, name: str) -> str | None:
+    if name not in given:
         return None
-    if given["row_ids"].WhichOneof("parameter_choice") != "string_param":
-        raise MalformedBodyError("The parameter `row_ids`: expected a string.")
-    return given["row_ids"].string_param
+    if given[name].WhichOneof("parameter_choice") != "string_param":
+        raise MalformedBodyError(f"The parameter `{name}`: expected a string.")
+    return given[name].string_param
 
 
 class RpcCodec:
@@ -159,7 +160,9 @@ def write_response(response: InferenceResponse) -> ModelInferResponse:
         )
         for tensor, parameters in response.outputs
     ]
+    cells = response.unknown_categories
     return ModelInferResponse(
+        parameters={} if cells is None else {"unknown_categories": _parameter(cells)},
         model_name=response.model,
         model_version=response.version,
         id=response.id or "",

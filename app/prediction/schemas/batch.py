@@ -11,6 +11,7 @@ from app.jobs.records import Job
 from app.jobs.schemas import Priority, VersionSelector, shared_by_jobs
 from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.requests import PredictionRequest
+from app.prediction.results import BatchPredicted
 from app.prediction.schemas.predict import PredictionOptions
 from relevance_bayes.types import batch_predictions as records
 
@@ -67,10 +68,15 @@ class BatchPredictionIn(PredictionOptions):
             components=self.components,
             deciding=self.deciding,
             csv_escape_formulas=self.csv_escape_formulas,
+            unknown_categories=self.unknown_categories,
         )
 
 
 BATCH_PREDICTION_IN: TypeAdapter[BatchPredictionIn] = TypeAdapter(BatchPredictionIn)
+
+
+def _result(made: BatchPredicted) -> records.BatchPredicted:
+    return records.BatchPredicted(made.rows, made.rows_not_predicted, made.size, made.rows_averaged)
 
 
 _RECORD = TypeAdapter(records.BatchPrediction)
@@ -86,6 +92,6 @@ def batch_prediction_record(job: Job) -> records.BatchPrediction:
         "format": request.format,
         "columns": plan.columns,
         "on_error": request.on_error,
-        "result": None if made is None else records.BatchPredicted(made.rows, made.rows_not_predicted, made.size),
+        "result": None if made is None else _result(made),
     }
     return _RECORD.validate_python(shared_by_jobs(job) | own)

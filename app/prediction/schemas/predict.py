@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.openapi import DESCRIBED, described
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions
+from relevance_bayes.types.predictions import UnknownCategories
 from relevance_bayes.types.values import Cell, Label
 
 
@@ -93,6 +94,12 @@ class PredictionOptions(BaseModel):
         None,
         description="The cost of no decision for a row: where the expected cost of every decision is higher, "
         "`decision.label` is null.",
+    )
+    unknown_categories: UnknownCategories = Field(
+        "average",
+        description="A row with a category that no training row had: predicted as the average over the known "
+        "categories, weighted by their frequencies among the training rows, with a wider interval; or an error. With "
+        "`covariance` or `explain`, and for components, always an error.",
     )
     csv_escape_formulas: bool = Field(
         False,

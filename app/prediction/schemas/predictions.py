@@ -13,6 +13,7 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
+    UnknownCategory,
     Variance,
 )
 from relevance_bayes.types.values import Label
@@ -115,6 +116,11 @@ class PredictionsOut(BaseModel):
     version: int
     predictions: Sequence[RealOut | ClassOut | ValueOut | ComponentsRowOut | RowErrorOut] = Field(
         description="With the members in `outputs`."
+    )
+    unknown_categories: Sequence[UnknownCategory] | None = Field(
+        None,
+        description="The cells with categories that no training row had, whose rows are predicted as averages over the "
+        "known categories: the first 100, by row. Absent if there are none.",
     )
     covariance: Sequence[Sequence[float | None]] | None = Field(
         None,

@@ -12,6 +12,7 @@ from relevance_bayes.cli.options import (
     AsJson,
     CsvEscapeFormulas,
     Dataset,
+    UnknownCategoriesOption,
     Url,
     VersionOfModel,
     dataset_id,
@@ -58,6 +59,7 @@ def predict_dataset(
     fail_on_error: Annotated[
         bool, typer.Option("--fail-on-error", help="Fail at the first row that can't be predicted for.")
     ] = False,
+    unknown_categories: UnknownCategoriesOption = None,
     csv_escape_formulas: CsvEscapeFormulas = False,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -80,6 +82,7 @@ def predict_dataset(
             outputs=tuple(outputs) if outputs else None,
             interval=interval,
             on_error="fail" if fail_on_error else None,
+            unknown_categories=unknown_categories,
             csv_escape_formulas=csv_escape_formulas or None,
         )
         watch_job(client.batch_predictions, job, label=model)
@@ -96,4 +99,6 @@ def predict_dataset(
         without = (
             f", {job.result.rows_not_predicted:,} of them without a prediction" if job.result.rows_not_predicted else ""
         )
+        if job.result.rows_averaged:
+            without += f", {job.result.rows_averaged:,} of them averages for categories that no training row had,"
         echo(f"Predictions for {job.result.rows:,} rows{without} are in {output}.")

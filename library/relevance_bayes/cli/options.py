@@ -10,6 +10,7 @@ from relevance_bayes.cli.connection import PROJECT
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.client import Relevance
 from relevance_bayes.types.formats import FILE_FORMATS
+from relevance_bayes.types.predictions import UnknownCategories
 
 Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", metavar="URL", help="The address of the service.")]
 Project = Annotated[
@@ -37,6 +38,13 @@ Tag = Annotated[
 CsvEscapeFormulas = Annotated[
     bool,
     typer.Option("--csv-escape-formulas", help="Write an apostrophe before texts that a spreadsheet would compute."),
+]
+UnknownCategoriesOption = Annotated[
+    UnknownCategories | None,
+    typer.Option(
+        show_default="average",
+        help="Rows with a category that no training row had: predicted as averages over the known ones, or refused.",
+    ),
 ]
 
 

@@ -12,6 +12,7 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
     VersionBase,
 )
+from relevance_bayes.types.predictions import UnknownCategories
 from relevance_bayes.types.values import Label
 
 COMPONENTS = 10
@@ -31,6 +32,7 @@ class PredictOptions:
     reject_cost: float | None = None
     components: int | None = None
     csv_escape_formulas: bool = False
+    unknown_categories: UnknownCategories | None = None
 
     @property
     def has_decisions(self) -> bool:

@@ -19,6 +19,7 @@ from relevance_bayes.cli.options import (
     AsJson,
     CsvEscapeFormulas,
     ModelOrAlias,
+    UnknownCategoriesOption,
     Url,
     Version,
     file_argument,
@@ -33,11 +34,15 @@ from relevance_bayes.client.responses import Json, Prediction, Predictions, Supe
 from relevance_bayes.tables.formulas import escaped
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
+from relevance_bayes.types.predictions import UnknownCategory
 from relevance_bayes.types.values import ColumnKind, Label
 
 BATCH = 10_000
 """The number of rows in one request."""
 
+
+VALUES_NAMED = 5
+"""The unknown categories that a note names."""
 
 ROWS_SHOWN = 20
 """The number of rows of a table on a terminal."""
@@ -72,6 +77,7 @@ def predict(
         int | None,
         typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
     ] = None,
+    unknown_categories: UnknownCategoriesOption = None,
     coded: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +99,14 @@ def predict(
     --costs and --reject-cost, each row has a decision.
     """
     required = PredictOptions(
-        interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
+        interval,
+        explain,
+        class_priors,
+        costs,
+        reject_cost,
+        components,
+        csv_escape_formulas=csv_escape_formulas,
+        unknown_categories=unknown_categories,
     )
     with service(url) as client:
         if coded is not None:
@@ -168,6 +181,7 @@ def _predict_file(
         costs=read_costs(required.costs),
         reject_cost=required.reject_cost,
         components=required.components,
+        unknown_categories=required.unknown_categories,
         csv_escape_formulas=required.csv_escape_formulas,
     )
     if output is None:
@@ -183,7 +197,7 @@ def _predicted_rows(
     columns = columns_of(version, required)
     priors, costs = read_priors(required.class_priors, columns.classes), read_costs(required.costs)
     kinds = kinds_of(version)
-    first = 0
+    first, unknown = 0, list[UnknownCategory]()
     for rows in read_rows(file, kinds, size=BATCH):
         try:
             response = client.predict(
@@ -196,11 +210,25 @@ def _predicted_rows(
                 costs=costs,
                 reject_cost=required.reject_cost,
                 components=columns.components,
+                unknown_categories=required.unknown_categories,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
         yield from zip(rows, response.predictions, strict=True)
+        unknown += response.unknown_categories or ()
         first += len(rows)
+    if unknown:
+        warn(_note(unknown))
+
+
+def _note(cells: Sequence[UnknownCategory]) -> str:
+    """Return a sentence about cells with unknown categories."""
+    values = list(dict.fromkeys(f"{cell.column} {cell.value!r}" for cell in cells))
+    more = f" and {len(values) - VALUES_NAMED:,} more" if len(values) > VALUES_NAMED else ""
+    return (
+        f"No training row had {', '.join(values[:VALUES_NAMED])}{more}: rows with such a value are predicted as "
+        "averages over the known ones; --unknown-categories error refuses them."
+    )
 
 
 def kinds_of(version: VersionBase) -> dict[str, ColumnKind]:

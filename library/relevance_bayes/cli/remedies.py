@@ -45,6 +45,7 @@ OPTIONS: Mapping[str, str] = {
     "target": "--target",
     "task": "--task",
     "tolerance": "--tolerance",
+    "unknown_categories": "--unknown-categories",
     "validation": "--validation",
     "width": "--width",
 }

@@ -10,6 +10,7 @@ from relevance_bayes.client.http import UPLOAD_SECONDS
 from relevance_bayes.client.paths import version_path
 from relevance_bayes.client.prediction_options import query_of
 from relevance_bayes.types.formats import by_name, media_type_of
+from relevance_bayes.types.predictions import UnknownCategories
 from relevance_bayes.types.values import Label
 
 
@@ -33,6 +34,7 @@ class Files(Calls[M]):
         costs: Sequence[Sequence[float]] | None = None,
         reject_cost: float | None = None,
         components: int | None = None,
+        unknown_categories: UnknownCategories | None = None,
         csv_escape_formulas: bool = False,
     ) -> bytes:
         """Predict for the rows of a file, whose format follows from its suffix; return the response, a row for each.
@@ -48,6 +50,7 @@ class Files(Calls[M]):
             costs=costs,
             reject_cost=reject_cost,
             components=components,
+            unknown_categories=unknown_categories,
         )
         escapes = "true" if csv_escape_formulas else None
         query = {**query, "explain": explain, "csv_escape_formulas": escapes}

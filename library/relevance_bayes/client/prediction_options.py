@@ -5,6 +5,7 @@ from typing import Literal, TypedDict, Unpack
 
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.json import dumps, exclude_none, listed_priors
+from relevance_bayes.types.predictions import UnknownCategories
 from relevance_bayes.types.values import Json, Label
 
 
@@ -20,6 +21,7 @@ class PredictionOptions(TypedDict, total=False):
     costs: Sequence[Sequence[float]] | None
     reject_cost: float | None
     components: int | None
+    unknown_categories: UnknownCategories | None
 
 
 def json_options(**options: Unpack[PredictionOptions]) -> dict[str, Json]:
@@ -34,6 +36,7 @@ def json_options(**options: Unpack[PredictionOptions]) -> dict[str, Json]:
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": options.get("reject_cost"),
             "components": options.get("components"),
+            "unknown_categories": options.get("unknown_categories"),
         }
     )
 
@@ -51,5 +54,6 @@ def query_of(**options: Unpack[PredictionOptions]) -> Query:
         "on_error": options.get("on_error"),
         "reject_cost": options.get("reject_cost"),
         "components": options.get("components"),
+        "unknown_categories": options.get("unknown_categories"),
         **written,
     }

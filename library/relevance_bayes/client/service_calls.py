@@ -40,6 +40,7 @@ from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.members import Project
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.predictions import UnknownCategories
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
@@ -275,13 +276,15 @@ class ServiceCalls(Calls[M]):
         reject_cost: float | None = None,
         components: int | None = None,
         row_ids: Sequence[str] | str | None = None,
+        unknown_categories: UnknownCategories | None = None,
     ) -> Predictions:
         """Predict for a `table` in one of the API's three forms; by default with the newest version.
 
         A model that records predictions does so by `row_ids`: one for each row, or the name of the column with them.
 
         Decisions between classes follow from `class_priors`, `costs[truth][decision]` or `reject_cost`; `components` is
-        the maximum number of components in a prediction.
+        the maximum number of components in a prediction. Rows with a category that no training row had are predicted as
+        averages over the known ones, and listed, or with "error" refused: `unknown_categories`.
         """
         options: dict[str, Json] = {
             "interval": interval,
@@ -292,6 +295,7 @@ class ServiceCalls(Calls[M]):
             "reject_cost": reject_cost,
             "components": components,
             "row_ids": row_ids if row_ids is None or isinstance(row_ids, str) else list(row_ids),
+            "unknown_categories": unknown_categories,
         }
         return await self.http.post(
             Predictions, f"{version_path(name, version)}/predict", {**table, **exclude_none(options)}

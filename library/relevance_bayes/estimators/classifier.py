@@ -9,13 +9,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import refuse_faults
 from relevance_bayes.estimators.columns import Raw, are_exact, to_numpy, typed_column
-from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_unknown
 from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.estimators.version import SupervisedVersion
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding import real_values
-from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.types.records import encode
 
@@ -63,6 +62,9 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     local : dict, optional
         Whether a prediction may be conditioned on its nearest rows, which the model then stores, such as
         ``{"type": "none"}``. By default this is compared from 5,000 rows on.
+    unknown_categories : {"average", "error"}, default="average"
+        The prediction of a row with a category that no row of `fit` had: the average over the known categories, by
+        their frequencies, with a warning; or an error.
 
     Attributes
     ----------
@@ -221,9 +223,10 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     def _predicted(self, X: object) -> ClassificationPrediction:
         block = self._predict_block(X)
         with one_blas_thread():
-            found = self._version.model.predict(block, PredictOptions())
+            found = self._version.model.predict(block, self._predict_options())
         refuse_faults(found.faults)
         assert isinstance(found, ClassificationPrediction)
+        warn_of_unknown(found.unknown_categories)
         return found
 
 

@@ -12,11 +12,10 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import refuse_faults
 from relevance_bayes.estimators.columns import Raw
-from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values
+from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_unknown
 from relevance_bayes.estimators.threads import one_blas_thread
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import NumberColumn
-from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 
 
@@ -63,6 +62,9 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     local : dict, optional
         Whether a prediction may be conditioned on its nearest rows, which the model then stores, such as
         ``{"type": "none"}``. By default this is compared from 5,000 rows on.
+    unknown_categories : {"average", "error"}, default="average"
+        The prediction of a row with a category that no row of `fit` had: the average over the known categories, by
+        their frequencies, with a warning and a wider interval; or an error.
 
     Attributes
     ----------
@@ -188,9 +190,11 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     def _predicted(self, X: object, interval: float | None) -> RegressionPrediction:
         block = self._predict_block(X)
         with one_blas_thread():
-            found = self._version.model.predict(block, PredictOptions(0.95 if interval is None else interval))
+            options = self._predict_options() if interval is None else self._predict_options(interval)
+            found = self._version.model.predict(block, options)
         refuse_faults(found.faults)
         assert isinstance(found, RegressionPrediction)
+        warn_of_unknown(found.unknown_categories)
         return found
 
     def _known_noise(self, y: Array, precision: ArrayLike | None) -> Array | float | None:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
@@ -18,7 +18,9 @@ from relevance_bayes.estimators.fitting import learn
 from relevance_bayes.estimators.version import SupervisedVersion, Vectors
 from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.diagnostics import Diagnostics
+from relevance_bayes.types.predictions import UnknownCategories, UnknownCategory
 from relevance_bayes.types.values import ColumnKind
 
 MAX_REPETITIONS = 10_000_000
@@ -61,6 +63,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         prefer: Prefer = "accuracy",
         max_score_loss: float | None = None,
         local: object = None,
+        unknown_categories: UnknownCategories = "average",
     ) -> None:
         self.inputs = inputs
         self.likelihood = likelihood
@@ -77,6 +80,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         self.prefer = prefer
         self.max_score_loss = max_score_loss
         self.local = local
+        self.unknown_categories = unknown_categories
 
     @property
     def report_(self) -> SupervisedReport:
@@ -150,7 +154,9 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         if rows is not None:
             block = _taken(block, rows)
             added = {name: taken(column, rows) for name, column in added.items()}
-        exported, vectors = learn({**block, **added}, {**self._options(block), **options})
+        requested = {**self._options(block), **options}
+        requested.pop("unknown_categories")
+        exported, vectors = learn({**block, **added}, requested)
         if sample_weight is not None and rows is not None and len(np.unique(rows)) < len(rows):
             _warn_of_duplicates(exported.report)
         self._fitted = SupervisedVersion.of(exported, vectors if rows is None else _at_rows(vectors, rows))
@@ -162,8 +168,26 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
     def _predict_block(self, X: object) -> Block:
         return self._predicted_block(X, self._kinds())
 
+    def _predict_options(self, interval: float = 0.95) -> PredictOptions:
+        """Return the options of predictions; raises ValueError for an invalid parameter."""
+        if self.unknown_categories not in get_args(UnknownCategories):
+            expected = " or ".join(map(repr, get_args(UnknownCategories)))
+            raise ValueError(f"Expected unknown_categories of {expected}, got {self.unknown_categories!r}.")
+        return PredictOptions(interval, unknown_categories=self.unknown_categories)
+
     def _kinds(self) -> dict[str, ColumnKind]:
         return {column.name: column.kind for column in self.report_.plan.inputs}
+
+
+def warn_of_unknown(cells: Sequence[UnknownCategory]) -> None:
+    """Warn of cells with categories that no training row had."""
+    if cells:
+        first, more = cells[0], f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        warnings.warn(
+            f"No training row had {first.value!r} in row {first.row}, column {first.column}{more}: rows with an unknown"
+            " category are predicted as averages over the known ones.",
+            stacklevel=4,
+        )
 
 
 def repeated_rows(sample_weight: object, X: object) -> Indices | None:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.predictions import UnknownCategories
 
 
 def refuse(faults: Sequence[Fault]) -> None:
@@ -17,14 +18,15 @@ def refuse(faults: Sequence[Fault]) -> None:
 @dataclass(frozen=True)
 class PredictOptions:
     """Options of predictions: the probability of the `interval`, in (0, 1); whether the `covariance` of the rows is
-    returned; the number of functions in each explanation, `explain`; the decision rule between classes, `deciding`; and
-    the number of `components` of a row."""
+    returned; the number of functions in each explanation, `explain`; the decision rule between classes, `deciding`; the
+    number of `components` of a row; and the treatment of `unknown_categories`."""
 
     interval: float = 0.95
     covariance: bool = False
     explain: int | None = None
     deciding: DecisionOptions | None = None
     components: int | None = None
+    unknown_categories: UnknownCategories = "average"
 
     @cached_property
     def is_usual(self) -> bool:

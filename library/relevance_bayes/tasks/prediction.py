@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
-from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels
 from relevance_bayes.tasks.labelled import Labelled
 from relevance_bayes.tasks.options import PredictOptions
@@ -83,6 +83,10 @@ class Prediction(Protocol):
         """The support of each row (N,), in [0, 1]; None where the model does not know it."""
 
     @property
+    def rows_averaged(self) -> int:
+        """The number of rows with unknown categories, which are averages over the known ones."""
+
+    @property
     def monitored(self) -> tuple[str, Array]:
         """The output that is monitored for drift: its name, and numbers (N,) or the probabilities (N, K) of classes."""
 
@@ -130,10 +134,12 @@ class Probabilities:
 class LabelledBlock:
     """The rows of a block with prediction and target, `chosen` (N,) of them, in parts, and counts of the others.
 
-    `without_target` rows have no target; `rows_not_predicted` have one, but can't be predicted.
+    `places` (n,) are the rows of the parts, in their order. `without_target` rows have no target; `rows_not_predicted`
+    have one, but can't be predicted.
     """
 
     chosen: Mask
+    places: Indices
     labelled: tuple[Labelled, ...]
     without_target: int
     not_predicted: int

@@ -22,6 +22,8 @@ class BatchPredicted:
     """Rows with an `error` instead of a prediction."""
     size: int
     """The size of the file in bytes."""
+    rows_averaged: int = 0
+    """Rows with a category that no training row had, predicted as averages over the known categories."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,14 @@
 """The parts of predictions."""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.values import Label
+
+UnknownCategories: TypeAlias = Literal["average", "error"]
+"""The treatment of a row with a category that no training row had: predicted as the average over the known categories,
+or an error."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,18 @@ class Variance:
     """The residual variance: of the Gaussian process that is not explained by the functions, or, under independent
     weights and Gaussian noise, of a further function at the point. It grows with the distance from the data; 0 where
     the model can't determine it."""
+
+
+@dataclass(frozen=True)
+class UnknownCategory:
+    """A cell with a category that no training row had: its row is predicted as the average over the known ones."""
+
+    __pydantic_config__ = wire()
+
+    row: int
+    """The row of the request, from 0."""
+    column: str
+    value: str
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The Open Inference Protocol over gRPC: every call of it, and what is refused."""
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -217,6 +218,22 @@ def test_versions_ids_outputs_and_parameters_are_heeded(parts: SmallParts) -> No
     assert values(narrow, "upper")[0] < values(usual, "upper")[0]
     requested.model_name, requested.model_version = "small@champion", ""
     assert infer(parts, requested).model_version == "1"
+
+
+def test_rows_with_unknown_categories_are_predicted_with_a_note_or_refused_by_a_parameter(parts: SmallParts) -> None:
+    requested = mixed()
+    assert "unknown_categories" not in infer(parts, requested).parameters
+    requested.inputs[1].contents.CopyFrom(Contents(bytes_contents=[b"red", b"green"]))
+    response = infer(parts, requested)
+    assert np.isfinite(values(response, "mean")).all()
+    note = json.loads(response.parameters["unknown_categories"].string_param)
+    assert note == [{"row": 1, "column": "colour", "value": "green"}]
+    requested.parameters["unknown_categories"].CopyFrom(Parameter(string_param="error"))
+    status, detail = refused(parts, requested)
+    assert status == "INVALID_ARGUMENT"
+    assert "`colour` is 'green', which did not occur in training" in detail
+    requested.parameters["unknown_categories"].CopyFrom(Parameter(double_param=1.0))
+    assert "The parameter `unknown_categories`: expected a string." in refused(parts, requested)[1]
 
 
 def test_classes_are_texts_with_their_probabilities(parts: SmallParts) -> None:

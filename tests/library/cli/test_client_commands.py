@@ -264,10 +264,19 @@ def test_rows_that_cannot_be_predicted_for_leave_no_file(
     requested: Run, trained: str, tmp_path: Path, content: str, given: str
 ) -> None:
     (tmp_path / "rows.csv").write_text(content)
-    done = requested("predict", trained, str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
+    files = (str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
+    done = requested("predict", trained, *files, "--unknown-categories", "error")
     assert done.exit_code == 1
     assert given in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+def test_rows_with_a_new_category_are_predicted_with_a_sentence(requested: Run, trained: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("x,parity\n1,odd\n1,neither\n")
+    done = requested("predict", trained, str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
+    assert done.exit_code == 0, done.stderr
+    assert "No training row had parity 'neither': rows with such a value are predicted as averages" in done.stderr
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 3
 
 
 def test_jobs_are_listed_shown_and_cancelled(requested: Run, trained: str, tmp_path: Path) -> None:

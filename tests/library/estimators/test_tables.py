@@ -83,23 +83,52 @@ def test_rows_with_gaps_are_left_out_on_request() -> None:
         model.predict(MAKERS["pyarrow"](TABLE))
 
 
-def test_an_unknown_category_is_refused_with_its_row(model: RelevanceRegressor) -> None:
+def test_an_unknown_category_has_a_wider_interval_and_a_warning(model: RelevanceRegressor) -> None:
     rows = some(TABLE, slice(0, 2))
     rows["weather"] = ["rain", "snow"]
+    note = re.escape("No training row had 'snow' in row 1, column weather: rows with an unknown category are")
+    with pytest.warns(UserWarning, match=note):
+        mean, sd = model.predict(MAKERS["pyarrow"](rows), return_std=True)
+    assert np.isfinite(mean).all()
+    rows["weather"] = ["rain", "rain"]
+    _, known = model.predict(MAKERS["pyarrow"](rows), return_std=True)
+    assert sd[0] == known[0]
+    assert sd[1] > known[1]
+
+
+def test_an_unknown_category_is_refused_with_its_row_on_request(model: RelevanceRegressor) -> None:
+    rows = some(TABLE, slice(0, 2))
+    rows["weather"] = ["rain", "snow"]
+    refusing = pickle.loads(pickle.dumps(model)).set_params(unknown_categories="error")
     with pytest.raises(ValueError, match=re.escape("row 1, column weather: `weather` is 'snow'")):
-        model.predict(MAKERS["pyarrow"](rows))
+        refusing.predict(MAKERS["pyarrow"](rows))
+    with pytest.raises(ValueError, match="Expected unknown_categories of 'average' or 'error', got 'other'"):
+        refusing.set_params(unknown_categories="other").predict(MAKERS["pyarrow"](rows))
 
 
-def test_a_fold_with_an_unknown_category_has_no_score() -> None:
+def test_a_classifier_predicts_for_unknown_categories() -> None:
+    inputs = {name: values for name, values in TABLE.items() if name != "temperature"}
+    warm = np.where(litres(TABLE) > 45.0, "much", "little")
+    model = RelevanceClassifier(missing="indicator", effort="quick").fit(MAKERS["pyarrow"](inputs), warm)
+    rows = some(inputs, slice(0, 2))
+    rows["weather"] = ["snow", "hail"]
+    with pytest.warns(UserWarning, match="No training row had 'snow' in row 0, column weather and 1 more"):
+        np.testing.assert_allclose(model.predict_proba(MAKERS["pyarrow"](rows)).sum(axis=1), 1.0)
+
+
+def test_a_fold_with_an_unknown_category_has_no_score_where_it_is_refused() -> None:
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(6)
     frame = pandas.DataFrame({"guests": random.normal(size=60), "site": ["rare", *["a", "b"] * 29, "a"]})
-    model = RelevanceRegressor(effort="quick")
+    model = RelevanceRegressor(effort="quick", unknown_categories="error")
     with pytest.warns(UserWarning, match="Scoring failed"):
         scores = cross_val_score(model, frame, frame["guests"] ** 2, cv=3)
     assert np.isnan(scores).tolist() == [True, False, False]
     with pytest.raises(ValueError, match="`site` is 'rare'"):
         cross_val_score(model, frame, frame["guests"] ** 2, cv=3, error_score="raise")
+    with pytest.warns(UserWarning, match="No training row had 'rare'"):
+        averaged = cross_val_score(RelevanceRegressor(effort="quick"), frame, frame["guests"] ** 2, cv=3)
+    assert np.isfinite(averaged).all()
 
 
 def test_a_column_of_another_kind_is_refused(model: RelevanceRegressor) -> None:

@@ -85,7 +85,7 @@ def test_ends_of_intervals_and_means_are_those_that_are_returned() -> None:
 def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged() -> None:
     block: Block = {
         "x": numbers(0.5, None, 3.0, 2.0, None),
-        "colour": texts("red", "blue", "red", "green", "red"),
+        "colour": texts("red", "blue", "red", None, "red"),
         "y": numbers(11.0, 9.5, None, 8.0, None),
     }
     found = evaluate_block(served(small_version()), block)

@@ -76,7 +76,8 @@ def test_what_is_explained_is_the_class_that_is_most_probable_under_the_priors()
 @pytest.mark.parametrize("made", [TWO, THREE], ids=["two", "three"])
 def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None:
     deciding = DecisionOptions(reject_cost=0.4)
-    mixed = predict(served(made), PredictRequest(MIXED, PredictOptions(deciding=deciding)))
+    refusing = PredictOptions(deciding=deciding, unknown_categories="error")
+    mixed = predict(served(made), PredictRequest(MIXED, refusing))
     sound: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
     alone = predict(served(made), PredictRequest(sound, PredictOptions(deciding=deciding)))
     assert isinstance(mixed, ClassificationPrediction)

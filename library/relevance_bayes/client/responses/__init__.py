@@ -31,6 +31,7 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
+    UnknownCategory,
     Variance,
 )
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
@@ -70,6 +71,7 @@ __all__ = [
     "SupervisedJob",
     "SupervisedVersion",
     "TrainingJob",
+    "UnknownCategory",
     "Variance",
     "Version",
     "VersionBase",

@@ -11,6 +11,7 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
+    UnknownCategory,
     Variance,
 )
 from relevance_bayes.types.values import Label
@@ -51,7 +52,10 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The predictions, in the order of the rows; `covariance` where requested, None where a row has a problem."""
+    """The predictions, in the order of the rows; `covariance` where requested, None where a row has a problem.
+
+    `unknown_categories` are the first cells with categories that no training row had.
+    """
 
     __omits_none__ = True
 
@@ -59,6 +63,7 @@ class Predictions:
     version: int
     predictions: tuple[Prediction, ...]
     covariance: tuple[tuple[float | None, ...], ...] | None = None
+    unknown_categories: tuple[UnknownCategory, ...] | None = None
 
     def _repr_html_(self) -> str:
         names = ("mean", "sd", "lower", "upper", "label", "value", "support", "error")

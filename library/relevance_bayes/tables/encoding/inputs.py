@@ -121,12 +121,13 @@ def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Ind
         if encoded.indicator:
             out[rows[missing], -1] = 1.0
         rows = rows[~missing]
+    known = _listed(encoded.categories) if len(rows) else ""
     for row in rows.tolist():
         code = column.codes[row]
         if code < 0:
             yield _gap_fault(encoded.name, row)
         else:
-            label, known = quoted(column.labels[code]), _listed(encoded.categories)
+            label = quoted(column.labels[code])
             detail = f"`{encoded.name}` is {label}, which did not occur in training; known are {known}."
             yield Fault(detail, row=row, column=encoded.name)
 

@@ -51,6 +51,11 @@ class ComponentsPrediction:
         return None
 
     @property
+    def rows_averaged(self) -> int:
+        """Return none: unknown categories are faults."""
+        return 0
+
+    @property
     def monitored(self) -> tuple[str, Array]:
         """Return the novelty."""
         return "novelty", self.novelty

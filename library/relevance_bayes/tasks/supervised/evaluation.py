@@ -1,6 +1,6 @@
 """Predictions for rows with a known target, with the target."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -24,18 +24,23 @@ from relevance_bayes.tables.encoding import (
 from relevance_bayes.tasks.decisions import most_probable
 from relevance_bayes.tasks.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.tasks.supervised.unknown_categories import AveragedRows
 
 ROWS_AT_ONCE = 16_384
 """The number of rows of one evaluation of the model, which bounds the memory of a large batch."""
 
 
-def labelled_block(encoding: Encoding, ready: AnyReady, block: Block) -> LabelledBlock:
+def labelled_block(
+    encoding: Encoding, frequencies: Mapping[str, Array], ready: AnyReady, block: Block
+) -> LabelledBlock:
     """Return a model's predictions for a block with the column of its target, and the targets."""
-    target, rows = encoding.target, TargetRows.of(encoding, block)
+    target, rows = encoding.target, TargetRows.of(encoding, frequencies, block)
     raw = _raw(target, block)
-    labelled = [_labelled(target, prediction, rows.t[some], raw[some]) for some, prediction in rows.predictions(ready)]
+    parts = [*rows.predictions(ready)]
+    labelled = [_labelled(target, prediction, rows.t[some], raw[some]) for some, prediction in parts]
+    places = np.concatenate([some for some, _ in parts] or [np.empty(0, np.intp)])
     known, sound = rows.known, rows.sound
-    return LabelledBlock(rows.chosen, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
+    return LabelledBlock(rows.chosen, places, tuple(labelled), int((~known).sum()), int((known & ~sound).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +55,23 @@ class TargetRows:
     t: Array
     known: Mask
     sound: Mask
+    averaged: AveragedRows | None
 
     @classmethod
-    def of(cls, encoding: Encoding, block: Block) -> Self:
-        """Return the rows of a block, encoded."""
+    def of(cls, encoding: Encoding, frequencies: Mapping[str, Array], block: Block) -> Self:
+        """Return the rows of a block, encoded; `frequencies` are those of `category_frequencies`."""
         target = encoding.target
-        inputs, _ = encode_inputs(encoding, block)
-        noise_sd, _ = encode_noise(target, block)
+        inputs, faults = encode_inputs(encoding, block)
+        noise_sd, wrong = encode_noise(target, block)
         sound = np.isfinite(inputs[:, 0]) if inputs.shape[1] else np.ones(block_rows(block), np.bool_)
         if noise_sd is not None:
             sound &= np.isfinite(noise_sd)
-        return cls(inputs, noise_sd, encode_target(target, block), ~gaps(block[target.name]), sound)
+        known = ~gaps(block[target.name])
+        averaged = AveragedRows.of(encoding, frequencies, block, (*faults, *wrong), noise_sd) if faults else None
+        if averaged is not None:
+            sound[averaged.places] = True
+            averaged = averaged.of_rows(known)
+        return cls(inputs, noise_sd, encode_target(target, block), known, sound, averaged)
 
     @property
     def chosen(self) -> Mask:
@@ -69,7 +80,12 @@ class TargetRows:
 
     def predictions(self, ready: AnyReady) -> Iterator[tuple[Indices, Prediction]]:
         """Yield the places of some chosen rows at a time, with their predictions."""
-        places, noise_sd = np.flatnonzero(self.chosen), self.noise_sd
+        chosen, noise_sd = self.chosen, self.noise_sd
+        if self.averaged is not None:
+            chosen[self.averaged.places] = False
+            for some, prediction, _ in self.averaged.predictions(ready, ROWS_AT_ONCE):
+                yield some, prediction
+        places = np.flatnonzero(chosen)
         for first in range(0, len(places), ROWS_AT_ONCE):
             some = places[first : first + ROWS_AT_ONCE]
             prediction, _ = ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some])

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.contributions import Contributions
-from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.encoding import EncodedTarget
 
 _MAX_FLOAT = float(np.finfo(np.float64).max)
@@ -43,19 +43,19 @@ class Explanation:
         parts = self.functions[rows], self.added[rows], self.shares[rows]
         return type(self)(*parts, self.baseline, self.others[rows], self.mean[rows])
 
-    def spread(self, rows: Mask) -> Self:
-        """Return it with its rows at the True places of a mask, NaN at the others."""
-        functions = np.zeros((len(rows), self.functions.shape[1]), np.intp)
-        functions[rows] = self.functions
+    def spread(self, places: Indices, rows: int) -> Self:
+        """Return it with its rows at `places` of so many, NaN at the others."""
+        functions = np.zeros((rows, self.functions.shape[1]), np.intp)
+        functions[places] = self.functions
         added, shares, others, mean = (
-            _spread(part, rows) for part in (self.added, self.shares, self.others, self.mean)
+            _spread(part, places, rows) for part in (self.added, self.shares, self.others, self.mean)
         )
         return type(self)(functions, added, shares, self.baseline, others, mean)
 
 
-def _spread(part: Array, rows: Mask) -> Array:
-    spread = np.full((len(rows), *part.shape[1:]), np.nan)
-    spread[rows] = part
+def _spread(part: Array, places: Indices, rows: int) -> Array:
+    spread = np.full((rows, *part.shape[1:]), np.nan)
+    spread[places] = part
     return spread
 
 

@@ -1,7 +1,7 @@
 """Predictions of numbers and of classes, in the user's units."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.members import decision_members, explanation_members, support_members
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
+from relevance_bayes.types.predictions import UnknownCategory
 from relevance_bayes.types.values import Label, text_of
 
 _FIGURES_OF = {
@@ -32,7 +33,8 @@ class RegressionPrediction:
     """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
 
     `support` is in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` are set where
-    they were requested. A row with a fault is NaN throughout.
+    they were requested. A row with a fault is NaN throughout. `unknown_categories` are the first cells with one,
+    whose rows, `rows_averaged` in all, are averages over the known categories.
     """
 
     mean: Array
@@ -47,6 +49,8 @@ class RegressionPrediction:
     covariance: Array | None
     explanation: Explanation | None
     faults: tuple[Fault, ...]
+    unknown_categories: tuple[UnknownCategory, ...] = ()
+    rows_averaged: int = 0
 
     @property
     def rows(self) -> int:
@@ -108,8 +112,9 @@ class RegressionPrediction:
         return self.figures if self.support is None else {**self.figures, "support": self.support}
 
     def joint_members(self) -> dict[str, object]:
-        """Return the covariance, where it was requested."""
-        return {} if self.covariance is None else {"covariance": self.covariance.tolist()}
+        """Return the covariance, where it was requested, and unknown categories."""
+        covariance = {} if self.covariance is None else {"covariance": self.covariance.tolist()}
+        return covariance | _unknown_members(self.unknown_categories)
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return the figures, and explanations after them."""
@@ -139,6 +144,7 @@ class ClassificationPrediction:
     [0, 1], None where the model does not know it; `explanation`, where requested, is of the latent of the most probable
     class, in its units, before the temperature. `decisions`, where requested, follow from the `probabilities`, which
     are then those under the requested priors; the latents do not change. A row with a fault is NaN throughout.
+    `unknown_categories` and `rows_averaged` as of `RegressionPrediction`.
     """
 
     classes: tuple[Label, ...]
@@ -149,6 +155,8 @@ class ClassificationPrediction:
     explanation: Explanation | None
     decisions: Decisions | None
     faults: tuple[Fault, ...]
+    unknown_categories: tuple[UnknownCategory, ...] = ()
+    rows_averaged: int = 0
 
     @property
     def most_probable(self) -> Indices:
@@ -216,8 +224,8 @@ class ClassificationPrediction:
         return {"label": Labels(self.classes, self.most_probable), "probabilities": self.compared, **support}
 
     def joint_members(self) -> dict[str, object]:
-        """Return no members."""
-        return {}
+        """Return unknown categories."""
+        return _unknown_members(self.unknown_categories)
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return labels, probabilities and latents, then explanations and decisions."""
@@ -256,6 +264,10 @@ class ClassificationPrediction:
             ]
             for row, spread in zip(means.tolist(), each, strict=True)
         ]
+
+
+def _unknown_members(cells: tuple[UnknownCategory, ...]) -> dict[str, object]:
+    return {"unknown_categories": [asdict(cell) for cell in cells]} if cells else {}
 
 
 def _decided(found: Decisions, rows: Rows) -> Decisions:
