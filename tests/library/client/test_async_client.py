@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import TypeVar
@@ -184,6 +185,29 @@ def test_a_file_of_predictions_is_downloaded_and_resumed(tmp_path: Path) -> None
     assert (tmp_path / "made.csv").read_bytes() == b"0123456789"
 
 
+@asynccontextmanager
+async def serving(
+    respond: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> AsyncIterator[int]:
+    """A server on the loopback at the port; at the end each connection is closed, and its transport with it."""
+    connections: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        current = asyncio.current_task()
+        assert current is not None
+        connections.add(current)
+        try:
+            await respond(reader, writer)
+        finally:
+            writer.close()
+            await writer.wait_closed()
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1]
+        async with asyncio.timeout(10):
+            await asyncio.gather(*connections)
+
+
 def test_many_calls_at_once_share_a_bounded_number_of_connections() -> None:
     running, peak = 0, 0
 
@@ -202,15 +226,13 @@ def test_many_calls_at_once_share_a_bounded_number_of_connections() -> None:
                 pass
             finally:
                 running -= 1
-                writer.close()
 
-        server = await asyncio.start_server(respond, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        async with AsyncClient(Http.to_async(f"http://127.0.0.1:{port}", api_key=None)) as client:
+        async with (
+            serving(respond) as port,
+            AsyncClient(Http.to_async(f"http://127.0.0.1:{port}", api_key=None)) as client,
+        ):
             models = await asyncio.gather(*(client.model("m") for _ in range(150)))
         assert {model.name for model in models} == {"m"}
-        server.close()
-        await server.wait_closed()
 
     asyncio.run(main())
     assert 1 < peak <= 100
@@ -233,13 +255,12 @@ def test_a_cancelled_call_closes_its_connection_and_leaves_the_client_usable() -
                 body = json.dumps(MODEL).encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
                 await writer.drain()
-            writer.close()
 
-        server = await asyncio.start_server(respond, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
         seen: list[int] = []
-
-        async with AsyncClient(Http.to_async(f"http://127.0.0.1:{port}", api_key=None)) as client:
+        async with (
+            serving(respond) as port,
+            AsyncClient(Http.to_async(f"http://127.0.0.1:{port}", api_key=None)) as client,
+        ):
 
             async def follow() -> None:
                 async for event in client.trainings.follow("j1"):
@@ -254,8 +275,6 @@ def test_a_cancelled_call_closes_its_connection_and_leaves_the_client_usable() -
                     await task
                 await ended.wait()
                 assert (await client.model("m")).name == "m"
-        server.close()
-        await server.wait_closed()
 
     asyncio.run(main())
 
