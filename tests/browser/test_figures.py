@@ -297,14 +297,28 @@ def test_the_steps_of_the_fit_are_replayed(service: Trained, look: Visit) -> Non
 def test_an_image_is_decoded_from_as_many_functions_as_the_slider_has(service: Trained, look: Visit) -> None:
     page = look.page
     look.open(service.address(IMAGE))
-    image = page.locator(".image img")
+    image = page.get_by_role("img", name=re.compile("^The image from"))
     size = "(image) => [image.naturalWidth, image.naturalHeight]"
     expect(image).to_have_attribute("src", re.compile("/image$"))
     page.get_by_label("Functions, those with the largest weights first").fill("3")
     expect(image).to_have_attribute("src", re.compile(r"/image\?functions=3$"))
     expect(page.get_by_role("heading", name="The image from 3 of 29 functions")).to_be_visible()
-    page.wait_for_function("document.querySelector('.image img').complete")
-    assert image.evaluate(size) == [64, 48]
+    page.wait_for_function("[...document.querySelectorAll('.image img')].every((one) => one.complete)")
+    original = page.get_by_role("img", name="The original")
+    assert image.evaluate(size) == original.evaluate(size) == [64, 48]
+    places = [one.bounding_box() for one in (original, image)]
+    assert places[0] is not None
+    assert places[1] is not None
+    assert places[0]["y"] == places[1]["y"]
+    assert places[0]["x"] + places[0]["width"] <= places[1]["x"]
+
+
+def test_an_image_whose_dataset_is_deleted_has_no_original(service: Trained, look: Visit) -> None:
+    look.may_fail = True
+    look.page.route("**/v1/datasets/*", lambda route: route.fulfill(status=404, json={"title": "Not found"}))
+    look.open(service.address(IMAGE))
+    expect(look.page.get_by_text("The dataset is gone: the original can't be shown.")).to_be_visible()
+    expect(look.page.get_by_role("img", name="The original")).to_have_count(0)
 
 
 def test_functions_are_listed_page_by_page(filled_visit: Visit, filled_service: Filled) -> None:
