@@ -137,6 +137,7 @@ for _router in (
     batch_predictions.files,
     job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
     datasets.router,
+    datasets.image_router,
     models.router,
     versions.router,
     stored_versions.router,

@@ -12,6 +12,7 @@ from app.datasets.service import Datasets
 from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions, Thousands
+from app.formats.pixel_files import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client
@@ -19,9 +20,10 @@ from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DatasetsQuery, Limit
-from app.http.negotiation import FORM, AcceptsJson
-from app.http.openapi import contents, described, problems
+from app.http.negotiation import FORM, AcceptsJson, image_media_type
+from app.http.openapi import IMAGE_CONTENT, contents, described, problems
 from app.http.rendering import to_json
+from relevance_bayes.plans.image import peak_of
 from relevance_bayes.types import datasets as records
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.pages import Page
@@ -167,3 +169,28 @@ def rows(
 def delete(dataset_id: DatasetId, owner: Owner, services: ServicesDependency) -> None:
     """Delete a dataset that no unfinished job needs; versions trained on it stay."""
     services[Datasets].delete(owner, identifier(dataset_id, "dataset"))
+
+
+image_router = APIRouter(prefix="/v1/datasets", tags=["Datasets"])
+
+
+@image_router.get(
+    "/{dataset_id}/image",
+    summary="Get the image of a dataset",
+    response_class=Response,
+    responses={
+        200: {"description": "All pixels.", "content": IMAGE_CONTENT, **TAGGED},
+        304: NOT_MODIFIED,
+        **problems(404, 406),
+    },
+)
+def image(dataset_id: DatasetId, owner: Owner, services: ServicesDependency, request: Request) -> Response:
+    """Return all pixels of an uploaded image as PNG or, if `Accept` prefers it, as npy, which is exact.
+
+    A PNG has 8 bits: from black at 0 to white at 1 if the image's intensities are from 0 to 1, else over its own
+    range. A dataset that was uploaded as a table has no image.
+    """
+    media_type = image_media_type(request.headers.get("accept"))
+    pixels = services[Datasets].pixels(owner, identifier(dataset_id, "dataset"))
+    content = image_bytes(pixels, media_type, peak=peak_of(float(pixels.min()), float(pixels.max())))
+    return conditional_response(request, content, cache_control=UNCHANGING, media_type=media_type, vary="Accept")

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from uuid import UUID
+
+import numpy as np
 
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
-from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.values import Cell
 
 MAX_CELLS_OF_ROWS = 100_000
@@ -55,8 +60,31 @@ class Datasets:
         Fewer rows of a wide table, as of `rows`.
         """
         dataset = self.get(owner, dataset_id)
-        count = min(_fitting(size, dataset), dataset.rows)
-        return tuple(self._read(dataset, [(2 * place + 1) * dataset.rows // (2 * count) for place in range(count)]))
+        spaced = min(_fitting(size, dataset), dataset.rows)
+        return tuple(self._read(dataset, [(2 * place + 1) * dataset.rows // (2 * spaced) for place in range(spaced)]))
+
+    def pixels(self, owner: str, dataset_id: UUID) -> Array:
+        """Return the intensities of an image (height, width); raises NotFoundError, for a table too."""
+        dataset = self.get(owner, dataset_id)
+        size = dataset.image
+        if size is None:
+            raise NotFoundError(f"Dataset {dataset.id} is a table: it has no image.")
+        blocks = list(self._intensities(dataset))
+        if sum(map(len, blocks)) != dataset.rows:  # deleted meanwhile
+            raise NotFoundError(f"There is no dataset {dataset.id}.")
+        return np.concatenate(blocks).reshape(size.height, size.width)
+
+    def _intensities(self, dataset: Dataset) -> Iterator[Array]:
+        """Yield the intensities of the blocks, each read in a transaction of its own."""
+        for number in count():
+            with self.transaction() as tx:
+                stored = DatasetRepository(tx).block(dataset.id, number)
+            if stored is None:
+                return
+            column = stored[1][IMAGE_COLUMNS[2]]
+            if not isinstance(column, NumberColumn):
+                raise TypeError(f"expected an image's intensities, got {type(column).__name__}")
+            yield column.values
 
     def _read(self, dataset: Dataset, numbers: Sequence[int]) -> Iterator[Row]:
         """Return the rows with ascending numbers, each block read in a transaction of its own."""

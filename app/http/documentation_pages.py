@@ -7,7 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
-from app.http.conditional_requests import REVALIDATED, conditional_response
+from app.http.compression import compressed_response
+from app.http.conditional_requests import REVALIDATED
 from app.http.paths import GUIDE
 from app.http.security_headers import CONTENT_SECURITY_POLICY, page_policy
 from relevance_bayes.types.errors import NotFoundError
@@ -30,7 +31,7 @@ def openapi(request: Request) -> Response:
     if root:
         document = {**document, "servers": [{"url": root}]}
     content = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return conditional_response(request, content.encode(), cache_control=REVALIDATED)
+    return compressed_response(request, content.encode(), cache_control=REVALIDATED, media_type="application/json")
 
 
 @router.get(DOCS)

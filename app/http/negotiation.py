@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from fastapi import Depends
 from starlette.exceptions import HTTPException
@@ -10,6 +9,7 @@ from starlette.requests import Request
 
 from app.formats import ROW_FORMATS, TABLE_FORMATS, WRITABLE_FORMATS, by_media_type, by_suffix
 from app.formats.format import Format, TableFormat, WritableFormat
+from app.formats.pixel_files import ImageMediaType
 
 FORM = "multipart/form-data"
 EVENT_STREAM = "text/event-stream"
@@ -91,7 +91,7 @@ def accepts_json(accept: str | None) -> bool:
     return accepts(accept, "application/json")
 
 
-def image_media_type(accept: str | None) -> Literal["image/png", "application/x-npy"]:
+def image_media_type(accept: str | None) -> ImageMediaType:
     """Return the media type of an image: PNG if it is accepted, else npy; raises 406."""
     if accepts(accept, "image/png"):
         return "image/png"

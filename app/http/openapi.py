@@ -46,6 +46,11 @@ def described(option: OptionName) -> str:
     return f"{titles}: {DESCRIBED[option]}"
 
 
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+IMAGE_CONTENT: Mapping[str, object] = {"image/png": _BYTES, "application/x-npy": _BYTES}
+"""The OpenAPI content of images, which `image_media_type` negotiates."""
+
+
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]
 

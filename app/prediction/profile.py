@@ -50,11 +50,20 @@ class Axis:
     input: InputColumn
     values: Column
 
+    @property
+    def size(self) -> int:
+        """The number of values, G."""
+        return block_rows({self.input.name: self.values})
+
     def cells(self) -> list[Cell]:
         """Return the values as in JSON."""
         name = self.input.name
-        block = {name: self.values}
-        return [raw_cells(block, row, [name])[name] for row in range(block_rows(block))]
+        return [raw_cells({name: self.values}, row, [name])[name] for row in range(self.size)]
+
+
+def spaced(low: float, high: float, points: int) -> Array:
+    """Return values at equal distances from `low` to `high`; one where they are equal."""
+    return np.linspace(low, high, points) if low < high else np.array([low])
 
 
 def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
@@ -73,7 +82,7 @@ def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
 def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block) -> Profile:
     """Return the profile over the rows of a block; raises InvalidRequestError, InvalidDataError."""
     axes = [_axis(served, name, options, block) for name in options.inputs]
-    rows, sizes = block_rows(block), [block_rows({"": axis.values}) for axis in axes]
+    rows, sizes = block_rows(block), [axis.size for axis in axes]
     groups = int(np.prod(sizes))
     if groups * rows > MAX_PREDICTIONS:
         detail = f"Expected at most {MAX_PREDICTIONS:,} points times rows, got {groups:,} times {rows:,}."
@@ -170,8 +179,7 @@ def _grid(name: str, values: Array, points: int) -> Array:
     present = values[~np.isnan(values)]
     if not len(present):
         raise _refused("inputs", f"Expected rows with a value of {name!r}, got none.")
-    first, last = float(present.min()), float(present.max())
-    return np.linspace(first, last, points) if first < last else np.array([first])
+    return spaced(float(present.min()), float(present.max()), points)
 
 
 def _refused(member: str, detail: str) -> InvalidRequestError:

@@ -1,44 +1,24 @@
 """Routes of a version besides predictions: its expansion, its image and its usage statistics."""
 
-import io
-from typing import Annotated, Literal
+from typing import Annotated
 
-import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 
+from app.formats.pixel_files import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, image_media_type
-from app.http.openapi import problems
+from app.http.openapi import IMAGE_CONTENT, problems
 from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.prediction.schemas.versions import expansion_record, statistics_record
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.tasks.images.prediction import ImageModel
-from relevance_bayes.core.types import Array
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import Expansion
 from relevance_bayes.types.references import Reference
 from relevance_bayes.types.statistics import Statistics
-
-
-def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:
-    """Return pixels (height, width) as PNG in 8 bits, or as npy, exactly.
-
-    Black and white are 0 and 1 where `peak` is 1, else the least and the greatest intensity.
-    """
-    sink = io.BytesIO()
-    if media_type == "application/x-npy":
-        np.save(sink, pixels, allow_pickle=False)
-        return sink.getvalue()
-    from PIL import Image  # here, because most processes never draw one
-
-    black, white = (0.0, 1.0) if peak == 1.0 else (float(pixels.min()), float(pixels.max()))
-    shades = np.clip((pixels - black) / ((white - black) or 1.0), 0.0, 1.0) * 255.0
-    Image.fromarray(shades.round().astype(np.uint8)).save(sink, "PNG")
-    return sink.getvalue()
-
 
 Functions = Annotated[
     int | None,
@@ -48,7 +28,6 @@ Functions = Annotated[
         description="The number of functions: the constant and those with the largest weights, by default all.",
     ),
 ]
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"])
 
@@ -75,7 +54,7 @@ def expansion(reference: VersionReference, owner: Owner, services: ServicesDepen
     summary="Get the image of a version",
     response_class=Response,
     responses={
-        200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}, **TAGGED},
+        200: {"description": "All pixels.", "content": IMAGE_CONTENT, **TAGGED},
         304: NOT_MODIFIED,
         **problems(404, 406),
     },

@@ -22,7 +22,7 @@ POINTS = 25
 INDIVIDUAL = 10
 """The rows whose own curves are drawn."""
 
-MAX_AVERAGED, MIN_AVERAGED, MAX_CELLS = 100, 10, 20_000
+MAX_AVERAGED, MIN_AVERAGED, MAX_CELLS = 50, 10, 20_000
 """The rows that are averaged, fewer of many inputs, as the page does."""
 
 MAX_SECONDS = 2.0

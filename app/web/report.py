@@ -13,11 +13,11 @@ from pydantic import TypeAdapter
 
 from app import __version__
 from app.datasets.service import Datasets, Row
+from app.formats.pixel_files import image_bytes
 from app.http.rate_limits import charge_rows, check_rows
 from app.http.rendering import to_json
 from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
-from app.prediction.version_routes import image_bytes
 from app.registry.catalogue import Catalogue
 from app.registry.records import Lineage, Model, Version
 from app.registry.schemas.names import lineage_record
@@ -29,6 +29,7 @@ from app.web.report_document import MAX_DATA_BYTES, Summary, embedded_json, repo
 from app.web.sampled_rows import component_rows, predictable_rows
 from app.web.slices import Slice, slices_of
 from app.web.surfaces import NODES, surface_of
+from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.functions import RelevanceVector
@@ -126,8 +127,10 @@ class Reporting:
             diagnostics = json.loads(to_json(self.catalogue.diagnostics(owner, reference)))
             yield f"{path}/diagnostics", _cut(diagnostics, MAX_STEPS)
         if isinstance(served.model, ImageModel):
-            content = image_bytes(served.model.image(), "image/png", peak=served.model.peak)
-            yield "image", f"data:image/png;base64,{b64encode(content).decode()}"
+            yield "image", _drawn(served.model.image(), served.model.peak)
+            with suppress(NotFoundError):
+                pixels = self.datasets.pixels(owner, served.version.report.dataset_id)
+                yield "original", _drawn(pixels, served.model.peak)
         if places and served.model.target is not None:
             yield f"v1/datasets/{served.version.report.dataset_id}/rows", _places(served, places)
             yield self._vectors(owner, reference, MAX_PLACES)
@@ -166,6 +169,11 @@ def _predictions(served: ServedVersion, averaged: Sequence[Row], places: Sequenc
 def path_of(reference: Reference) -> str:
     """Return the path of a version."""
     return f"v1/models/{reference.model}/versions/{reference.version}"
+
+
+def _drawn(pixels: Array, peak: float) -> str:
+    """Return an image as a data URL."""
+    return f"data:image/png;base64,{b64encode(image_bytes(pixels, 'image/png', peak=peak)).decode()}"
 
 
 def _has_places(served: ServedVersion) -> bool:

@@ -4,7 +4,8 @@ from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 
 from app.datasets.service import Datasets
-from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, conditional_response
+from app.http.compression import compressed_response
+from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.disconnection import run_for_client
 from app.http.negotiation import accepts
@@ -41,11 +42,15 @@ async def report(reference: VersionReference, owner: Owner, services: ServicesDe
     if not accepts(request.headers.get("accept"), MEDIA_TYPE):
         raise HTTPException(406, f"The report is {MEDIA_TYPE}, which the Accept header does not allow.")
     reporting = Reporting(services[Catalogue], services[Datasets], services[ServedVersions])
-    found = await run_for_client(request.receive, reporting.of, owner, reference)
-    response = conditional_response(
-        request, found.content, cache_control=REVALIDATED, media_type=f"{MEDIA_TYPE}; charset=utf-8"
-    )
-    response.headers["Content-Disposition"] = f'inline; filename="{found.model}-{found.version}.html"'
+
+    def respond() -> Response:
+        found = reporting.of(owner, reference)
+        media_type = f"{MEDIA_TYPE}; charset=utf-8"
+        response = compressed_response(request, found.content, cache_control=REVALIDATED, media_type=media_type)
+        response.headers["Content-Disposition"] = f'inline; filename="{found.model}-{found.version}.html"'
+        return response
+
+    response = await run_for_client(request.receive, respond)
     response.headers[CONTENT_SECURITY_POLICY] = report_policy()
     setattr(request.state, HAS_POLICY, True)
     return response

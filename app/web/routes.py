@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
 from app import __version__
+from app.http.compression import accepts_gzip
 from app.http.conditional_requests import conditional_response
 from app.http.documentation_pages import DOCS
 from app.http.negotiation import weight
@@ -71,7 +72,7 @@ async def index(request: Request) -> Response:
     if html > json:
         document = page().index(f"{root}{FILES}/{page().digest}")
         response = HTMLResponse(document, headers={CONTENT_SECURITY_POLICY: PAGE_POLICY, **VARIES})
-        return _compressed(response) if _accepts_gzip(request) else response
+        return _compressed(response) if accepts_gzip(request) else response
     if not json:
         raise HTTPException(406, "Expected application/json or text/html in the Accept header, got neither.")
     links = Links(**{name: f"{root}{path}" for name, path in asdict(Links()).items()})
@@ -89,7 +90,7 @@ async def file(request: Request, digest: str = Path(), name: str = Path()) -> Re
     found = page().files.get(name)
     if found is None:
         raise NotFoundError(f"The page has no file {name!r}.")
-    is_compressed = _accepts_gzip(request)
+    is_compressed = accepts_gzip(request)
     response = conditional_response(
         request,
         found.compressed if is_compressed else found.content,
@@ -107,8 +108,3 @@ def _compressed(response: Response) -> Response:
     content = gzip.compress(bytes(response.body), mtime=0)
     headers = {**response.headers, "content-encoding": "gzip", "content-length": str(len(content))}
     return Response(content, headers=headers)
-
-
-def _accepts_gzip(request: Request) -> bool:
-    given = ",".join(request.headers.getlist("accept-encoding"))
-    return bool(given.strip()) and weight(given, "gzip") > 0

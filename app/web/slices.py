@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.profile import Axis, spaced
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import (
     Block,
@@ -14,14 +15,12 @@ from relevance_bayes.tables.columns import (
     Column,
     NumberColumn,
     TimestampColumn,
-    block_rows,
     taken,
 )
-from relevance_bayes.tables.encoding.raw import raw_cells
 from relevance_bayes.tasks.prediction import Prediction, Probabilities
 from relevance_bayes.types.baselines import Histogram, NumberHistogram
 from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import Cell, Label
+from relevance_bayes.types.values import Cell, InputColumn, Label
 
 MAX_SLICES = 6
 """The most slices: those along which the predictions change most."""
@@ -78,20 +77,6 @@ class Slices:
     rows: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class _Axis:
-    """An input: the values of its slice and after them the middle one, (G + 1,)."""
-
-    name: str
-    kind: str
-    column: Column
-
-    @property
-    def points(self) -> int:
-        """The number of values of its slice, G."""
-        return block_rows({self.name: self.column}) - 1
-
-
 def slices_of(served: ServedVersion) -> Slices:
     """Return the slices of a version with a target and with histograms of all its inputs; of others, and of points in
     time, there are none.
@@ -102,7 +87,7 @@ def slices_of(served: ServedVersion) -> Slices:
     if [one.name for one in baseline.inputs] != [name for name, _ in served.columns]:
         return Slices()
     axes = [_axis(histogram) for histogram in baseline.inputs]
-    varied = [axis for axis in axes if axis.kind != "timestamp" and axis.points > 1][:MAX_COMPARED]
+    varied = [axis for axis in axes if axis.input.kind != "timestamp" and _points(axis) > 1][:MAX_COMPARED]
     if not varied:
         return Slices()
     try:
@@ -113,8 +98,14 @@ def slices_of(served: ServedVersion) -> Slices:
     return Slices(tuple(found[:MAX_SLICES]), prediction.rows)
 
 
-def _axis(histogram: Histogram) -> _Axis:
-    return _Axis(histogram.name, histogram.kind, _column(histogram))
+def _axis(histogram: Histogram) -> Axis:
+    """Return an input with the values of its slice and after them the middle one, (G + 1,)."""
+    return Axis(InputColumn(histogram.name, histogram.kind), _column(histogram))
+
+
+def _points(axis: Axis) -> int:
+    """Return the number of values of a slice, G."""
+    return axis.size - 1
 
 
 def _column(histogram: Histogram) -> Column:
@@ -124,8 +115,7 @@ def _column(histogram: Histogram) -> Column:
         if low is None or high is None:
             return made(np.array([np.nan, np.nan]))
         middle = edges[(len(edges) - 1) // 2] if edges else (low + high) / 2
-        values = np.linspace(low, high, POINTS) if low < high else np.array([low])
-        return made(np.append(values, middle))
+        return made(np.append(spaced(low, high, POINTS), middle))
     labels = tuple(one.label for one in histogram.categories)[:MAX_CATEGORIES]
     if histogram.kind == "boolean":
         return BooleanColumn(np.array([0, 1, labels[:1] == ("true",)], np.int8))
@@ -134,40 +124,38 @@ def _column(histogram: Histogram) -> Column:
     return CategoryColumn(np.array([*range(len(labels)), 0], np.int32), labels)
 
 
-def _crossed(axes: Sequence[_Axis], varied: Sequence[_Axis]) -> Block:
+def _crossed(axes: Sequence[Axis], varied: Sequence[Axis]) -> Block:
     """Return the rows of all slices, one slice after the other."""
     starts = dict(_starts(varied))
-    rows = sum(axis.points for axis in varied)
+    rows = sum(map(_points, varied))
     block: dict[str, Column] = {}
     for axis in axes:
-        places: Indices = np.full(rows, axis.points)
-        if axis.name in starts:
-            start = starts[axis.name]
-            places[start : start + axis.points] = np.arange(axis.points)
-        block[axis.name] = taken(axis.column, places)
+        points, name = _points(axis), axis.input.name
+        places: Indices = np.full(rows, points)
+        if name in starts:
+            places[starts[name] : starts[name] + points] = np.arange(points)
+        block[name] = taken(axis.values, places)
     return block
 
 
-def _starts(varied: Iterable[_Axis]) -> Iterator[tuple[str, int]]:
+def _starts(varied: Iterable[Axis]) -> Iterator[tuple[str, int]]:
     """Yield each input, and the place of the first row of its slice."""
     start = 0
     for axis in varied:
-        yield axis.name, start
-        start += axis.points
+        yield axis.input.name, start
+        start += _points(axis)
 
 
-def _slices(varied: Sequence[_Axis], prediction: Prediction) -> Iterator[Slice]:
+def _slices(varied: Sequence[Axis], prediction: Prediction) -> Iterator[Slice]:
     arrays = prediction.arrays()
     shown = _most_probable(arrays["probabilities"]) if "probabilities" in arrays else []
     for axis, (_, start) in zip(varied, _starts(varied), strict=True):
-        here = slice(start, start + axis.points)
-        *values, middle = (
-            raw_cells({axis.name: axis.column}, row, [axis.name])[axis.name] for row in range(axis.points + 1)
-        )
+        here = slice(start, start + _points(axis))
+        *values, middle = axis.cells()
         figures = {name: array for name in FIGURES if isinstance(array := arrays.get(name), np.ndarray)}
         yield Slice(
-            input=axis.name,
-            kind=axis.kind,
+            input=axis.input.name,
+            kind=axis.input.kind,
             values=tuple(values),
             middle=middle,
             figures={name: tuple(array[here].tolist()) for name, array in figures.items()},

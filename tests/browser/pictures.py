@@ -74,7 +74,9 @@ def take(page: Page, name: str) -> None:
 def take_section(page: Page, heading: str, name: str) -> None:
     """Write a picture of the section with a heading."""
     section = page.locator("main section", has=page.get_by_role("heading", name=heading, exact=True))
+    section.scroll_into_view_if_needed()
     section.locator("figure svg").first.wait_for()
+    section.locator(".loading").first.wait_for(state="detached")
     page.wait_for_timeout(500)
     check(section.screenshot(path=FOLDER / f"{name}.png", animations="disabled"), name)
 

@@ -15,7 +15,7 @@ from tests.browser.visits import Visit, visiting
 from tests.end_to_end.deployment import deployed
 
 PHONE = 390
-MAX_FIGURES = 12
+MAX_FIGURES = 6
 MAX_SLIDER_MS = 250.0
 """For a machine that others use too; on an idle one the median is some 20."""
 
@@ -58,6 +58,7 @@ def in_module(visit: Visit, module: str, expression: str) -> object:
 def test_the_figures_are_accessible_in_both_themes_and_fit_a_phone(service: Trained, look: Visit, model: str) -> None:
     page = look.page
     look.open(service.address(model))
+    look.see_all()
     for folded in page.locator("summary").all():
         folded.click()
     look.settled()
@@ -153,34 +154,46 @@ def test_effects_are_profiles_over_a_sample_of_the_data_the_strongest_first(fill
     page.on("request", lambda one: sent.append(one.post_data_json) if one.url.endswith("/profile") else None)
     filled_visit.open("models/kiosk/versions/1")
     effects = page.locator("section.effects")
+    assert sent == []
+    filled_visit.see_all()
     expect(effects.locator("figure.effect")).to_have_count(3)
     assert effects.locator("h3").first.inner_text() == "temperature"
-    expect(effects.locator("> .note")).to_contain_text("100 rows of the data")
+    expect(effects.locator("> .note")).to_contain_text("50 rows of the data")
     (body,) = [one for one in sent if one["inputs"] == ["temperature"]]
     profile = page.request.post(f"{filled_visit.url}/v1/models/kiosk/versions/1/profile", data=body).json()
-    assert (profile["rows"], profile["band"], len(profile["points"])) == (100, "mean", 25)
+    assert (profile["rows"], profile["band"], len(profile["points"])) == (50, "mean", 25)
     rows = table(effects.locator("figure.effect").first)
     assert len(rows) == 25
     assert float(rows[0][1]) == pytest.approx(profile["points"][0]["mean"], rel=1e-3)
     assert float(rows[-1][3]) == pytest.approx(profile["points"][-1]["band"]["upper"], rel=1e-3)
     assert effects.locator("figure.effect").first.locator("path.single").count() == 10
     assert effects.locator("figure.effect").first.locator(".rug").count() > 5
+    filled_visit.open("batch")
+    filled_visit.open("models/kiosk/versions/1")
+    effects.wait_for()
+    filled_visit.see_all()
+    expect(effects.locator("figure.effect")).to_have_count(3)
+    assert len(sent) == 3, "profiles of a version are requested once in a visit"
 
 
-def test_of_a_thousand_columns_a_dozen_are_drawn_and_others_are_found_by_name(service: Trained, look: Visit) -> None:
+def test_of_a_thousand_columns_a_few_are_drawn_and_others_on_request_or_by_name(service: Trained, look: Visit) -> None:
     page = look.page
     sent: list[str] = []
     page.on("request", lambda one: sent.append(one.url) if one.url.endswith("/profile") else None)
     look.open(service.address(WIDTHS))
+    look.see_all()
     effects = page.locator("section.effects")
     expect(effects.locator("figure.effect")).to_have_count(MAX_FIGURES)
     assert len(sent) == MAX_FIGURES
-    expect(effects.locator(".chosen")).to_contain_text(f"The first 12 of {WIDE - 1} inputs")
+    expect(effects.locator(".chosen")).to_contain_text(f"The first {MAX_FIGURES} of {WIDE - 1} inputs")
     assert effects.locator("h3").first.inner_text() == "column 700"
+    effects.get_by_role("button", name=f"Show {MAX_FIGURES} more inputs").click()
+    expect(effects.locator("figure.effect")).to_have_count(2 * MAX_FIGURES)
+    assert len(sent) == 2 * MAX_FIGURES
     page.get_by_label("Filter inputs").last.wait_for()
     effects.get_by_label("Filter inputs").fill("column 99")
-    expect(effects.locator("figure.effect")).to_have_count(10)
-    expect(effects.locator(".chosen")).to_contain_text("10 of 10 with this name")
+    expect(effects.locator("figure.effect")).to_have_count(MAX_FIGURES)
+    expect(effects.locator(".chosen")).to_contain_text(f"{MAX_FIGURES} of 10 with this name")
     expect(page.locator(".outcome .value")).to_be_visible()
     expect(page.locator(".curve")).to_be_visible()
     assert page.evaluate("performance.memory.usedJSHeapSize") < 200_000_000
@@ -188,6 +201,7 @@ def test_of_a_thousand_columns_a_dozen_are_drawn_and_others_are_found_by_name(se
 
 def test_without_its_dataset_a_version_has_effects_of_the_ends_of_the_data(service: Trained, look: Visit) -> None:
     look.open(service.address(DELETED))
+    look.see_all()
     effects = look.page.locator("section.effects")
     expect(effects).to_contain_text("The dataset is gone")
     expect(effects.locator("figure.effect")).to_have_count(3)
@@ -195,6 +209,7 @@ def test_without_its_dataset_a_version_has_effects_of_the_ends_of_the_data(servi
 
 def test_dates_and_missing_values_have_their_place(service: Trained, look: Visit) -> None:
     look.open(service.address(DATES))
+    look.see_all()
     effects = look.page.locator("section.effects")
     expect(effects.locator("figure.effect")).to_have_count(2)
     dates = effects.locator("figure.effect", has=look.page.get_by_role("heading", name="day", exact=True))
@@ -297,14 +312,28 @@ def test_the_steps_of_the_fit_are_replayed(service: Trained, look: Visit) -> Non
 def test_an_image_is_decoded_from_as_many_functions_as_the_slider_has(service: Trained, look: Visit) -> None:
     page = look.page
     look.open(service.address(IMAGE))
-    image = page.locator(".image img")
+    image = page.get_by_role("img", name=re.compile("^The image from"))
     size = "(image) => [image.naturalWidth, image.naturalHeight]"
     expect(image).to_have_attribute("src", re.compile("/image$"))
     page.get_by_label("Functions, those with the largest weights first").fill("3")
     expect(image).to_have_attribute("src", re.compile(r"/image\?functions=3$"))
     expect(page.get_by_role("heading", name="The image from 3 of 29 functions")).to_be_visible()
-    page.wait_for_function("document.querySelector('.image img').complete")
-    assert image.evaluate(size) == [64, 48]
+    page.wait_for_function("[...document.querySelectorAll('.image img')].every((one) => one.complete)")
+    original = page.get_by_role("img", name="The original")
+    assert image.evaluate(size) == original.evaluate(size) == [64, 48]
+    places = [one.bounding_box() for one in (original, image)]
+    assert places[0] is not None
+    assert places[1] is not None
+    assert places[0]["y"] == places[1]["y"]
+    assert places[0]["x"] + places[0]["width"] <= places[1]["x"]
+
+
+def test_an_image_whose_dataset_is_deleted_has_no_original(service: Trained, look: Visit) -> None:
+    look.may_fail = True
+    look.page.route("**/v1/datasets/*", lambda route: route.fulfill(status=404, json={"title": "Not found"}))
+    look.open(service.address(IMAGE))
+    expect(look.page.get_by_text("The dataset is gone: the original can't be shown.")).to_be_visible()
+    expect(look.page.get_by_role("img", name="The original")).to_have_count(0)
 
 
 def test_functions_are_listed_page_by_page(filled_visit: Visit, filled_service: Filled) -> None:

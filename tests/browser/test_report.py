@@ -88,6 +88,7 @@ def test_a_report_shows_what_the_page_shows_but_what_needs_the_service(
 ) -> None:
     with visiting(browser, filled_service.url) as visit:
         visit.open(f"models/{model}/versions/1")
+        visit.see_all()
         expected = contents(visit.page)
     with opened(browser, reports, model) as visit:
         found = contents(visit.page)

@@ -42,6 +42,7 @@ def test_a_view_is_accessible_in_both_themes_and_fits_a_phone(
 ) -> None:
     page = filled_visit.page
     filled_visit.open(filled_service.views[view])
+    filled_visit.see_all()
     for folded in page.locator("summary").all():
         folded.click()
     filled_visit.settled()
@@ -89,6 +90,7 @@ def test_names_that_are_markup_are_shown_as_texts(filled_service: Filled, filled
         f"train/{filled_service.markup}?target={MARKUP[0]}",
     ):
         filled_visit.open(address)
+        filled_visit.see_all()
         for folded in page.locator("summary").all():
             folded.click()
         filled_visit.settled()

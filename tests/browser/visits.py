@@ -22,6 +22,11 @@ document.addEventListener("securitypolicyviolation", (event) =>
 EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of (400|401|404|409|412|422)")
 """The console's line for a problem, which the page shows in words."""
 
+SCROLL = (
+    "(() => { const place = document.querySelector('.unseen'); place?.scrollIntoView(); return place !== null; })()"
+)
+"""Scrolls to the first place whose content is not made yet; false where there is none."""
+
 
 @dataclass
 class Visit:
@@ -50,6 +55,12 @@ class Visit:
         """Wait until the view has a heading and nothing is being loaded."""
         self.page.locator("main :is(h1, h2, .failure)").first.wait_for()
         self.page.locator(".loading").first.wait_for(state="detached")
+
+    def see_all(self) -> None:
+        """Scroll to all that is made only where it is seen, and wait until it is there."""
+        while self.page.evaluate(SCROLL):
+            self.page.wait_for_timeout(50)
+        self.settled()
 
     def title(self) -> str:
         """The heading of the view."""

@@ -1,5 +1,8 @@
 """The datasets that an owner has, on a small database."""
 
+from dataclasses import replace
+from uuid import uuid4
+
 import pytest
 
 from app.database.pages import PageRequest
@@ -8,7 +11,7 @@ from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.types.errors import NotFoundError
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
@@ -67,3 +70,18 @@ def test_what_is_deleted_is_not_found(datasets: Datasets) -> None:
     with pytest.raises(NotFoundError):
         datasets.rows(OWNER, DATASET.id, first=0, limit=1)
     assert datasets.page(OWNER, PageRequest(10)).items == ()
+
+
+def test_the_pixels_of_an_image_are_those_of_all_its_blocks(stored: SmallDatabase, datasets: Datasets) -> None:
+    pixels: Block = {
+        "row": numbers(0, 0, 1, 1, 2, 2),
+        "column": numbers(0, 1, 0, 1, 0, 1),
+        "intensity": numbers(0.0, 0.5, 1.0, 0.25, 0.75, 0.125),
+    }
+    image = replace(dataset_of(pixels), id=uuid4(), image=ImageSize(3, 2))
+    stored.put_dataset(image, *(block for _, block in cut_up(pixels, 2, 4)))
+    assert datasets.pixels(OWNER, image.id).tolist() == [[0.0, 0.5], [1.0, 0.25], [0.75, 0.125]]
+    with pytest.raises(NotFoundError, match="is a table: it has no image"):
+        datasets.pixels(OWNER, DATASET.id)
+    with pytest.raises(NotFoundError, match="There is no dataset"):
+        datasets.pixels("somebody else", image.id)

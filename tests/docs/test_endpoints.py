@@ -7,6 +7,7 @@ from tests.docs.members import Object
 from tests.docs.shortened import WIDTH, Json, full, shortened
 
 WITHOUT_EXAMPLE = {
+    "GET /v1/datasets/{dataset_id}/image",
     "GET /v1/jobs/events",
     "GET /v1/models/{name}/versions/{version}/image",
     "GET /v1/models/{name}/versions/{version}/report",

@@ -174,6 +174,20 @@ def test_a_report_has_a_strong_tag_and_a_name_and_is_the_same_by_an_alias(
     assert client.get(PATH, headers={"If-None-Match": '"other"'}).content == response.content
 
 
+def test_a_report_is_compressed_where_the_client_accepts_that(client: TestClient) -> None:
+    compressed, plain = (client.get(PATH, headers={"Accept-Encoding": one}) for one in ("gzip, br", "identity"))
+    assert compressed.headers["Content-Encoding"] == "gzip"
+    assert "Content-Encoding" not in plain.headers
+    assert compressed.text == plain.text
+    assert 3 * int(compressed.headers["Content-Length"]) < int(plain.headers["Content-Length"]) == len(plain.content)
+    assert compressed.headers["ETag"] != plain.headers["ETag"]
+    for response in (compressed, plain):
+        assert "Accept-Encoding" in response.headers["Vary"].split(", ")
+    known = {"Accept-Encoding": "gzip", "If-None-Match": compressed.headers["ETag"]}
+    again = client.get(PATH, headers=known)
+    assert (again.status_code, again.content, again.headers.get("Content-Encoding")) == (304, b"", None)
+
+
 def test_what_is_no_version_has_no_report(client: TestClient) -> None:
     for path in ("/v1/models/numbers/versions/2/report", "/v1/models/none/versions/1/report"):
         refused(client.get(path), "not-found")

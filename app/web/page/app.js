@@ -8,7 +8,7 @@ import { Mark } from "./parts/mark.js";
 import { Failure, Loading } from "./parts/states.js";
 import { ThemeSwitch } from "./parts/theme.js";
 import { goTo, link, useRoute } from "./router.js";
-import { Login, NeedsKey, Scopes } from "./session.js";
+import { Login, NeedsKey, permits, Scopes } from "./session.js";
 import { Datasets } from "./views/datasets.js";
 import { DatasetView } from "./views/dataset.js";
 import { Home } from "./views/home.js";
@@ -64,6 +64,12 @@ function NotFound() {
   return html`<h1>Not found</h1><p>The page has no view at this address. <a href=${link([])}>Go home</a></p>`;
 }
 
+/** In place of all views, which read. @param {{ scopes: string[] }} props */
+function Unreadable({ scopes }) {
+  return html`<h1>This key can't read</h1>
+    <p>The page needs a key with the scope read. This one has ${scopes.join(" and ")}, which is enough for programs that only send requests.</p>`;
+}
+
 export function App() {
   const [session, setSession] = useState(/** @type {Session | null | undefined} */ (undefined));
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
@@ -107,7 +113,7 @@ function Frame({ session, needsKey, onSwitched }) {
         <button type="button" class="plain" onClick=${logout}>Log out</button>`}
     <//>
     <${Connection} />
-    <main id="main" tabindex="-1" ref=${main}>${view}</main>
+    <main id="main" tabindex="-1" ref=${main}>${permits(session.scopes, "read") ? view : html`<${Unreadable} scopes=${session.scopes} />`}</main>
   `;
 }
 

@@ -3,7 +3,7 @@
 /**
  * @typedef {{ label: any, values: number[] }} ClassLine
  * @typedef {{ input: string, kind: string, values: any[], middle: any, figures: Record<string, number[]>, classes: ClassLine[] }} Slice
- * @typedef {{ model: string, version: number, service: string, origin: any, slices: Slice[], surface?: any, image?: string, components?: any[], effects?: { rows: number, profiles: any[] }, responses: Record<string, any> }} Embedded
+ * @typedef {{ model: string, version: number, service: string, origin: any, slices: Slice[], surface?: any, image?: string, original?: string, components?: any[], effects?: { rows: number, profiles: any[] }, responses: Record<string, any> }} Embedded
  */
 
 const element = document.getElementById("embedded");

@@ -155,6 +155,11 @@ class ServiceCalls(Calls[M]):
         """Delete a dataset that no unfinished job needs."""
         await self.http.delete(f"{DATASETS}/{part(dataset_id)}")
 
+    @call
+    async def dataset_image(self, dataset_id: str, *, media_type: str = "application/x-npy") -> bytes:
+        """Return the image that a dataset was uploaded as: an exact npy file, or `image/png`."""
+        return await self.http.fetch(f"{DATASETS}/{part(dataset_id)}/image", media_type=media_type)
+
     # Training
 
     @call

@@ -40,15 +40,15 @@ def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
         target=intensity.name,
         height=size.height,
         width=size.width,
-        peak=_peak(intensity),
+        peak=peak_of(intensity.minimum or 0.0, intensity.maximum or 0.0),
         max_functions=request.max_functions,
         psnr=request.psnr,
         noise_sd=request.noise_sd,
     )
 
 
-def _peak(intensity: ColumnSummary) -> float:
-    minimum, maximum = intensity.minimum or 0.0, intensity.maximum or 0.0
+def peak_of(minimum: float, maximum: float) -> float:
+    """Return the range of an image's intensities: 1 where they are from 0, black, to 1, white."""
     return 1.0 if minimum >= 0.0 and maximum <= 1.0 else maximum - minimum
 
 

@@ -5,6 +5,7 @@ import { upload } from "../api.js";
 import { percent, size } from "../format.js";
 import { html } from "../html.js";
 import { useAction } from "../state.js";
+import { Needs } from "./needs.js";
 import { Failure } from "./states.js";
 
 const SUFFIXES = ".csv,.tsv,.json,.ndjson,.jsonl,.parquet,.arrow,.feather,.xlsx,.png,.npy";
@@ -38,14 +39,14 @@ export function DropZone({ onUploaded, isCompact = false }) {
     take(event.currentTarget.files);
     event.currentTarget.value = "";
   };
-  return html`<div class=${`drop ${isOver ? "over" : ""} ${isCompact ? "compact" : ""}`}
+  return html`<${Needs} scopes=${["train"]} what="An upload"><div class=${`drop ${isOver ? "over" : ""} ${isCompact ? "compact" : ""}`}
       onDragOver=${over(true)} onDragEnter=${over(true)} onDragLeave=${over(false)} onDrop=${drop}>
     ${action.isBusy ? html`<${Sending} ...${sent} />` : html`
       <p>Drop a table here, or <button type="button" class="primary" onClick=${() => input.current?.click()}>Choose a file</button></p>
       <p class="note">CSV, JSON, Parquet, Arrow, Excel; PNG and npy are images.</p>`}
     <input class="hidden" type="file" tabindex="-1" aria-label="File to upload" accept=${SUFFIXES} ref=${input} onChange=${chosen} />
     ${action.problem && html`<${Failure} problem=${action.problem} />`}
-  </div>`;
+  </div><//>`;
 }
 
 /** @param {{ name: string, size: number, share: number }} props */

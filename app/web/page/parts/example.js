@@ -4,6 +4,7 @@ import { post, upload } from "../api.js";
 import { html } from "../html.js";
 import { goTo, link } from "../router.js";
 import { useAction } from "../state.js";
+import { usePermission } from "./needs.js";
 import { Failure } from "./states.js";
 
 async function start() {
@@ -13,9 +14,12 @@ async function start() {
   goTo(link(["jobs", "training", job.id]));
 }
 
-export function Example() {
+/** `children` introduce the button. @param {{ children?: unknown }} props */
+export function Example({ children }) {
   const action = useAction(start);
+  if (!usePermission("train")) return null;
   return html`
+    ${children}
     <button type="button" disabled=${action.isBusy} onClick=${() => action.start()}>Try the example</button>
     ${action.problem && html`<${Failure} problem=${action.problem} />`}
   `;

@@ -8,6 +8,7 @@ import { DatasetLink } from "./dataset-link.js";
 import { State } from "./job-row.js";
 import { flat } from "./metric-table.js";
 import { metricText } from "./metrics.js";
+import { usePermission } from "./needs.js";
 import { Removal } from "./removal.js";
 import { Shown } from "./states.js";
 
@@ -27,9 +28,10 @@ const SHOWN = 10;
 /** @param {{ path: string, version: any }} props */
 function Evaluations({ path, version }) {
   const evaluations = useResource(`${path}/evaluations?limit=${SHOWN}`);
+  const mayEvaluate = usePermission("train");
   const evaluate = link(["models", version.model, "versions", String(version.version), "evaluate"]);
   return html`<section><h2>Evaluations</h2><${Shown} of=${evaluations} what="evaluations">${(/** @type {any} */ page) => page.items.length === 0
-    ? html`<p class="note">Not evaluated on another dataset yet. <a href=${evaluate}>Evaluate it</a></p>`
+    ? html`<p class="note">Not evaluated on another dataset yet. ${mayEvaluate && html`<a href=${evaluate}>Evaluate it</a>`}</p>`
     : html`<${Table} jobs=${page.items} />${page.has_more && html`<p class="note">The newest ${SHOWN}.</p>`}`}<//></section>`;
 }
 

@@ -7,9 +7,13 @@ import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { Columns } from "../parts/columns.js";
 import { recent } from "../parts/drop-zone.js";
+import { Later } from "../parts/later.js";
+import { usePermission } from "../parts/needs.js";
 import { Failure, Shown } from "../parts/states.js";
 import { goTo, link } from "../router.js";
 import { useAction, useResource } from "../state.js";
+
+const removal = async () => (await import("../parts/removal.js")).Removal;
 
 const PREVIEW_ROWS = 20;
 const PREVIEW_COLUMNS = 50;
@@ -24,17 +28,13 @@ export function DatasetView({ id }) {
 function Page({ dataset }) {
   const [kinds, setKinds] = useState(/** @type {Record<string, string>} */ ({}));
   const file = recent.get(dataset.id);
-  const removal = useAction(async () => {
-    await request("DELETE", `v1/datasets/${dataset.id}`);
-    goTo(link(["datasets"]));
-  });
-  const remove = () => confirm(`Delete the dataset ${dataset.name}? Versions trained on it stay.`) && removal.start();
+  const [mayPredict, mayTrain] = [usePermission("predict", "train"), usePermission("train")];
   const change = (/** @type {string} */ name, /** @type {string} */ kind) => setKinds((last) => ({ ...last, [name]: kind }));
   return html`
     <div class="title">
       <h1 class="name">${dataset.name}</h1>
-      <div class="actions"><a class="button" href=${link(["batch"], { dataset: dataset.id })}>Predict it</a>
-        <a class="button primary" href=${link(["train", dataset.id])}>Train a model</a></div>
+      <div class="actions">${mayPredict && html`<a class="button" href=${link(["batch"], { dataset: dataset.id })}>Predict it</a>`}
+        ${mayTrain && html`<a class="button primary" href=${link(["train", dataset.id])}>Train a model</a>`}</div>
     </div>
     <p class="note">${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, uploaded ${moment(dataset.created_at)}</p>
     <section><h2>Columns</h2>
@@ -42,8 +42,8 @@ function Page({ dataset }) {
       ${file && html`<${Again} dataset=${dataset} file=${file} kinds=${kinds} />`}
     </section>
     <section><h2>First rows</h2><${Preview} dataset=${dataset} /></section>
-    <div class="actions"><button type="button" class="danger" disabled=${removal.isBusy} onClick=${remove}>Delete the dataset</button></div>
-    ${removal.problem && html`<${Failure} problem=${removal.problem} />`}
+    <${Later} what="actions" load=${removal} path=${`v1/datasets/${dataset.id}`} title="Delete the dataset" onDone=${() => goTo(link(["datasets"]))}
+      question=${`Delete the dataset ${dataset.name}? Versions trained on it stay.`} />
     ${file ? html`<${UploadCode} file=${file} />` : html`<${AsCode} path=${`v1/datasets/${dataset.id}`}
       python=${[`dataset = service.dataset(${JSON.stringify(dataset.id)})`, "print(dataset.name, dataset.rows)"]} />`}
   `;

@@ -27,7 +27,7 @@ export function Datasets({ query }) {
 
 function None() {
   return html`<${Empty} title="No dataset yet">
-    <p>Drop a file above, or begin with 150 made-up days of an ice cream kiosk.</p><${Example} />
+    <${Example}><p>Drop a file above, or begin with 150 made-up days of an ice cream kiosk.</p><//>
   <//>`;
 }
 

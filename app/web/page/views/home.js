@@ -44,8 +44,7 @@ function Beginning() {
     <p>Upload a table and choose the column to predict. The service trains a model in the background; then it predicts each row
     with a number and its error bar, or with the probability of each class.</p>
     <${DropZone} onUploaded=${toDataset} />
-    <p>No table at hand? The example has 150 made-up days of an ice cream kiosk.</p>
-    <${Example} />
+    <${Example}><p>No table at hand? The example has 150 made-up days of an ice cream kiosk.</p><//>
   <//>`;
 }
 

@@ -7,6 +7,7 @@ import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { isEnded, KINDS, PATHS, Progress, progressText, State } from "../parts/job-row.js";
 import { Later } from "../parts/later.js";
+import { usePermission } from "../parts/needs.js";
 import { Plan } from "../parts/plan.js";
 import { Empty, Failure, Shown } from "../parts/states.js";
 import { Trace } from "../parts/trace.js";
@@ -94,13 +95,14 @@ function Actions({ kind, path, job, reload }) {
     if (verb === "retry") goTo(link(["jobs", kind, changed.id]));
     else reload();
   });
+  const mayChange = usePermission("train", ...(kind === "prediction" ? ["predict"] : []));
   const hasEnded = isEnded(job);
   const isEnding = !hasEnded && job.cancel_requested_at;
   const { version } = job;
   return html`<div class="actions">
     ${version && kind === "training" && job.state === "succeeded" && html`<a class="button primary" href=${link(["models", version.model, "versions", String(version.version)])}>Look at version ${version.version}</a>`}
-    ${!hasEnded && html`<button type="button" disabled=${action.isBusy || isEnding} onClick=${() => action.start("cancel")}>${isEnding ? "Is being cancelled" : "Cancel"}</button>`}
-    ${hasEnded && html`<button type="button" disabled=${action.isBusy} onClick=${() => action.start("retry")}>${job.state === "succeeded" ? "Run again" : "Retry"}</button>`}
+    ${mayChange && !hasEnded && html`<button type="button" disabled=${action.isBusy || isEnding} onClick=${() => action.start("cancel")}>${isEnding ? "Is being cancelled" : "Cancel"}</button>`}
+    ${mayChange && hasEnded && html`<button type="button" disabled=${action.isBusy} onClick=${() => action.start("retry")}>${job.state === "succeeded" ? "Run again" : "Retry"}</button>`}
     ${action.problem && html`<${Failure} problem=${action.problem} />`}
   </div>`;
 }

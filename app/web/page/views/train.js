@@ -7,6 +7,7 @@ import { html } from "../html.js";
 import { python } from "../code.js";
 import { AsCode } from "../parts/as-code.js";
 import { values } from "../parts/columns.js";
+import { Needs } from "../parts/needs.js";
 import { Inputs, Options } from "../parts/training-options.js";
 import { Failure, Shown } from "../parts/states.js";
 import { goTo, link, setQuery } from "../router.js";
@@ -50,7 +51,7 @@ function Form({ dataset, target: first }) {
         ${isOpen && html`<${Inputs} columns=${dataset.columns} target=${target} inputs=${options.inputs} onChange=${setInputs} />`}
         ${isOpen && html`<${Options} values=${options} onChange=${setOptions} />`}
       </details>
-      <div class="actions"><button class="primary" disabled=${action.isBusy || !column}>Train</button></div>
+      <${Needs} scopes=${["train"]}><div class="actions"><button class="primary" disabled=${action.isBusy || !column}>Train</button></div><//>
     </form>
     ${action.problem && html`<${Failure} problem=${action.problem} />`}
     ${column && html`<${AsCode} path=${PATH} body=${body} python=${[

@@ -5,6 +5,7 @@ import { duration, moment } from "../format.js";
 import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
 import { verdict } from "../parts/metrics.js";
+import { Needs, usePermission } from "../parts/needs.js";
 import { Report } from "../parts/report.js";
 import { Shown } from "../parts/states.js";
 import { VersionRecord } from "../parts/version-record.js";
@@ -59,6 +60,11 @@ function Exports({ version, path }) {
 
 /** What is predicted: for values that are set, over two inputs, and by each input. @param {{ version: any, path: string, query: URLSearchParams }} props */
 function Predictions({ version, path, query }) {
+  return html`<${Needs} scopes=${["predict"]} what="What if, with the effects of the inputs,"><${Drawings} version=${version} path=${path} query=${query} /><//>`;
+}
+
+/** @param {{ version: any, path: string, query: URLSearchParams }} props */
+function Drawings({ version, path, query }) {
   const found = useResource(`${path}/baseline`);
   return html`<${Shown} of=${found} what="ranges of the inputs">${(/** @type {any} */ baseline) => html`
     <${WhatIf} version=${version} path=${path} baseline=${baseline} query=${query} />
@@ -71,10 +77,11 @@ function Predictions({ version, path, query }) {
 function Actions({ version }) {
   const { model, version: number } = version;
   const to = (/** @type {string} */ action) => link(["models", model, "versions", String(number), action]);
+  const [mayPredict, mayTrain] = [usePermission("predict", "train"), usePermission("train")];
   return html`<div class="actions">
-    ${version.inputs && html`<a class="button" href=${link(["batch"], { model, version: String(number) })}>Predict a dataset</a>`}
-    ${version.inputs && version.target && html`<a class="button" href=${to("evaluate")}>Evaluate</a><a class="button" href=${to("promote")}>Promote</a>`}
-    <a class="button" href=${link(["models", model], { version: String(number) })}>Set an alias</a>
+    ${mayPredict && version.inputs && html`<a class="button" href=${link(["batch"], { model, version: String(number) })}>Predict a dataset</a>`}
+    ${mayTrain && version.inputs && version.target && html`<a class="button" href=${to("evaluate")}>Evaluate</a><a class="button" href=${to("promote")}>Promote</a>`}
+    ${mayTrain && html`<a class="button" href=${link(["models", model], { version: String(number) })}>Set an alias</a>`}
   </div>`;
 }
 

@@ -4,13 +4,20 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { post } from "../../api.js";
 import { ComponentMap, VariancePlot } from "../../figures/component-map.js";
 import { html } from "../../html.js";
+import { Needs, usePermission } from "../../parts/needs.js";
 import { useSample } from "../../parts/sample.js";
 import { Failure, Loading } from "../../parts/states.js";
 
 const SAMPLE = 500;
 
 /** @param {{ version: any, path: string }} props */
-export function Components({ version, path }) {
+export function Components(props) {
+  if (usePermission("predict")) return html`<${Predicted} ...${props} />`;
+  return html`<${ComponentFigures} version=${props.version}><${Needs} scopes=${["predict"]} what="The map of the rows" /><//>`;
+}
+
+/** @param {{ version: any, path: string }} props */
+function Predicted({ version, path }) {
   const sample = useSample(version, SAMPLE);
   const [{ rows, problem }, setState] = useState({ rows: /** @type {any[] | null} */ (null), problem: /** @type {any} */ (null) });
   useEffect(() => {

@@ -6,7 +6,7 @@ import { Pit } from "../../figures/pit.js";
 import { Residuals, surprise } from "../../figures/residuals.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
-import { Chosen, useChosen } from "../../parts/chosen.js";
+import { Chosen, MoreOf, useChosen } from "../../parts/chosen.js";
 import { Shown } from "../../parts/states.js";
 import { useResource } from "../../state.js";
 import { Replay } from "./replay.js";
@@ -48,7 +48,7 @@ function Calibrations({ version, reliability }) {
   }
   const shown = curves.filter((/** @type {any} */ one) => chosen.names.includes(String(one.label)));
   return html`<${Chosen} of=${chosen} id="filter-classes" nouns="classes" />
-    ${shown.map((/** @type {any} */ curve) => html`<${Calibration} key=${curve.label} curve=${curve} reliability=${reliability} />`)}`;
+    ${shown.map((/** @type {any} */ curve) => html`<${Calibration} key=${curve.label} curve=${curve} reliability=${reliability} />`)}<${MoreOf} of=${chosen} nouns="classes" />`;
 }
 
 /** @type {Record<string, string>} */
@@ -67,6 +67,7 @@ function ResidualPlots({ version, residuals }) {
       <${Residuals} isClasses=${isClasses} of=${residuals.prediction} title="Against the prediction" axis=${output} />
       ${sorted.filter((one) => chosen.names.includes(one.name)).map((one) => html`<${Residuals} key=${one.name} isClasses=${isClasses} of=${one} title=${`Against ${one.name}`} axis=${one.name} />`)}
     </div>
+    <${MoreOf} of=${chosen} nouns="inputs" />
   </section>`;
 }
 

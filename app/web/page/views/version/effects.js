@@ -1,6 +1,6 @@
 /** The effects of the inputs, those that matter most first. */
 
-import { useEffect, useMemo, useRef, useState } from "../../vendor/hooks.js";
+import { useEffect, useMemo, useState } from "../../vendor/hooks.js";
 import { post } from "../../api.js";
 import { python } from "../../code.js";
 import { commonDomain, effectOf, EffectPlot } from "../../figures/effect.js";
@@ -8,26 +8,37 @@ import { Legend } from "../../figures/plot.js";
 import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { AsCode } from "../../parts/as-code.js";
-import { Chosen, useChosen } from "../../parts/chosen.js";
+import { Chosen, MoreOf, useChosen } from "../../parts/chosen.js";
 import { initialValue } from "../../parts/input-field.js";
 import { useSample } from "../../parts/sample.js";
 import { Failure, Loading } from "../../parts/states.js";
+import { WhenSeen } from "../../parts/when-seen.js";
 import { useResource } from "../../state.js";
 
-const SHOWN = 12;
+const SHOWN = 6;
 const POINTS = 25;
 const INDIVIDUAL = 10;
-const SAMPLE = 100;
+const SAMPLE = 50;
 const WEIGHTS = 100;
 /** Rows with many inputs are sent again for each effect. */
 const MAX_CELLS = 20_000;
 
+/**
+ * Profiles by version: they never change, and are predicted once in a visit.
+ * @type {Map<string, Map<string, any>>}
+ */
+const kept = new Map();
+const MAX_KEPT = 10;
+
 /** @param {{ version: any, path: string, baseline: any }} props */
-export function Effects(props) {
+export const Effects = (props) => html`<section class="effects"><h2>Effects of the inputs</h2><${WhenSeen}><${Ordered} ...${props} /><//></section>`;
+
+/** @param {{ version: any, path: string, baseline: any }} props */
+function Ordered(props) {
   const { version, path } = props;
   const isLinear = version.inputs.length > SHOWN && !hasWidths(version);
   const weights = useResource(isLinear ? `${path}/relevance-vectors?sort=weight&limit=${WEIGHTS}` : null);
-  if (isLinear && !weights.data && !weights.error) return html`<section class="effects"><h2>Effects of the inputs</h2><${Loading} what="effects" /></section>`;
+  if (isLinear && !weights.data && !weights.error) return html`<${Loading} what="effects" />`;
   return html`<${Sorted} ...${props} functions=${weights.data?.items ?? []} />`;
 }
 
@@ -41,18 +52,17 @@ function Sorted({ version, path, baseline, functions }) {
   const { profiles, problem } = useProfiles(version, path, isKnown ? table : null, chosen.names);
   const found = chosen.names.filter((name) => profiles.has(name)).map((name) => profiles.get(name));
   if (rows && rows.length === 0 && baseline.inputs.length < version.inputs.length) {
-    return html`<section class="effects"><h2>Effects of the inputs</h2><p class="note">The dataset is gone, and of ${count(version.inputs.length)} inputs only ${count(baseline.inputs.length)} have known values.</p></section>`;
+    return html`<p class="note">The dataset is gone, and of ${count(version.inputs.length)} inputs only ${count(baseline.inputs.length)} have known values.</p>`;
   }
   const body = table && { inputs: [names[0]], points: POINTS, ...table.body };
-  return html`<section class="effects"><h2>Effects of the inputs</h2>
-    ${table && html`<p class="note">${table.note} ${orderOf(version)}</p>`}
+  return html`${table && html`<p class="note">${table.note} ${orderOf(version)}</p>`}
     <${Chosen} of=${chosen} id="filter-effects" nouns="inputs" />
     ${problem && html`<${Failure} problem=${problem} />`}
     <${EffectPlots} version=${version} baseline=${baseline} profiles=${found} />
     ${!problem && found.length < chosen.names.length && html`<${Loading} what="effects" />`}
+    <${MoreOf} of=${chosen} nouns="inputs" />
     ${table && table.isSample && table.body.rows.length * table.body.names.length < 500 && html`<${AsCode} path=${`${path}/profile`} body=${body}
-      python=${[`found = service.registry.profile(${JSON.stringify(version.model)}, ${python([names[0]])}, table=${python(table.body)}, version=${version.version})`, "print(found.points)"]} />`}
-  </section>`;
+      python=${[`found = service.registry.profile(${JSON.stringify(version.model)}, ${python([names[0]])}, table=${python(table.body)}, version=${version.version})`, "print(found.points)"]} />`}`;
 }
 
 /** The order and the scale of the figures. @param {any} version */
@@ -125,8 +135,9 @@ function tableOf(version, sample, baseline) {
  * @param {any} version @param {string} path @param {ReturnType<typeof tableOf> | null} table @param {string[]} names
  */
 function useProfiles(version, path, table, names) {
-  const [state, setState] = useState({ profiles: new Map(), problem: /** @type {any} */ (null) });
-  const profiles = useRef(state.profiles);
+  const [problem, setProblem] = useState(/** @type {any} */ (null));
+  const [, setRound] = useState(0);
+  const profiles = table ? keptProfiles([version.model, version.version, version.created_at, table.isSample, table.body.rows.length].join(" ")) : NONE;
   const individual = version.classes.length > 2 ? 0 : INDIVIDUAL;
   const key = names.join("\n");
   useEffect(() => {
@@ -134,14 +145,28 @@ function useProfiles(version, path, table, names) {
     const controller = new AbortController();
     const load = async () => {
       for (const name of names) {
-        if (profiles.current.has(name)) continue;
-        const found = await post(`${path}/profile`, { inputs: [name], points: POINTS, individual: Math.min(individual, table.body.rows.length), ...table.body }, controller.signal);
-        profiles.current = new Map([...profiles.current, [name, found]]);
-        setState({ profiles: profiles.current, problem: null });
+        if (profiles.has(name)) continue;
+        profiles.set(name, await post(`${path}/profile`, { inputs: [name], points: POINTS, individual: Math.min(individual, table.body.rows.length), ...table.body }, controller.signal));
+        setRound((last) => last + 1);
       }
+      setProblem(null);
     };
-    load().catch((problem) => controller.signal.aborted || setState((last) => ({ ...last, problem })));
+    load().catch((error) => controller.signal.aborted || setProblem(error));
     return () => controller.abort();
   }, [table, key]);
-  return state;
+  return { profiles, problem };
+}
+
+/** @type {Map<string, any>} */
+const NONE = new Map();
+
+/** @param {string} key */
+function keptProfiles(key) {
+  const found = kept.get(key) ?? new Map();
+  if (!kept.has(key)) kept.set(key, found);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= MAX_KEPT) break;
+    kept.delete(oldest);
+  }
+  return found;
 }
