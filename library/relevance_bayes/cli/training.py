@@ -19,7 +19,8 @@ from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header,
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.json import exclude_none
-from relevance_bayes.client.responses import Dataset, Job, Json, VersionBase
+from relevance_bayes.client.responses import Job, Json, VersionBase
+from relevance_bayes.client.uploads import UploadedDataset
 
 WITHOUT_TARGET = ("approximation", "image", "components")
 """The tasks that predict no column."""
@@ -286,17 +287,19 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
 
 
 def run_training(
-    client: Relevance, dataset: Dataset, document: Document, *, wait: bool, as_json: bool
+    client: Relevance, uploaded: UploadedDataset, document: Document, *, wait: bool, as_json: bool
 ) -> VersionBase | None:
-    """Train on a new dataset by the request `document`, and return the version, None where it does not `wait`.
+    """Train on a dataset by the request `document`, and return the version, None where it does not `wait`.
 
-    Raises typer.Exit(1) when the job does not succeed. Where the request is refused, the dataset is deleted.
+    Raises typer.Exit(1) when the job does not succeed. Where the request is refused, a new dataset is deleted.
     """
+    dataset = uploaded.dataset
     try:
         job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     except ClientError:
-        with suppress(ClientError):
-            client.delete_dataset(dataset.id)
+        if uploaded.is_new:
+            with suppress(ClientError):
+                client.delete_dataset(dataset.id)
         raise
     if not wait:
         print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")

@@ -8,10 +8,10 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.datasets import show_dataset
-from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, warn_of_reuse
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.responses import Dataset
+from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.values import ColumnKind
 
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
@@ -52,9 +52,9 @@ class FileOptions:
     header: bool | None = None
     sheet: str | None = None
 
-    def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> Dataset:
-        """Upload a file; raises typer.BadParameter for an invalid kind."""
-        return client.upload(
+    def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> UploadedDataset:
+        """Upload a file, and print where its dataset was there before; raises typer.BadParameter."""
+        uploaded = client.upload_once(
             file,
             name=name,
             delimiter=self.delimiter,
@@ -64,6 +64,8 @@ class FileOptions:
             sheet=self.sheet,
             kinds=dict(map(_named_kind, self.kind or ())),
         )
+        warn_of_reuse(uploaded)
+        return uploaded
 
 
 def upload(
@@ -86,7 +88,7 @@ def upload(
         kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
     )
     with service(url, creates=True) as client:
-        dataset = options.upload(client, file, name=name)
+        dataset = options.upload(client, file, name=name).dataset
         print_json(dataset) if as_json else show_dataset(dataset)
 
 

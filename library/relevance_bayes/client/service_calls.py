@@ -34,7 +34,7 @@ from relevance_bayes.client.responses import (
 )
 from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
-from relevance_bayes.client.uploads import DATASETS, ReadOptions, uploaded
+from relevance_bayes.client.uploads import DATASETS, ReadOptions, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import uncompressed
 from relevance_bayes.types.functions import Expansion, RelevanceVector
@@ -138,6 +138,16 @@ class ServiceCalls(Calls[M]):
         your own the call is idempotent too: repeated with it, it returns the first response.
         """
         return await uploaded(self.http, file, name or uncompressed(file).stem, key=key, **options)
+
+    @call
+    async def upload_once(
+        self, file: Path, *, name: str | None = None, **options: Unpack[ReadOptions]
+    ) -> UploadedDataset:
+        """Upload as `upload` does; where there is a dataset of this name with the same columns and rows, use that.
+
+        Of two uploads at the same time, each may make one.
+        """
+        return await uploaded_once(self.http, file, name or uncompressed(file).stem, **options)
 
     @call
     async def create_dataset(

@@ -11,9 +11,7 @@ from relevance_bayes.estimators.kernel_pca import SparseKernelPCA
 from relevance_bayes.estimators.regressor import RelevanceRegressor
 
 ESTIMATORS: Mapping[str, type[RelevanceRegressor | RelevanceClassifier | SparseKernelPCA]] = {
-    "regression": RelevanceRegressor,
-    "classification": RelevanceClassifier,
-    "components": SparseKernelPCA,
+    one._task: one for one in (RelevanceRegressor, RelevanceClassifier, SparseKernelPCA)
 }
 """Estimators by the task of their models."""
 

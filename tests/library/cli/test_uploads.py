@@ -125,3 +125,26 @@ def test_try_without_a_target_and_a_terminal_names_the_columns(run: Run, german:
     done = run("try", str(german))
     assert done.exit_code == 2
     assert "pass one of the columns Ort, Umsatz, Tage" in " ".join(done.stderr.split())
+
+
+def test_the_same_file_is_stored_once(requested: Run, german: Path) -> None:
+    file = german.rename(german.with_name("once.csv"))
+    first = json.loads(requested("upload", str(file), "--json").stdout)
+    again = requested("upload", str(file), "--json")
+    assert json.loads(again.stdout) == first
+    assert f"Dataset {first['id']} (once, of " in again.stderr
+    assert "has the same content: it is used." in again.stderr
+    done = requested("train", str(file), "--target", "Umsatz", "--effort", "quick", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["dataset"]["id"] == first["id"]
+    assert requested("evaluate", "once", str(file)).stderr.count("has the same content") == 1
+    assert len(json.loads(requested("datasets", "--name", "once", "--json").stdout)) == 1
+    other = json.loads(requested("upload", str(file), "--json", "--kind", "Tage:category").stdout)
+    assert other["id"] != first["id"]
+
+
+def test_a_refused_training_leaves_the_dataset_that_was_there(requested: Run, german: Path) -> None:
+    file = german.rename(german.with_name("kept.csv"))
+    first = json.loads(requested("upload", str(file), "--json").stdout)
+    assert requested("train", str(file), "--target", "unknown").exit_code == 1
+    assert [one["id"] for one in json.loads(requested("datasets", "--name", "kept", "--json").stdout)] == [first["id"]]
