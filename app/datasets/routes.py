@@ -50,6 +50,7 @@ Name = Annotated[
 Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
 DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
 ThousandsMark = Annotated[Thousands | None, Query(description=described("thousands"))]
+DateFormat = Annotated[str | None, Query(description=described("date_format"))]
 Header = Annotated[bool | None, Query(description="CSV: whether the first line has column names. Default: detected.")]
 Sheet = Annotated[str | None, Query(description=described("sheet"))]
 Kinds = Annotated[
@@ -99,12 +100,13 @@ async def upload(
     delimiter: Delimiter = None,
     decimal: DecimalMark = None,
     thousands: ThousandsMark = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     reuse: Reuse = False,
 ) -> Response:
     """Store a table, whose column kinds are inferred from its first 1,000 rows, or an image."""
-    options, declared = ReadOptions(delimiter, decimal, header, sheet, thousands), declared_kinds(kinds)
+    options, declared = ReadOptions(delimiter, decimal, header, sheet, thousands, date_format), declared_kinds(kinds)
     limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 

@@ -15,7 +15,7 @@ from relevance_bayes.cli.option_values import Document, basis_value, likelihood_
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.json import exclude_none
@@ -192,6 +192,7 @@ def train(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     wait: Wait = True,
@@ -226,7 +227,13 @@ def train(
     )
     document = training_document(choices, request)
     options = FileOptions(
-        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
     )
     with service(url, creates=True) as client:
         run_training(client, options.upload(client, file), document, wait=wait, as_json=as_json)

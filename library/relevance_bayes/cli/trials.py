@@ -11,7 +11,7 @@ from relevance_bayes.cli.options import AsJson, file_argument
 from relevance_bayes.cli.reports import write_report
 from relevance_bayes.cli.streams import STREAM
 from relevance_bayes.cli.training import Effort, TrainOptions, run_training, training_document
-from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset
 
@@ -29,6 +29,7 @@ def try_file(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = Effort.NORMAL,
@@ -43,7 +44,13 @@ def try_file(
     rows is held out and measured on.
     """
     options = FileOptions(
-        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
     )
     if output == STREAM:
         raise typer.BadParameter("standard output has the verdict: pass a file", param_hint="--output")

@@ -35,6 +35,14 @@ Thousands = Annotated[
     ThousandsMark | None,
     typer.Option(show_default="a comma or point is detected", help="The thousands separator of a CSV."),
 ]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        show_default="ISO 8601, 31.12.2025 and 12/31/2025 are detected",
+        help="The format of the dates of a CSV, such as %d.%m.%y.",
+    ),
+]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", show_default="detected", help="A CSV begins with column names.")
 ]
@@ -49,6 +57,7 @@ class FileOptions:
     delimiter: str | None = None
     decimal: DecimalMark | None = None
     thousands: ThousandsMark | None = None
+    date_format: str | None = None
     header: bool | None = None
     sheet: str | None = None
 
@@ -60,6 +69,7 @@ class FileOptions:
             delimiter=self.delimiter,
             decimal=self.decimal,
             thousands=self.thousands,
+            date_format=self.date_format,
             header=self.header,
             sheet=self.sheet,
             kinds=dict(map(_named_kind, self.kind or ())),
@@ -78,6 +88,7 @@ def upload(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     as_json: AsJson = False,
@@ -85,7 +96,13 @@ def upload(
 ) -> None:
     """Upload FILE as a dataset, and show its columns."""
     options = FileOptions(
-        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
     )
     with service(url, creates=True) as client:
         dataset = options.upload(client, file, name=name).dataset

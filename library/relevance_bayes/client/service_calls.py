@@ -132,7 +132,8 @@ class ServiceCalls(Calls[M]):
     ) -> Dataset:
         """Upload a file of any format, which follows from its suffix; `.csv.gz` is compressed. Raises OSError.
 
-        `delimiter`, `decimal`, `thousands`, `header`, `sheet` and `kinds` are the parameters of `POST /v1/datasets`.
+        `delimiter`, `decimal`, `thousands`, `date_format`, `header`, `sheet` and `kinds` are the parameters of
+        `POST /v1/datasets`.
 
         Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
         your own the call is idempotent too: repeated with it, it returns the first response.

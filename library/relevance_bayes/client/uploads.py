@@ -21,12 +21,14 @@ DATASETS = "/v1/datasets"
 class ReadOptions(TypedDict, total=False):
     """Options of how a file is read; what is not given, or None, is detected.
 
-    `delimiter`, `decimal`, `thousands` and `header` are for CSV, `sheet` for workbooks, `kinds` for columns by name.
+    `delimiter`, `decimal`, `thousands`, `date_format` and `header` are for CSV, `sheet` for workbooks, `kinds` for
+    columns by name.
     """
 
     delimiter: str | None
     decimal: Literal[".", ","] | None
     thousands: Literal[".", ",", " ", "'"] | None
+    date_format: str | None
     header: bool | None
     sheet: str | None
     kinds: Mapping[str, ColumnKind] | None
@@ -66,6 +68,7 @@ def _query(options: ReadOptions) -> Query:
         "delimiter": options.get("delimiter"),
         "decimal": options.get("decimal"),
         "thousands": options.get("thousands"),
+        "date_format": options.get("date_format"),
         "header": None if header is None else str(header).lower(),
         "sheet": options.get("sheet"),
         "kinds": [f"{name}:{kind}" for name, kind in kinds.items()] or None,

@@ -148,3 +148,19 @@ def test_a_refused_training_leaves_the_dataset_that_was_there(requested: Run, ge
     first = json.loads(requested("upload", str(file), "--json").stdout)
     assert requested("train", str(file), "--target", "unknown").exit_code == 1
     assert [one["id"] for one in json.loads(requested("datasets", "--name", "kept", "--json").stdout)] == [first["id"]]
+
+
+def test_dates_of_two_readings_are_refused_with_both_options(requested: Run, tmp_path: Path) -> None:
+    file = tmp_path / "days.csv"
+    file.write_text("day;sold\n03.04.2025;1\n05.06.2025;2\n")
+    done = requested("upload", str(file))
+    assert done.exit_code == 1
+    assert '--date-format="%d.%m.%Y" or --date-format="%m.%d.%Y"' in done.stderr
+    assert "2025-04-03 with the day first and 2025-03-04 with the month first" in done.stderr
+    for pattern, first in (("%d.%m.%Y", "2025-04-03T00:00:00Z"), ("%m.%d.%Y", "2025-03-04T00:00:00Z")):
+        found = json.loads(requested("upload", str(file), "--date-format", pattern, "--json").stdout)
+        assert found["columns"][0]["kind"] == "timestamp"
+        assert found["columns"][0]["min"] == first
+    done = requested("upload", str(file), "--date-format", "%d.%m.%Q")
+    assert done.exit_code == 1
+    assert "got %Q" in done.stderr
