@@ -75,8 +75,10 @@ class Bench:
 
     def dataset(self, block: Block, *, target: ColumnKind = "number") -> Dataset:
         kinds: tuple[ColumnKind, ...] = ("number", "category", target)
-        return Ingest(self.transaction, now).receive(
-            OWNER, "things", names=tuple(block), kinds=kinds, blocks=pieces(block)
+        return (
+            Ingest(self.transaction, now)
+            .receive(OWNER, "things", names=tuple(block), kinds=kinds, blocks=pieces(block))
+            .dataset
         )
 
     def version(self, made: NewVersion) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from uuid import UUID
 
 from app.database.transaction import Clock, OpenTransaction
-from app.datasets.records import Dataset, Upload
+from app.datasets.records import Dataset, Received, Upload
 from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
 from app.http.idempotency_records import Keyed
@@ -40,9 +40,13 @@ class Ingest:
         kinds: Sequence[ColumnKind],
         blocks: Iterator[Block],
         image: ImageSize | None = None,
-        keyed: Keyed[Dataset] | None = None,
-    ) -> Dataset:
+        reuse: bool = False,
+        keyed: Keyed[Received] | None = None,
+    ) -> Received:
         """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order; or an `image`.
+
+        With `reuse`, a dataset of the owner with the same name and content is returned in its place, where there is
+        one; of two uploads at the same time, each may make one.
 
         `blocks` is read outside transactions, so it may be slow. After an error nothing of the upload stays. The
         response to a `keyed` request is stored in the transaction that makes the dataset. Raises InvalidDataError where
@@ -59,12 +63,14 @@ class Ingest:
             check_quota(tx, owner, DATASETS, lambda: datasets.count(owner) + 1)
             datasets.begin(upload)
         try:
-            return self._store(upload, chain((first,), blocks), keyed)
+            made = self._store(upload, chain((first,), blocks), keyed)
+            return self._finished(upload, made, reuse=reuse, keyed=keyed)
         except BaseException:
             self._discard(upload.id, keyed)
             raise
 
-    def _store(self, upload: Upload, blocks: Iterator[Block], keyed: Keyed[Dataset] | None) -> Dataset:
+    def _store(self, upload: Upload, blocks: Iterator[Block], keyed: Keyed[Received] | None) -> Dataset:
+        """Store the blocks, and return the dataset that they make once it is finished."""
         seen = TableStatistics(upload.names, upload.kinds)
         for number, block in enumerate(blocks):
             first_row = seen.rows
@@ -75,25 +81,35 @@ class Ingest:
                 datasets = DatasetRepository(tx)
                 datasets.append(upload.id, number, first_row, block)
                 check_quota(tx, upload.owner, DATASET_BYTES, partial(datasets.stored_bytes, upload.owner))
-        digest, columns = seen.digest(), tuple(seen.summaries())
-        made = Dataset(
+        return Dataset(
             id=upload.id,
             owner=upload.owner,
             name=upload.name,
             created_at=upload.created_at,
             rows=seen.rows,
-            digest=digest,
-            columns=columns,
+            digest=seen.digest(),
+            columns=tuple(seen.summaries()),
             image=upload.image,
         )
-        response = None if keyed is None else keyed.response(made)
+
+    def _finished(self, upload: Upload, made: Dataset, *, reuse: bool, keyed: Keyed[Received] | None) -> Received:
+        """Make the upload visible, or return the dataset that it repeats and discard it."""
+        found = None
+        if reuse:
+            with self.transaction() as tx:
+                found = DatasetRepository(tx).same(made)
+        received = Received(found or made, is_new=found is None)
+        response = None if keyed is None else keyed.response(received)
         with self.transaction() as tx:
             if keyed is not None and response is not None:
                 IdempotencyKeyRepository(tx).complete(keyed.key, upload.id, response)
-            DatasetRepository(tx).finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
-        return made
+            if found is None:
+                DatasetRepository(tx).finish(upload.id, rows=made.rows, digest=made.digest, columns=made.columns)
+        if found is not None:
+            self._discard(upload.id, None)
+        return received
 
-    def _discard(self, dataset_id: UUID, keyed: Keyed[Dataset] | None) -> None:
+    def _discard(self, dataset_id: UUID, keyed: Keyed[Received] | None) -> None:
         try:
             if keyed is not None:
                 with self.transaction() as tx:

@@ -27,3 +27,11 @@ class Dataset(IdentifiedTable):
 
     owner: str
     created_at: datetime
+
+
+@dataclass(frozen=True)
+class Received:
+    """The dataset of an upload: a new one, or one that was there with the same name and content."""
+
+    dataset: Dataset
+    is_new: bool

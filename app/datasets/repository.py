@@ -148,6 +148,17 @@ class DatasetRepository:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return _dataset(row)
 
+    def same(self, dataset: Dataset) -> Dataset | None:
+        """Return the oldest finished dataset with the owner, name and content of a dataset."""
+        alike = (
+            DatasetRow.owner == dataset.owner,
+            DatasetRow.name == dataset.name,
+            DatasetRow.digest == dataset.digest,
+            DatasetRow.rows == dataset.rows,
+        )
+        found = map(_dataset, self.tx.session.scalars(_ready().where(*alike).order_by(DatasetRow.id)))
+        return next((one for one in found if one.image == dataset.image), None)
+
     def page(self, owner: str, part: PageRequest, *, name: str | None = None) -> Page[Dataset]:
         """Return a page of finished datasets; raises InvalidRequestError for an invalid cursor."""
         query = _ready().where(DatasetRow.owner == owner)

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.datasets.ingest import Ingest
-from app.datasets.records import Dataset
+from app.datasets.records import Received
 from app.datasets.schemas import RowOut, dataset_record
 from app.datasets.service import Datasets
 from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
@@ -52,6 +52,7 @@ Name = Annotated[
 Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
 DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
 ThousandsMark = Annotated[Thousands | None, Query(description=described("thousands"))]
+DateFormat = Annotated[str | None, Query(description=described("date_format"))]
 Header = Annotated[bool | None, Query(description="CSV: whether the first line has column names. Default: detected.")]
 Sheet = Annotated[str | None, Query(description=described("sheet"))]
 Kinds = Annotated[
@@ -60,6 +61,13 @@ Kinds = Annotated[
         description="NAME:KIND, once for each column whose kind is not to be inferred: number, boolean, category "
         "or timestamp, as in `?kinds=zip:category&kinds=visits:number`.",
         default_factory=list,
+    ),
+]
+Reuse = Annotated[
+    bool,
+    Query(
+        description="Return the dataset of this name with the same columns and rows, where there is one (200), in the "
+        "place of a new one."
     ),
 ]
 DatasetId = Annotated[str, Path(description="The dataset's id.")]
@@ -79,7 +87,10 @@ router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[Accep
     description=_DESCRIPTION,
     response_model=records.Dataset,
     openapi_extra=BODY,
-    responses=problems(400, 406, 409, 413, 415, 422),
+    responses={
+        200: {"model": records.Dataset, "description": "With `reuse`: the dataset that the upload repeats."},
+        **problems(400, 406, 409, 413, 415, 422),
+    },
 )
 async def upload(
     request: Request,
@@ -91,32 +102,42 @@ async def upload(
     delimiter: Delimiter = None,
     decimal: DecimalMark = None,
     thousands: ThousandsMark = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
+    reuse: Reuse = False,
 ) -> Response:
     """Store a table, whose column kinds are inferred from its first 1,000 rows, or an image."""
-    options, declared = ReadOptions(delimiter, decimal, header, sheet, thousands), declared_kinds(kinds)
+    options, declared = ReadOptions(delimiter, decimal, header, sheet, thousands, date_format), declared_kinds(kinds)
     limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 
-    def store(body: Upload, keyed: Keyed[Dataset] | None) -> Dataset:
+    def store(body: Upload, keyed: Keyed[Received] | None) -> Received:
         table = open_table(body, options, declared=declared, limits=limits)
         called = dataset_name(name, body.file_name)
         return services[Ingest].receive(
-            owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks, image=table.image, keyed=keyed
+            owner,
+            called,
+            names=table.names,
+            kinds=table.kinds,
+            blocks=table.blocks,
+            image=table.image,
+            reuse=reuse,
+            keyed=keyed,
         )
 
     async with received(request, limits) as body:
         # The response too is encoded off the event loop: with thousands of columns it takes long.
         required = named(request, owner, key, *body.content)
         return await run_for_client(
-            request.receive, once, services[Idempotency], required, _created, partial(store, body)
+            request.receive, once, services[Idempotency], required, _response, partial(store, body)
         )
 
 
-def _created(dataset: Dataset) -> StoredResponse:
+def _response(received: Received) -> StoredResponse:
+    dataset = received.dataset
     headers = (("Location", f"/v1/datasets/{dataset.id}"), ("Content-Type", "application/json"))
-    return StoredResponse(201, headers, to_json(dataset_record(dataset)))
+    return StoredResponse(201 if received.is_new else 200, headers, to_json(dataset_record(dataset)))
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))

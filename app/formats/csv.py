@@ -24,7 +24,7 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         "application/csv",
         TABS,
     )
-    row_options = frozenset({"delimiter", "decimal", "thousands"})
+    row_options = frozenset({"delimiter", "decimal", "thousands", "date_format"})
     rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are detected."
     predictions_summary = "A column for each number."
 

@@ -16,6 +16,7 @@ from app.formats.cell_faults import (
     out_of_range,
     too_long_an_integer,
 )
+from app.formats.dates import ISO, DateFormat
 from app.formats.separators import Separators
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import (
@@ -25,7 +26,6 @@ from relevance_bayes.tables.kinds import (
     is_long_integer,
     is_not_finite,
     is_number,
-    seconds_of,
 )
 from relevance_bayes.types.values import ColumnKind
 
@@ -46,7 +46,7 @@ def numbers_of_texts(columns: Sequence[pa.StringArray], *, separators: Separator
     return [(NumberColumn(row), []) for row in values.reshape(len(columns), -1)]
 
 
-def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, CellFaults]:
+def column_of_texts(kind: ColumnKind, texts: pa.StringArray, dates: DateFormat = ISO) -> tuple[Column, CellFaults]:
     """Return a column (N,) of another kind from N cells, missing where empty, and the faults."""
     codes, labels = _coded(texts)
     match kind:
@@ -59,7 +59,7 @@ def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, Ce
             values = np.array([*flags, -1], dtype=np.int8)[codes]
             return BooleanColumn(values), _unread("boolean", codes, labels, [flag < 0 for flag in flags])
         case "timestamp":
-            seconds = [seconds_of(label) for label in labels]
+            seconds = [dates.seconds(label) for label in labels]
             times = np.array([*seconds, None], dtype=np.float64)[codes]
             return TimestampColumn(times), _unread("timestamp", codes, labels, [second is None for second in seconds])
 

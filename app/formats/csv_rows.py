@@ -10,6 +10,7 @@ from app.formats.csv_columns import column_of_texts, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of
 from app.formats.csv_stream import strings_of, text_batches
+from app.formats.dates import ISO, checked_format, find_date_formats
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.options import ReadOptions
 from app.formats.separators import PLAIN, find_separators
@@ -44,7 +45,11 @@ def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
     texts = dict(zip(dialect.names, strings_of(whole), strict=True))
     numbers = numbers_of_texts([texts[name] for name in numeric], separators=separators, exact=[False] * len(numeric))
     read = dict(zip(numeric, numbers, strict=True))
-    read |= {name: column_of_texts(kind, texts[name]) for name, kind in columns if kind != "number"}
+    times = [(name, table.column(dialect.names.index(name))) for name, kind in columns if kind == "timestamp"]
+    dates = find_date_formats(times, checked_format(options.date_format))
+    read |= {
+        name: column_of_texts(kind, texts[name], dates.get(name, ISO)) for name, kind in columns if kind != "number"
+    }
     block: dict[str, Column] = {name: read[name][0] for name, _ in columns}
     wrong: list[tuple[str, CellFaults]] = [(name, read[name][1]) for name, _ in columns]
     return ReadRows(block, tuple(_faults(wrong, file, dialect)))

@@ -11,6 +11,7 @@ from app.formats.cell_faults import MAX_FAULTS_REPORTED, refuse
 from app.formats.csv_columns import column_of_texts, has_only_numbers, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_positions import lines_of, why_unreadable
+from app.formats.dates import ISO, DateFormat, checked_format, find_date_formats
 from app.formats.options import ReadOptions
 from app.formats.separators import Separators, find_separators, is_numeric
 from app.formats.spool import BodyFile
@@ -36,6 +37,7 @@ class _Reading:
     file: BodyFile
     dialect: Dialect
     separators: Separators
+    dates: Mapping[str, DateFormat]
     kinds: tuple[ColumnKind, ...]
     inferred: frozenset[str]
 
@@ -61,10 +63,18 @@ def open_csv(
         if declared.get(name) == "number" or (name not in declared and is_numeric(table.column(position)))
     ]
     separators = find_separators(numeric, dialect.delimiter, options)
+    times = [
+        (name, table.column(place))
+        for place, name in enumerate(dialect.names)
+        if declared.get(name, "timestamp") == "timestamp"
+    ]
+    dates = find_date_formats(times, checked_format(options.date_format))
     kinds = kinds_of(
-        dialect.names, declared, (_kind_of(table, position, separators) for position in range(table.num_columns))
+        dialect.names,
+        declared,
+        (_kind_of(table, place, separators, dates.get(name, ISO)) for place, name in enumerate(dialect.names)),
     )
-    reading = _Reading(file, dialect, separators, kinds, frozenset(dialect.names) - declared.keys())
+    reading = _Reading(file, dialect, separators, dates, kinds, frozenset(dialect.names) - declared.keys())
     return TableStream(dialect.names, kinds, _blocks(chain(head, batches), reading))
 
 
@@ -119,14 +129,14 @@ def _texts(table: pa.Table, position: int) -> list[str]:
     return [str(cell).strip() for cell in table.column(position).to_pylist() if cell is not None]
 
 
-def _kind_of(table: pa.Table, position: int, separators: Separators) -> ColumnKind:
+def _kind_of(table: pa.Table, position: int, separators: Separators, dates: DateFormat) -> ColumnKind:
     if all(
         has_only_numbers(texts, separators)
         for texts in table.column(position).chunks
         if isinstance(texts, pa.StringArray)
     ):
         return "number"
-    return kind_of_texts(separators.pointed(text) for text in _texts(table, position))
+    return kind_of_texts(dates.iso(separators.pointed(text)) for text in _texts(table, position))
 
 
 def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Block]:
@@ -151,7 +161,12 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
     exact = [name in reading.inferred for name in numeric]
     numbers = numbers_of_texts([texts[name] for name in numeric], separators=reading.separators, exact=exact)
     read = dict(zip(numeric, numbers, strict=True))
-    read |= {name: column_of_texts(kind, texts[name]) for name, kind in kinds.items() if kind != "number"}
+    dates = reading.dates
+    read |= {
+        name: column_of_texts(kind, texts[name], dates.get(name, ISO))
+        for name, kind in kinds.items()
+        if kind != "number"
+    }
     block: dict[str, Column] = {name: read[name][0] for name in kinds}
     wrong = [(first_row + row, name, detail) for name in kinds for row, detail in read[name][1]]
     if wrong:

@@ -6,7 +6,7 @@ from typing import Literal
 Decimal = Literal[".", ","]
 Thousands = Literal[".", ",", " ", "'"]
 
-OptionName = Literal["delimiter", "decimal", "thousands", "sheet"]
+OptionName = Literal["delimiter", "decimal", "thousands", "date_format", "sheet"]
 """Options that prediction requests take as query parameters."""
 
 
@@ -14,7 +14,8 @@ OptionName = Literal["delimiter", "decimal", "thousands", "sheet"]
 class ReadOptions:
     """Options of how a body is parsed; None is detected.
 
-    `delimiter`, `decimal`, `thousands` and `header` are for CSV, `sheet` for workbooks. `media_type` is the body's own.
+    `delimiter`, `decimal`, `thousands`, `date_format` and `header` are for CSV, `sheet` for workbooks. `media_type` is
+    the body's own.
     """
 
     delimiter: str | None = None
@@ -22,6 +23,7 @@ class ReadOptions:
     header: bool | None = None
     sheet: str | None = None
     thousands: Thousands | None = None
+    date_format: str | None = None
     media_type: str = ""
 
 

@@ -22,6 +22,8 @@ DESCRIBED: Mapping[OptionName, str] = {
     "delimiter": "the delimiter, detected by default.",
     "decimal": "the decimal separator, `.` or `,`, detected by default.",
     "thousands": "the separator of groups of three digits, `,`, `.`, a space or `'`; a comma or point is detected.",
+    "date_format": "the format of dates besides ISO 8601, as `%d.%m.%Y` or `%m/%d/%y %I:%M %p`; `31.12.2025` and "
+    "`12/31/2025` are detected.",
     "sheet": "the name of the sheet, by default the first.",
 }
 """Descriptions of the options of a body's format."""

@@ -72,6 +72,7 @@ def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
         _mark("decimal", query.get("decimal"), _DECIMAL, "'.' or ','"),
         sheet=query.get("sheet"),
         thousands=_mark("thousands", query.get("thousands"), _THOUSANDS, "'.', ',', ' ' or \"'\""),
+        date_format=query.get("date_format"),
         media_type=media_type,
     )
 

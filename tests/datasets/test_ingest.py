@@ -11,15 +11,16 @@ from sqlalchemy.orm import Session
 
 from app.database.transaction import Transaction
 from app.datasets.ingest import Ingest
-from app.datasets.records import Dataset
+from app.datasets.records import Received
 from app.datasets.repository import DatasetRepository
 from app.datasets.tables import DatasetRow
 from app.errors import KeyInUseError, UnavailableError
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
 from app.http.tables import RequestKeyRow
-from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.types.errors import InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 from tests.small_database import SmallDatabase
 from tests.small_tables import cut_up, numbers, texts
 
@@ -34,7 +35,9 @@ def ingest(stored: SmallDatabase) -> Ingest:
 
 
 def test_blocks_become_a_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
-    dataset = ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES))
+    dataset = ingest.receive(
+        "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES)
+    ).dataset
     with stored.transaction() as tx:
         assert DatasetRepository(tx).get("me", dataset.id) == dataset
         assert [found[0] for number in range(2) if (found := DatasetRepository(tx).block(dataset.id, number))] == [0, 2]
@@ -60,8 +63,8 @@ def response(stored: SmallDatabase) -> StoredResponse | None:
         return IdempotencyKeyRepository(tx).find(KEY)
 
 
-def keyed() -> Keyed[Dataset]:
-    return Keyed(KEY, lambda dataset: StoredResponse(201, (), str(dataset.id).encode()))
+def keyed() -> Keyed[Received]:
+    return Keyed(KEY, lambda received: StoredResponse(201, (), str(received.dataset.id).encode()))
 
 
 def test_the_response_to_a_keyed_upload_is_kept_with_its_dataset(stored: SmallDatabase, ingest: Ingest) -> None:
@@ -73,7 +76,7 @@ def test_the_response_to_a_keyed_upload_is_kept_with_its_dataset(stored: SmallDa
 
     dataset = ingest.receive(
         "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed()
-    )
+    ).dataset
     assert response(stored) == StoredResponse(201, (), str(dataset.id).encode())
     with pytest.raises(KeyInUseError):
         ingest.receive(
@@ -175,3 +178,55 @@ def test_the_cleanup_looks_an_hour_back_until_nothing_is_left(
     monkeypatch.setattr(DatasetRepository, "remove_expired", remove_expired)
     assert ingest.remove_expired() == 2
     assert requested == [datetime(2024, 4, 30, 23, tzinfo=UTC)] * 3
+
+
+def test_a_repeated_upload_is_the_dataset_that_was_there(stored: SmallDatabase, ingest: Ingest) -> None:
+    def received(name: str, blocks: list[Block], owner: str = "me", *, reuse: bool = True) -> Received:
+        kinds: tuple[ColumnKind, ...] = ("number", "category")
+        return ingest.receive(owner, name, names=("x", "c"), kinds=kinds, blocks=iter(blocks), reuse=reuse)
+
+    first = received("points", PIECES)
+    assert first.is_new
+    again = received("points", [BLOCK])  # in other blocks
+    assert again == Received(first.dataset, is_new=False)
+    assert stored.count(DatasetRow) == 1
+    others = (
+        received("other", PIECES),
+        received("points", PIECES, "another"),
+        received("points", [*PIECES, BLOCK]),
+        received("points", PIECES, reuse=False),
+    )
+    assert [other.is_new for other in others] == [True] * 4
+    assert len({first.dataset.id, *(other.dataset.id for other in others)}) == 5
+    assert received("points", PIECES).dataset == first.dataset  # the oldest
+
+
+def test_a_deleted_dataset_is_not_used_again(stored: SmallDatabase, ingest: Ingest) -> None:
+    def received() -> Received:
+        kinds: tuple[ColumnKind, ...] = ("number", "category")
+        return ingest.receive("me", "points", names=("x", "c"), kinds=kinds, blocks=iter(PIECES), reuse=True)
+
+    first = received()
+    with stored.transaction() as tx:
+        DatasetRepository(tx).delete("me", first.dataset.id)
+    assert received().is_new
+
+
+def test_an_image_of_other_proportions_is_another_dataset(ingest: Ingest) -> None:
+    block: Block = {"intensity": numbers(1.0, 2.0)}
+
+    def received(image: ImageSize | None) -> Received:
+        return ingest.receive(
+            "me", "picture", names=("intensity",), kinds=("number",), blocks=iter([block]), image=image, reuse=True
+        )
+
+    assert all(received(image).is_new for image in (ImageSize(1, 2), ImageSize(2, 1), None))
+    assert [received(image).is_new for image in (ImageSize(1, 2), ImageSize(2, 1), None)] == [False] * 3
+
+
+def test_the_response_to_a_keyed_upload_that_repeats_a_dataset_is_kept(stored: SmallDatabase, ingest: Ingest) -> None:
+    kinds: tuple[ColumnKind, ...] = ("number", "category")
+    first = ingest.receive("me", "points", names=("x", "c"), kinds=kinds, blocks=iter(PIECES))
+    ingest.receive("me", "points", names=("x", "c"), kinds=kinds, blocks=iter(PIECES), reuse=True, keyed=keyed())
+    assert response(stored) == StoredResponse(201, (), str(first.dataset.id).encode())
+    assert stored.count(DatasetRow) == 1

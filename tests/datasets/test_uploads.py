@@ -662,3 +662,29 @@ async def test_a_form_that_comes_byte_by_byte_is_the_same(service: Service) -> N
     assert created.json()["name"] == "f"
     full = service.client.post(DATASETS, content=AS_CSV, headers=CSV)
     assert full.json()["digest"] == created.json()["digest"]
+
+
+def test_a_repeated_upload_is_the_dataset_that_was_there_in_any_format(service: Service) -> None:
+    def sent(content: bytes, headers: dict[str, str], query: str = "name=twice&reuse=true") -> httpx2.Response:
+        return service.client.post(f"{DATASETS}?{query}", content=content, headers=headers)
+
+    rows = b'{"x": 1, "c": "a"}\n{"x": 2.5, "c": "b"}\n'
+    first, again = sent(b"x,c\n1,a\n2.5,b\n", CSV), sent(rows, LINES)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.content == first.content
+    assert again.headers["Location"] == first.headers["Location"] == f"{DATASETS}/{first.json()['id']}"
+    assert service.left_behind()[:2] == (1, 1)
+    assert sent(rows, LINES, "name=twice").status_code == 201
+    assert sent(rows, LINES, "name=other&reuse=true").status_code == 201
+    assert sent(rows, LINES, "name=twice&reuse=perhaps").status_code == 422
+
+
+def test_a_repeated_upload_with_a_key_is_answered_once(service: Service) -> None:
+    def sent(key: str) -> httpx2.Response:
+        headers = {**CSV, "Idempotency-Key": key}
+        return service.client.post(f"{DATASETS}?name=keyed&reuse=true", content=b"x\n1\n2\n", headers=headers)
+
+    first, again, replayed = sent("a"), sent("b"), sent("b")
+    assert [first.status_code, again.status_code, replayed.status_code] == [201, 200, 200]
+    assert replayed.headers["Idempotent-Replayed"] == "true"
+    assert first.content == again.content == replayed.content

@@ -41,7 +41,14 @@ A command ends with the exit code
 | 2 | the command line is wrong: an unknown command or option, or a value that an option doesn't have |
 | 130 | Ctrl-C ended a client; its job goes on, and the command that shows the job is printed |
 
-Results are on standard output, progress and errors on standard error.
+Results are on standard output, progress and errors on standard error. `-` as FILE is standard input, whose format is
+found by its first bytes: text that does not begin as JSON is CSV, and so is compressed content. Its dataset is called
+`stdin`. After `--output`, `-` is standard output. Formats that are no text are not written to a terminal.
+
+```sh
+relevance predict-dataset kiosk examples/tour/kiosk.csv --keep litres --output - | head -3
+relevance predict kiosk - --format parquet --output predicted.parquet < examples/tour/kiosk.csv
+```
 """
 
 ENDING = """## See also

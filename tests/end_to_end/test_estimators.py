@@ -111,6 +111,13 @@ def test_a_pushed_model_is_pulled_and_predicts_the_same_bits(api: Api) -> None:
     assert version.imported.digest == hashlib.sha256(model.document_).hexdigest()
     pulled = RelevanceRegressor.pull(api.calls, "pushed")
     assert pulled.document_ == api.calls.export("pushed", version.version, "npz")
+    assert api.calls.models["pushed"].pull(of=RelevanceRegressor).document_ == pulled.document_
+    theirs, ours = content(pulled.document_), content(model.document_)
+    assert isinstance(theirs["report"], dict)
+    assert theirs["report"].pop("imported")["digest"] == version.imported.digest
+    assert isinstance(ours["report"], dict)
+    assert ours["report"].pop("imported") is None
+    assert theirs == ours
     mean, sd = model.predict(table, return_std=True)
     for one, other in zip(pulled.predict(table, return_std=True), (mean, sd), strict=True):
         np.testing.assert_array_equal(one, other)

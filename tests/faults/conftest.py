@@ -78,7 +78,7 @@ class Place:
         block = {"x": NumberColumn(x), "y": NumberColumn(np.sinc(x / np.pi) + 0.1 * rng.normal(size=rows))}
         return self.parts.ingest.receive(
             BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
-        )
+        ).dataset
 
     def submit(self, trainer: Trainer, *, rows: int = 200) -> Job:
         """A job over sinc with noise, whose child does what a stand-in does."""

@@ -48,7 +48,7 @@ def test_what_a_killed_worker_has_written_is_continued_to_the_same_bytes(make_pl
         names=("id", "x", "colour"),
         kinds=("number", "number", "category"),
         blocks=blocks(),
-    )
+    ).dataset
     request = PredictionRequest(dataset.id, "small", format="parquet", keep=("id",))
     job = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
 

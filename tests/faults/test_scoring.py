@@ -22,7 +22,7 @@ def evaluation(place: Place) -> Job:
     }
     dataset = place.parts.ingest.receive(
         BUILT_IN_OWNER, "rows", names=tuple(block), kinds=("number", "category", "number"), blocks=iter([block])
-    )
+    ).dataset
     with place.parts.base.transaction() as tx:
         ModelRepository(tx).add(BUILT_IN_OWNER, small_version())
     return place.parts.scoring.submit(BUILT_IN_OWNER, EvaluationRequest(dataset.id, "small"))

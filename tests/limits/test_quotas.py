@@ -46,7 +46,11 @@ def use(transaction: OpenTransaction, owner: str = OWNER) -> OwnerUse:
 def uploaded(transaction: OpenTransaction, owner: str = OWNER, blocks: int = 1) -> SupervisedRequest:
     """A request to train on a dataset that was uploaded just now."""
     pieces: Iterator[Block] = iter([TABLE] * blocks)
-    made = Ingest(transaction, now).receive(owner, "points", names=("x", "y"), kinds=("number",) * 2, blocks=pieces)
+    made = (
+        Ingest(transaction, now)
+        .receive(owner, "points", names=("x", "y"), kinds=("number",) * 2, blocks=pieces)
+        .dataset
+    )
     return SupervisedRequest(made.id, "y")
 
 

@@ -47,7 +47,7 @@ def uploaded(parts: StoredParts) -> UUID:
     block: Block = {"x": numbers(*range(ROWS)), "colour": texts(*["red", "blue"] * (ROWS // 2))}
     made = parts.ingest.receive(
         BUILT_IN_OWNER, "things", names=("x", "colour"), kinds=("number", "category"), blocks=iter([block])
-    )
+    ).dataset
     return made.id
 
 

@@ -78,12 +78,16 @@ class Bench:
         return BatchPredictions(self.transaction, ServedVersions(self.transaction, 10**6), now)
 
     def dataset(self, block: Block | None = None) -> UUID:
-        made = Ingest(self.transaction, now).receive(
-            OWNER,
-            "things",
-            names=("id", "x", "colour"),
-            kinds=("number", "number", "category"),
-            blocks=blocks(table() if block is None else block),
+        made = (
+            Ingest(self.transaction, now)
+            .receive(
+                OWNER,
+                "things",
+                names=("id", "x", "colour"),
+                kinds=("number", "number", "category"),
+                blocks=blocks(table() if block is None else block),
+            )
+            .dataset
         )
         return made.id
 
@@ -143,12 +147,16 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Be
     """The texts and names of columns that are kept; the small version's numbers stay."""
     notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
     block = {**table(gap=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
-    made = Ingest(bench.transaction, now).receive(
-        OWNER,
-        "things",
-        names=tuple(block),
-        kinds=("number", "number", "category", "category", "number"),
-        blocks=blocks(block),
+    made = (
+        Ingest(bench.transaction, now)
+        .receive(
+            OWNER,
+            "things",
+            names=tuple(block),
+            kinds=("number", "number", "category", "category", "number"),
+            blocks=blocks(block),
+        )
+        .dataset
     )
     plain, safe = (
         PredictionRequest(made.id, "small", keep=("-note", "@id"), outputs=("mean",), csv_escape_formulas=escapes)

@@ -159,7 +159,7 @@ def predicted(
     block: Block = {"x": numbers(0.5, 1, 3, 2), "colour": texts("red", "green", "red", "pink")}
     dataset = stored.ingest.receive(
         BUILT_IN_OWNER, "things", names=("x", "colour"), kinds=("number", "category"), blocks=iter([block])
-    )
+    ).dataset
     requested = {"model": "small", "dataset_id": str(dataset.id), **options}
     path = service.post("/v1/batch-predictions", json=requested).headers["Location"]
     assert Scorer(Records(stored.transaction, Event()), "this program")(UUID(path.rpartition("/")[2]))

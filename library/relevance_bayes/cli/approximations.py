@@ -9,6 +9,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
@@ -71,4 +72,4 @@ def approximate(
         "density": density or None,
     }
     with service(url) as client:
-        run_training(client, client.upload(file), exclude_none(request), wait=wait, as_json=as_json)
+        run_training(client, FileOptions().upload(client, file), exclude_none(request), wait=wait, as_json=as_json)

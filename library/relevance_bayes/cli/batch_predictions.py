@@ -1,12 +1,15 @@
 """`relevance predict-dataset`: a file of a version's predictions for a dataset, computed in a batch job."""
 
+import shutil
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.console import refuse
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -16,32 +19,51 @@ from relevance_bayes.cli.options import (
     Url,
     VersionOfModel,
     dataset_id,
+    file_argument,
     refuse_unless_one,
 )
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.client import Problem
-from relevance_bayes.types.formats import FILE_FORMATS, by_suffix
+from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
+from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
 
 BATCH_FORMATS = [one for one in FILE_FORMATS if one.for_batches]
 
 
+def batch_format(name: str) -> str:
+    """The name of a format of batch predictions; raises typer.BadParameter."""
+    names = [one.name for one in BATCH_FORMATS]
+    if name not in names:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(names)}")
+    return name
+
+
 def predict_dataset(
     model: VersionOfModel,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", exists=True, dir_okay=False, help="Rows to predict for, which are uploaded as a dataset."
-        ),
-    ] = None,
+    file: Annotated[Path | None, file_argument("Rows to predict for, which are uploaded as a dataset.")] = None,
     *,
     dataset: Dataset = None,
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", dir_okay=False, help="The file to write; its suffix gives the format."
+            "--output",
+            "-o",
+            metavar="FILE",
+            dir_okay=False,
+            help="The file to write; its suffix gives the format. - is standard output.",
         ),
     ],
+    coded: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            parser=batch_format,
+            show_default="by the suffix of FILE; csv on standard output",
+            help="The format of the file, such as parquet.",
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column to write too. May be repeated."),
@@ -70,14 +92,11 @@ def predict_dataset(
     """
     refuse_unless_one(file, dataset)
     with service(url) as client:
-        coded = by_suffix(output, BATCH_FORMATS)
-        if coded is None:
-            endings = ", ".join(suffix for one in BATCH_FORMATS for suffix in one.suffixes)
-            refuse(f"{output}: the suffix gives the format: {endings}.")
+        form = _format(output, coded)
         job = client.batch_predictions.submit(
             model,
             dataset_id(client, file, dataset),
-            format=coded.name,
+            format=form.name,
             keep=tuple(keep or ()),
             outputs=tuple(outputs) if outputs else None,
             interval=interval,
@@ -89,11 +108,8 @@ def predict_dataset(
         job = client.batch_predictions.get(job.id)
         if job.result is None:
             refuse(in_plain_text(Problem.of_job(job)))
-        try:
-            client.batch_predictions.download(job.id, output)
-        except OSError as error:
-            refuse(f"{output}: {error.strerror}")
-        if as_json:
+        _download(client, job.id, output)
+        if as_json and output != STREAM:
             print_json(job)
             return
         without = (
@@ -101,4 +117,31 @@ def predict_dataset(
         )
         if job.result.rows_averaged:
             without += f", {job.result.rows_averaged:,} of them averages for categories that no training row had,"
-        echo(f"Predictions for {job.result.rows:,} rows{without} are in {output}.")
+        echo_written(output, f"Predictions for {job.result.rows:,} rows{without} are in {output}.")
+
+
+def _format(output: Path, coded: str | None) -> FileFormat:
+    """Return the format of a file; raises typer.Exit(1) where neither the option nor the suffix gives one."""
+    form = by_name(coded) if coded else CSV if output == STREAM else by_suffix(output, BATCH_FORMATS)
+    if form is None:
+        endings = ", ".join(suffix for one in BATCH_FORMATS for suffix in one.suffixes)
+        refuse(f"{output}: the suffix gives the format: {endings}.")
+    if output == STREAM:
+        refuse_binary(form.name, is_text=form.is_text)
+    return form
+
+
+def _download(client: Relevance, job_id: str, output: Path) -> None:
+    """Write the file of a job, to standard output once it is complete; raises typer.Exit(1)."""
+    try:
+        if output != STREAM:
+            client.batch_predictions.download(job_id, output)
+            return
+        with TemporaryDirectory(prefix="relevance-") as folder:
+            complete = Path(folder) / "predictions"
+            client.batch_predictions.download(job_id, complete)
+            with complete.open("rb") as opened:
+                shutil.copyfileobj(opened, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        refuse(f"{output}: {error.strerror}")

@@ -10,6 +10,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
@@ -76,4 +77,4 @@ def components(
         "seed": seed,
     }
     with service(url) as client:
-        run_training(client, client.upload(file), exclude_none(request), wait=wait, as_json=as_json)
+        run_training(client, FileOptions().upload(client, file), exclude_none(request), wait=wait, as_json=as_json)

@@ -1,5 +1,6 @@
 """`relevance encode` and `relevance decode`: an image or a signal as few functions, and back."""
 
+import io
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +8,10 @@ import numpy as np
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.console import refuse
 from relevance_bayes.cli.options import HERE, AsJson, ModelName, ModelOrAlias, Url, Version, file_argument
 from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.streams import STREAM, echo_written, write_result
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import encodings
 from relevance_bayes.client.encodings import EncodeOptions
@@ -53,19 +55,30 @@ def encode(
 
 def decode(
     model: ModelOrAlias,
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: .png, or .npy, which is exact.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write: .png, or .npy, which is exact; - is standard output, in npy.",
+        ),
+    ],
     *,
     version: Version = None,
     url: Url = HERE,
 ) -> None:
     """Decode the image or the signal that MODEL encodes."""
     with service(url) as client:
-        match output.suffix.lower():
+        match ".npy" if output == STREAM else output.suffix.lower():
             case ".npy":
-                np.save(output, encodings.decode(client, model, version))
+                array = io.BytesIO()
+                np.save(array, encodings.decode(client, model, version))
+                write_result(output, array.getvalue(), form="npy", is_text=False)
             case ".png":
                 learned = client.version(model, version, of=ImageVersion)
-                output.write_bytes(client.image(learned.model, learned.version, media_type="image/png"))
+                image = client.image(learned.model, learned.version, media_type="image/png")
+                write_result(output, image, form="png", is_text=False)
             case _:
                 raise typer.BadParameter(f"{output.name} is neither .png nor .npy", param_hint="--output")
-        echo(f"Written to {output}.")
+        echo_written(output, f"Written to {output}.")

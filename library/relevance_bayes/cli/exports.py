@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
 from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.streams import echo_written, write_result
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client.exports import ExportFormat
 from relevance_bayes.client.responses import VersionBase
@@ -27,6 +27,9 @@ class Form(StrEnum):
 FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
 """Formats by suffix."""
 
+TEXTS = ("json", "python")
+"""The formats that a terminal shows."""
+
 
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The name of a model, or MODEL@ALIAS.")],
@@ -37,7 +40,9 @@ def export(
         ),
     ] = None,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
+    ],
     form: Annotated[
         Form | None,
         typer.Option(
@@ -53,11 +58,8 @@ def export(
         found = client.version(model, version, of=VersionBase)
         coded = form.value if form else FORMATS.get(output.suffix.lower(), "json")
         content = client.export(found.model, found.version, coded)
-        try:
-            output.write_bytes(content)
-        except OSError as error:
-            refuse(f"{output}: {error.strerror}")
-        echo(f"Version {found.version} of {found.model} is in {output}.")
+        write_result(output, content, form=coded, is_text=coded in TEXTS)
+        echo_written(output, f"Version {found.version} of {found.model} is in {output}.")
 
 
 def import_version(

@@ -7,8 +7,12 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import PROJECT
+from relevance_bayes.cli.console import warn
+from relevance_bayes.cli.rendering import time_text
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
+from relevance_bayes.cli.streams import readable
 from relevance_bayes.client import Relevance
+from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.formats import FILE_FORMATS
 from relevance_bayes.types.predictions import UnknownCategories
 
@@ -56,12 +60,16 @@ Version = Annotated[
 VersionOfModel = Annotated[
     str, typer.Argument(metavar="MODEL", help="A version: MODEL@ALIAS or MODEL@3; MODEL is the newest.")
 ]
-LabelledFile = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="FILE", exists=True, dir_okay=False, help="Rows with their targets, which are uploaded as a dataset."
-    ),
-]
+
+
+def file_argument(help: str) -> object:  # noqa: A002 - as typer calls it
+    """The argument FILE, a readable file, or `-`."""
+    return typer.Argument(
+        metavar="FILE", dir_okay=False, readable=True, callback=readable, help=f"{help} - is standard input."
+    )
+
+
+LabelledFile = Annotated[Path | None, file_argument("Rows with their targets, which are uploaded as a dataset.")]
 Dataset = Annotated[str | None, typer.Option(metavar="ID", help="The id of an uploaded dataset, instead of FILE.")]
 
 
@@ -90,11 +98,6 @@ MissingValues = Annotated[
 ]
 
 
-def file_argument(help: str) -> object:  # noqa: A002 - as typer calls it
-    """The argument FILE, a readable file."""
-    return typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help=help)
-
-
 def writable_format(name: str) -> str:
     """The name of a format in which predictions are written; raises typer.BadParameter."""
     names = [one.name for one in FILE_FORMATS if one.is_written]
@@ -117,4 +120,15 @@ def refuse_unless_one(file: Path | None, dataset: str | None) -> None:
 
 def dataset_id(client: Relevance, file: Path | None, dataset: str | None) -> str:
     """The id of the dataset that is given, else that of the file, which is uploaded."""
-    return client.upload(file).id if dataset is None and file is not None else dataset or ""
+    if dataset is not None or file is None:
+        return dataset or ""
+    uploaded = client.upload_once(file)
+    warn_of_reuse(uploaded)
+    return uploaded.dataset.id
+
+
+def warn_of_reuse(uploaded: UploadedDataset) -> None:
+    """Print that a dataset was there before its upload."""
+    if not uploaded.is_new:
+        found = uploaded.dataset
+        warn(f"Dataset {found.id} ({found.name}, of {time_text(found.created_at)}) has the same content: it is used.")

@@ -13,7 +13,7 @@ from relevance_bayes.client.responses import (
     VersionBase,
 )
 from relevance_bayes.types.predictions import UnknownCategories
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import Label, text_of
 
 COMPONENTS = 10
 """The default number of components shown for a row."""
@@ -44,11 +44,10 @@ class PredictOptions:
 class Columns:
     """The columns of a version's predictions: `cells` returns the values of a prediction under `headings`.
 
-    `prefix` precedes the headings in a file, whose columns may have the same names. `classes` are empty where no class
-    is predicted; `components` is the number to request for each row.
+    The headings are the names of the columns in the API's files. `classes` are empty where no class is predicted;
+    `components` is the number to request for each row.
     """
 
-    prefix: str
     headings: tuple[str, ...]
     cells: Callable[[Prediction], Cells]
     classes: tuple[Label, ...] = ()
@@ -58,22 +57,22 @@ class Columns:
 def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
     """Return the columns of a version's predictions; the service rejects options that the version does not have."""
     match version:
-        case SupervisedVersion(target=target, classes=classes):
+        case SupervisedVersion(classes=classes):
             explanation = () if required.explain is None else ("because",)
             if classes:
                 decision = ("decision", "expected_cost") if required.has_decisions else ()
-                names = ("predicted", *(f"probability_{label}" for label in classes), *decision, "support")
+                names = ("label", *(f"probability_{text_of(label)}" for label in classes), *decision, "support")
             else:
                 names = ("mean", "sd", "lower", "upper", "support")
             cells = partial(_supervised_cells, classes=classes)
-            return Columns(target, (*names, *explanation), cells, classes, required.components)
+            return Columns((*names, *explanation), cells, classes, required.components)
         case ComponentsVersion():
             components = required.components or COMPONENTS
             count = min(components, len(version.variances))
             names = (*(f"component_{k}" for k in range(1, count + 1)), "reconstruction_error", "log_density", "novelty")
-            return Columns(version.model, names, _component_cells, components=components)
+            return Columns(names, _component_cells, components=components)
         case _:
-            return Columns(version.model, ("value",), lambda one: (one.value,), components=required.components)
+            return Columns(("value",), lambda one: (one.value,), components=required.components)
 
 
 def _supervised_cells(one: Prediction, *, classes: tuple[Label, ...]) -> Cells:

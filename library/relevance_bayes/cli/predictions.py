@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.console import echo, refuse, warn
+from relevance_bayes.cli.console import refuse, warn
 from relevance_bayes.cli.decision_options import read_costs, read_priors
 from relevance_bayes.cli.options import (
     HERE,
@@ -29,10 +29,11 @@ from relevance_bayes.cli.options import (
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
 from relevance_bayes.cli.rows import Row, RowReader
+from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.tables.formulas import escaped
-from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
 from relevance_bayes.types.predictions import UnknownCategory
 from relevance_bayes.types.values import ColumnKind, Label
@@ -88,7 +89,12 @@ def predict(
         ),
     ] = None,
     csv_escape_formulas: CsvEscapeFormulas = False,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file to write: .csv, or .json.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write: .csv, or .json; - is standard output, in CSV."
+        ),
+    ] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -141,7 +147,7 @@ def _predict(
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
             document = Predictions(learned.model, learned.version, tuple(response for _, response in answered))
-            print_json(document) if output is None else write_json(output, document)
+            print_json(document) if output in {None, STREAM} else write_json(output, document)
         elif output is not None or not sys.stdout.isatty():
             with _opened(output) as stream:
                 _write_csv(stream, learned, answered, required)
@@ -151,7 +157,7 @@ def _predict(
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
         refuse(f"{file}: {unreadable.detail}{faults}")
     if output is not None:
-        echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
+        echo_written(output, f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
 def _predict_file(
@@ -165,8 +171,9 @@ def _predict_file(
     output: Path | None,
 ) -> None:
     """Send `file` as it is, and write the response as it is; raises typer.Exit(1) where a terminal can't show it."""
-    if output is None and not by_name(response).is_text and sys.stdout.isatty():
-        refuse(f"{response} can't be shown on a terminal: pass --output FILE.")
+    written, form = output or STREAM, by_name(response)
+    if written == STREAM:
+        refuse_binary(response, is_text=form.is_text)
     if (by_suffix(file) or CSV).is_document:
         refuse("A JSON file contains options of its own: write its rows as .ndjson, or leave out --format.")
     learned = client.version(model, version, of=VersionBase)
@@ -184,11 +191,8 @@ def _predict_file(
         unknown_categories=required.unknown_categories,
         csv_escape_formulas=required.csv_escape_formulas,
     )
-    if output is None:
-        sys.stdout.buffer.write(content)
-        return
-    output.write_bytes(content)
-    echo(f"Written to {output}, by {learned.model}, version {learned.version}.")
+    write_result(written, content, form=response, is_text=form.is_text)
+    echo_written(written, f"Written to {written}, by {learned.model}, version {learned.version}.")
 
 
 def _predicted_rows(
@@ -258,9 +262,10 @@ def _write_csv(
     columns = columns_of(version, required)
     writer, escapes = csv.writer(stream, lineterminator="\n"), required.csv_escape_formulas
     for position, (row, response) in enumerate(answered):
-        if position == 0:  # called after the target: a column of the file may be called "mean"
-            names = (*row, *(f"{columns.prefix}_{heading}" for heading in columns.headings))
-            writer.writerow([_csv_cell(name, escapes) for name in names])
+        if position == 0:
+            if taken := [name for name in columns.headings if name in row]:
+                raise InvalidDataError(f"Predictions have a column {taken[0]!r} too: rename that of the file.")
+            writer.writerow([_csv_cell(name, escapes) for name in (*row, *columns.headings)])
         writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *columns.cells(response))])
 
 
@@ -284,7 +289,7 @@ def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], requ
 @contextmanager
 def _opened(output: Path | None) -> Iterator[TextIO]:
     """Return standard output, or a file that exists only once it is complete."""
-    if output is None:
+    if output is None or output == STREAM:
         yield sys.stdout
         return
     part = output.with_name(f"{output.name}.part")

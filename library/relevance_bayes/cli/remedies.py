@@ -61,7 +61,7 @@ PHRASES: Mapping[str, str] = {
 POINTER = re.compile(r"(?m)((?:^ *|\bAt ))(/[a-z][\w/]*)(?=[:,])")
 MEMBER_AND_VALUE = re.compile(r'\bsend "(\w+)": "?([\w.]+)"?(?:([^."]*) or "(\w+)")?')
 LIKELIHOODS = re.compile(r'\buse ("\w+"(?: or "\w+")*)')
-FILE_OPTION = re.compile(r"\b(decimal|thousands)=")
+FILE_OPTION = re.compile(r"\b(decimal|thousands|date_format)=")
 CUES = ("name", "other", "another", "larger", "without")
 MEMBER = re.compile("|".join([r"(?m:^)`\w+`(?= is a | is empty| must be)", *(rf"(?<=\b{cue} )`\w+`" for cue in CUES)]))
 MEMBERS = re.compile(r"\(`\w+`(?:, `\w+`)*\)")
@@ -75,7 +75,7 @@ def in_options(message: str) -> str:
     text = POINTER.sub(_pointer, message)
     for phrase, remedy in PHRASES.items():
         text = text.replace(phrase, remedy)
-    text = FILE_OPTION.sub(r"--\1=", text)
+    text = FILE_OPTION.sub(lambda found: f"--{found[1].replace('_', '-')}=", text)
     text = MEMBER_AND_VALUE.sub(_member_and_value, text)
     text = MEMBERS.sub(lambda found: re.sub(r"`\w+`", _member, found[0]), MEMBER.sub(_member, text))
     return LIKELIHOODS.sub(lambda found: f"pass --likelihood {found[1].replace(chr(34), '')}", text)

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.options import HERE, ModelOrAlias, Url
+from relevance_bayes.cli.streams import echo_written, write_result
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.responses import VersionBase
 
@@ -23,7 +23,13 @@ def report(
     *,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", show_default="MODEL-VERSION.html", help="The file to write."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            show_default="MODEL-VERSION.html",
+            help="The file to write; - is standard output.",
+        ),
     ] = None,
     url: Url = HERE,
 ) -> None:
@@ -33,14 +39,11 @@ def report(
     """
     with service(url) as client:
         found = client.version(model, version, of=VersionBase)
-        echo(write_report(client, found, output or Path(f"{found.model}-{found.version}.html")))
+        file = output or Path(f"{found.model}-{found.version}.html")
+        echo_written(file, write_report(client, found, file))
 
 
 def write_report(client: Relevance, version: VersionBase, output: Path) -> str:
     """Write the report of a version to a file, and return where it is; raises typer.Exit(1) where that fails."""
-    content = client.report(version.model, version.version)
-    try:
-        output.write_bytes(content)
-    except OSError as error:
-        refuse(f"{output}: {error.strerror}")
+    write_result(output, client.report(version.model, version.version), form="html", is_text=True)
     return f"The report of version {version.version} of {version.model} is in {output}."

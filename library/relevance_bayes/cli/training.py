@@ -15,11 +15,12 @@ from relevance_bayes.cli.option_values import Document, basis_value, likelihood_
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.json import exclude_none
-from relevance_bayes.client.responses import Dataset, Job, Json, VersionBase
+from relevance_bayes.client.responses import Job, Json, VersionBase
+from relevance_bayes.client.uploads import UploadedDataset
 
 WITHOUT_TARGET = ("approximation", "image", "components")
 """The tasks that predict no column."""
@@ -191,6 +192,7 @@ def train(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     wait: Wait = True,
@@ -225,7 +227,13 @@ def train(
     )
     document = training_document(choices, request)
     options = FileOptions(
-        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
     )
     with service(url, creates=True) as client:
         run_training(client, options.upload(client, file), document, wait=wait, as_json=as_json)
@@ -286,17 +294,19 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
 
 
 def run_training(
-    client: Relevance, dataset: Dataset, document: Document, *, wait: bool, as_json: bool
+    client: Relevance, uploaded: UploadedDataset, document: Document, *, wait: bool, as_json: bool
 ) -> VersionBase | None:
-    """Train on a new dataset by the request `document`, and return the version, None where it does not `wait`.
+    """Train on a dataset by the request `document`, and return the version, None where it does not `wait`.
 
-    Raises typer.Exit(1) when the job does not succeed. Where the request is refused, the dataset is deleted.
+    Raises typer.Exit(1) when the job does not succeed. Where the request is refused, a new dataset is deleted.
     """
+    dataset = uploaded.dataset
     try:
         job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     except ClientError:
-        with suppress(ClientError):
-            client.delete_dataset(dataset.id)
+        if uploaded.is_new:
+            with suppress(ClientError):
+                client.delete_dataset(dataset.id)
         raise
     if not wait:
         print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")

@@ -9,8 +9,9 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import has_terminal, warn
 from relevance_bayes.cli.options import AsJson, file_argument
 from relevance_bayes.cli.reports import write_report
+from relevance_bayes.cli.streams import STREAM
 from relevance_bayes.cli.training import Effort, TrainOptions, run_training, training_document
-from relevance_bayes.cli.uploads import Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset
 
@@ -28,6 +29,7 @@ def try_file(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = Effort.NORMAL,
@@ -42,15 +44,23 @@ def try_file(
     rows is held out and measured on.
     """
     options = FileOptions(
-        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
     )
+    if output == STREAM:
+        raise typer.BadParameter("standard output has the verdict: pass a file", param_hint="--output")
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
     warn("Starting a temporary service.")
     with service(MEMORY) as client:
-        dataset = options.upload(client, file)
-        choices = TrainOptions(target=target or _chosen_target(dataset), holdout=HELD_OUT, effort=effort)
-        version = run_training(client, dataset, training_document(choices, None), wait=True, as_json=as_json)
+        uploaded = options.upload(client, file)
+        choices = TrainOptions(target=target or _chosen_target(uploaded.dataset), holdout=HELD_OUT, effort=effort)
+        version = run_training(client, uploaded, training_document(choices, None), wait=True, as_json=as_json)
         if output is not None and version is not None:
             warn(write_report(client, version, output))
 

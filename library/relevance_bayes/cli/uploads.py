@@ -8,10 +8,10 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.datasets import show_dataset
-from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, warn_of_reuse
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.client import Relevance
-from relevance_bayes.client.responses import Dataset
+from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.values import ColumnKind
 
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
@@ -35,6 +35,14 @@ Thousands = Annotated[
     ThousandsMark | None,
     typer.Option(show_default="a comma or point is detected", help="The thousands separator of a CSV."),
 ]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        show_default="ISO 8601, 31.12.2025 and 12/31/2025 are detected",
+        help="The format of the dates of a CSV, such as %d.%m.%y.",
+    ),
+]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", show_default="detected", help="A CSV begins with column names.")
 ]
@@ -49,21 +57,25 @@ class FileOptions:
     delimiter: str | None = None
     decimal: DecimalMark | None = None
     thousands: ThousandsMark | None = None
+    date_format: str | None = None
     header: bool | None = None
     sheet: str | None = None
 
-    def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> Dataset:
-        """Upload a file; raises typer.BadParameter for an invalid kind."""
-        return client.upload(
+    def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> UploadedDataset:
+        """Upload a file, and print where its dataset was there before; raises typer.BadParameter."""
+        uploaded = client.upload_once(
             file,
             name=name,
             delimiter=self.delimiter,
             decimal=self.decimal,
             thousands=self.thousands,
+            date_format=self.date_format,
             header=self.header,
             sheet=self.sheet,
             kinds=dict(map(_named_kind, self.kind or ())),
         )
+        warn_of_reuse(uploaded)
+        return uploaded
 
 
 def upload(
@@ -76,6 +88,7 @@ def upload(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     thousands: Thousands = None,
+    date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
     as_json: AsJson = False,
@@ -83,10 +96,16 @@ def upload(
 ) -> None:
     """Upload FILE as a dataset, and show its columns."""
     options = FileOptions(
-        kind=kind, delimiter=delimiter, decimal=decimal, thousands=thousands, header=header, sheet=sheet
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
     )
     with service(url, creates=True) as client:
-        dataset = options.upload(client, file, name=name)
+        dataset = options.upload(client, file, name=name).dataset
         print_json(dataset) if as_json else show_dataset(dataset)
 
 

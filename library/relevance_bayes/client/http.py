@@ -179,11 +179,16 @@ class Http:
 
         Raises ClientError, OSError where the file can't be read.
         """
+        return decoded(await self.send_content(path, content, media_type=media_type, query=query, key=key), form)
+
+    async def send_content(
+        self, path: str, content: Content, *, media_type: str, query: Query | None = None, key: str | None = None
+    ) -> httpx.Response:
+        """Stream content as `upload` does, and return the response. Raises ClientError, OSError."""
         headers = key_header(key) | {"Content-Type": media_type} | body_headers(content)
-        sent = await self._send(
+        return await self._send(
             "POST", path, query=query, content=content, headers=headers, deadline=UPLOAD_SECONDS, is_repeatable=True
         )
-        return decoded(sent, form)
 
     async def delete(self, path: str, query: Query | None = None, *, headers: Mapping[str, str] | None = None) -> None:
         """Delete the resource at `path`. Raises ClientError."""

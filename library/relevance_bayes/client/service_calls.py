@@ -17,6 +17,7 @@ from relevance_bayes.client.http import of_kind
 from relevance_bayes.client.jobs import Jobs
 from relevance_bayes.client.json import JsonInput, exclude_none, listed_priors
 from relevance_bayes.client.members import Members
+from relevance_bayes.client.models import Models, document_of, model_of
 from relevance_bayes.client.outcomes import Outcomes
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.promotions import Promotions
@@ -33,7 +34,7 @@ from relevance_bayes.client.responses import (
 )
 from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
-from relevance_bayes.client.uploads import DATASETS, ReadOptions, uploaded
+from relevance_bayes.client.uploads import DATASETS, ReadOptions, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.formats import uncompressed
 from relevance_bayes.types.functions import Expansion, RelevanceVector
@@ -43,6 +44,7 @@ from relevance_bayes.types.pages import Page
 from relevance_bayes.types.predictions import UnknownCategories
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
+from relevance_bayes.types.version_documents import VersionDocument
 
 V = TypeVar("V", bound=VersionBase)
 
@@ -82,6 +84,11 @@ class ServiceCalls(Calls[M]):
     def members(self) -> Members[M]:
         """Members of the project."""
         return Members(self.http)
+
+    @property
+    def models(self) -> Models[M]:
+        """Models: `models()` lists them, `models["name"]` is one."""
+        return Models(self.http)
 
     @property
     def outcomes(self) -> Outcomes[M]:
@@ -126,12 +133,23 @@ class ServiceCalls(Calls[M]):
     ) -> Dataset:
         """Upload a file of any format, which follows from its suffix; `.csv.gz` is compressed. Raises OSError.
 
-        `delimiter`, `decimal`, `thousands`, `header`, `sheet` and `kinds` are the parameters of `POST /v1/datasets`.
+        `delimiter`, `decimal`, `thousands`, `date_format`, `header`, `sheet` and `kinds` are the parameters of
+        `POST /v1/datasets`.
 
         Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
         your own the call is idempotent too: repeated with it, it returns the first response.
         """
         return await uploaded(self.http, file, name or uncompressed(file).stem, key=key, **options)
+
+    @call
+    async def upload_once(
+        self, file: Path, *, name: str | None = None, **options: Unpack[ReadOptions]
+    ) -> UploadedDataset:
+        """Upload as `upload` does; where there is a dataset of this name with the same columns and rows, use that.
+
+        Of two uploads at the same time, each may make one.
+        """
+        return await uploaded_once(self.http, file, name or uncompressed(file).stem, **options)
 
     @call
     async def create_dataset(
@@ -181,15 +199,10 @@ class ServiceCalls(Calls[M]):
 
     # Models
 
-    @listing
-    def models(self, *, tags: Mapping[str, str] | None = None) -> AsyncGenerator[Model, None]:
-        """Yield all models, or those with these tags, newest first."""
-        return self.http.pages(Page[Model], "/v1/models", tag_query(tags))
-
     @call
     async def model(self, name: str) -> Model:
         """Return a model."""
-        return await self._model(name)
+        return await model_of(self.http, name)
 
     @listing
     def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> AsyncGenerator[Version, None]:
@@ -256,6 +269,36 @@ class ServiceCalls(Calls[M]):
         path = f"/v1/models/{part(name)}/versions"
         return await self.http.upload(_IMPORTED, path, file, media_type=media_type, key=key)
 
+    @overload
+    def import_document(
+        self: "ServiceCalls[Blocking]", content: bytes, *, model: str, key: str | None = None
+    ) -> ImportedVersion: ...
+    @overload
+    def import_document(
+        self: "ServiceCalls[Asynchronous]", content: bytes, *, model: str, key: str | None = None
+    ) -> Awaited[ImportedVersion]: ...
+    def import_document(
+        self, content: bytes, *, model: str, key: str | None = None
+    ) -> ImportedVersion | Awaited[ImportedVersion]:
+        """Import the bytes of an npz document as the next version of `model`; `key` as in `upload`."""
+        path = f"/v1/models/{part(model)}/versions"
+        sent = self.http.upload(_IMPORTED, path, content, media_type="application/x-npz", key=key)
+        return performed(self.http, sent)
+
+    @overload
+    def version_document(
+        self: "ServiceCalls[Blocking]", name: str, version: int | str | None = None
+    ) -> VersionDocument: ...
+    @overload
+    def version_document(
+        self: "ServiceCalls[Asynchronous]", name: str, version: int | str | None = None
+    ) -> Awaited[VersionDocument]: ...
+    def version_document(
+        self, name: str, version: int | str | None = None
+    ) -> VersionDocument | Awaited[VersionDocument]:
+        """Return a version, given as in `version`, as an npz document, with its functions."""
+        return performed(self.http, document_of(self.http, name, version))
+
     @call
     async def delete_model(self, name: str) -> None:
         """Delete a model and all its versions."""
@@ -309,13 +352,10 @@ class ServiceCalls(Calls[M]):
     async def _create_dataset(self, columns: Mapping[str, Sequence[Json]], name: str, key: str | None) -> Dataset:
         return await self.http.create(Dataset, f"{DATASETS}?name={part(name)}", {"columns": columns}, key=key)
 
-    async def _model(self, name: str) -> Model:
-        return await self.http.get(Model, f"/v1/models/{part(name)}")
-
     async def _version(self, name: str, version: int | str | None, kind: type[V]) -> V:
         model, selector = reference(name, version)
         if selector is None:
-            selector = (await self._model(model)).latest
+            selector = (await model_of(self.http, model)).latest
         if selector is None:
             raise ClientError(Problem(title="No version", detail=f"The model {model} has no version.", status=404))
         found = await self.http.get(ANY_VERSION, f"/v1/models/{part(model)}/versions/{part(str(selector))}")

@@ -12,7 +12,7 @@ from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
 from relevance_bayes.client.json import JsonInput
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.table_contents import ArrowTable
-from relevance_bayes.client.uploads import uploaded
+from relevance_bayes.client.uploads import uploaded_once
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 
@@ -115,9 +115,11 @@ class Trainings(JobCollection[M, Job]):
     ) -> JobHandle[M, SupervisedJob]:
         """Train on a dataset, a file or a table, which become the dataset `model`, and return the job with its calls.
 
+        A file or a table that is this dataset already is not stored again.
+
         `options` are further members of the request, as in the API.
         """
-        dataset = data if isinstance(data, Dataset) else await uploaded(self.http, data, model)
+        dataset = data if isinstance(data, Dataset) else (await uploaded_once(self.http, data, model)).dataset
         request = {"dataset_id": dataset.id, "target": target, "model": model, **options}
         job = await self.http.create(_OfKind(SupervisedJob), self.path, request)
         return self._handle(job, SupervisedJob)

@@ -1,9 +1,13 @@
 """Files and tables as new datasets."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
+import httpx
+
+from relevance_bayes.client.bodies import decoded
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.table_contents import arrow_parts, arrow_table
@@ -17,26 +21,45 @@ DATASETS = "/v1/datasets"
 class ReadOptions(TypedDict, total=False):
     """Options of how a file is read; what is not given, or None, is detected.
 
-    `delimiter`, `decimal`, `thousands` and `header` are for CSV, `sheet` for workbooks, `kinds` for columns by name.
+    `delimiter`, `decimal`, `thousands`, `date_format` and `header` are for CSV, `sheet` for workbooks, `kinds` for
+    columns by name.
     """
 
     delimiter: str | None
     decimal: Literal[".", ","] | None
     thousands: Literal[".", ",", " ", "'"] | None
+    date_format: str | None
     header: bool | None
     sheet: str | None
     kinds: Mapping[str, ColumnKind] | None
+
+
+@dataclass(frozen=True)
+class UploadedDataset:
+    """The dataset of an upload: a new one, or the one that was there with the same name and content."""
+
+    dataset: Dataset
+    is_new: bool
 
 
 async def uploaded(
     http: Http, data: object, name: str, *, key: str | None = None, **options: Unpack[ReadOptions]
 ) -> Dataset:
     """Upload a file, or a table with `__arrow_c_stream__`; `key` as in `Http.create`. Raises ClientError, OSError."""
-    query = {"name": name, **_query(options)}
+    return decoded(await _sent(http, data, {"name": name, **_query(options)}, key), Dataset)
+
+
+async def uploaded_once(http: Http, data: object, name: str, **options: Unpack[ReadOptions]) -> UploadedDataset:
+    """Upload as `uploaded` does; a dataset of the same name and content is used, where there is one."""
+    sent = await _sent(http, data, {"name": name, "reuse": "true", **_query(options)}, None)
+    return UploadedDataset(decoded(sent, Dataset), is_new=sent.status_code == httpx.codes.CREATED)
+
+
+async def _sent(http: Http, data: object, query: Query, key: str | None) -> httpx.Response:
     if isinstance(data, Path):
-        return await http.upload(Dataset, DATASETS, data, media_type=media_type_of(data), query=query, key=key)
+        return await http.send_content(DATASETS, data, media_type=media_type_of(data), query=query, key=key)
     parts = arrow_parts(arrow_table(data))
-    return await http.upload(Dataset, DATASETS, parts, media_type=ARROW.media_type, query=query, key=key)
+    return await http.send_content(DATASETS, parts, media_type=ARROW.media_type, query=query, key=key)
 
 
 def _query(options: ReadOptions) -> Query:
@@ -45,6 +68,7 @@ def _query(options: ReadOptions) -> Query:
         "delimiter": options.get("delimiter"),
         "decimal": options.get("decimal"),
         "thousands": options.get("thousands"),
+        "date_format": options.get("date_format"),
         "header": None if header is None else str(header).lower(),
         "sheet": options.get("sheet"),
         "kinds": [f"{name}:{kind}" for name, kind in kinds.items()] or None,

@@ -4,8 +4,15 @@ A model that is fitted here and one that the service trains of the same table by
 and their predictions are the same to the bit.
 """
 
+from collections.abc import Mapping
+
 from relevance_bayes.estimators.classifier import RelevanceClassifier
 from relevance_bayes.estimators.kernel_pca import SparseKernelPCA
 from relevance_bayes.estimators.regressor import RelevanceRegressor
 
-__all__ = ["RelevanceClassifier", "RelevanceRegressor", "SparseKernelPCA"]
+ESTIMATORS: Mapping[str, type[RelevanceRegressor | RelevanceClassifier | SparseKernelPCA]] = {
+    one._task: one for one in (RelevanceRegressor, RelevanceClassifier, SparseKernelPCA)
+}
+"""Estimators by the task of their models."""
+
+__all__ = ["ESTIMATORS", "RelevanceClassifier", "RelevanceRegressor", "SparseKernelPCA"]

@@ -4,9 +4,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Generic, Self, TypeVar  # noqa: TID251 - the client is an extra of its own
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,9 +19,7 @@ from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.values import ColumnKind
-
-if TYPE_CHECKING:
-    from relevance_bayes.client import Client
+from relevance_bayes.types.version_documents import VersionDocument
 
 V = TypeVar("V", SupervisedVersion, ComponentsVersion)
 
@@ -31,6 +27,16 @@ ARRAY_NAME = re.compile("x(0|[1-9][0-9]*)", re.ASCII)
 
 MAX_FAULTS = 5
 """The maximum number of faults of rows in a message."""
+
+
+class Service(Protocol):
+    """The calls of `relevance_bayes.client.Client` by which versions move."""
+
+    def import_document(self, content: bytes, *, model: str) -> object:
+        """Import a document as the next version of a model."""
+
+    def version_document(self, name: str, version: int | str | None = None) -> VersionDocument:
+        """Return a version as a document."""
 
 
 class VersionEstimator(BaseEstimator, Generic[V]):
@@ -59,13 +65,15 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         return self._version.vectors
 
     @classmethod
-    def from_document(cls, document: bytes) -> Self:
+    def from_document(cls, document: bytes, vectors: Vectors | None = None) -> Self:
         """Return a fitted estimator of a version's document.
 
         Parameters
         ----------
         document : bytes
             `document_` of another estimator, or a version that a service exported as npz.
+        vectors : tuple of relevance_bayes.types.functions.RelevanceVector, optional
+            `relevance_vectors_`, by default those of the document, which has no row numbers.
 
         Returns
         -------
@@ -76,10 +84,10 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         with refusals():
             version = cls._read(document)
         made = cls()
-        made._restore(version)
+        made._restore(version if vectors is None else replace(version, vectors=vectors))
         return made
 
-    def push(self, client: "Client", name: str) -> object:
+    def push(self, client: Service, name: str) -> object:
         """Add the fitted version to a model of a service.
 
         Parameters
@@ -95,13 +103,10 @@ class VersionEstimator(BaseEstimator, Generic[V]):
             The new version; `imported.digest` is the SHA-256 of `document_`.
 
         """
-        with TemporaryDirectory() as folder:
-            file = Path(folder) / "version.npz"
-            file.write_bytes(self.document_)
-            return client.import_version(file, model=name)
+        return client.import_document(self.document_, model=name)
 
     @classmethod
-    def pull(cls, client: "Client", name: str, version: int | str | None = None) -> Self:
+    def pull(cls, client: Service, name: str, version: int | str | None = None) -> Self:
         """Return a fitted estimator of a service's version.
 
         Parameters
@@ -119,12 +124,8 @@ class VersionEstimator(BaseEstimator, Generic[V]):
             Its `document_` are the bytes that the service exports.
 
         """
-        selected = client.model(name).latest if version is None else version
-        if selected is None:
-            raise ValueError(f"The model {name} has no version.")
-        made = cls.from_document(client.export(name, selected, "npz"))
-        made._fitted = replace(made._fitted, vectors=tuple(client.relevance_vectors(name, selected)))
-        return made
+        document = client.version_document(name, version)
+        return cls.from_document(document.content, document.vectors)
 
     @classmethod
     @abstractmethod

@@ -75,6 +75,8 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
 
     """
 
+    _task = "components"
+
     def __init__(
         self,
         *,

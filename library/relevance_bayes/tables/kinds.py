@@ -78,8 +78,11 @@ def seconds_of(text: str) -> float | None:
         moment = datetime.fromisoformat(text)
     except ValueError:  # for example, 31 February
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
+    return seconds_of_moment(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
+
+
+def seconds_of_moment(moment: datetime) -> float | None:
+    """Return seconds since 1970 UTC of a point in time with a time zone, None for years beyond 9999."""
     seconds = (moment - EPOCH).total_seconds()
     return seconds if FIRST_SECOND <= seconds <= LAST_SECOND else None
 

@@ -50,8 +50,10 @@ class Bench:
 
     def dataset(self) -> Dataset:
         kinds: tuple[ColumnKind, ...] = ("number", "category", "number")
-        return Ingest(self.transaction, now).receive(
-            OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks()
+        return (
+            Ingest(self.transaction, now)
+            .receive(OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks())
+            .dataset
         )
 
     def queued(

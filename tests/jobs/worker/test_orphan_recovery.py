@@ -129,8 +129,10 @@ def job_id(transaction: OpenTransaction) -> UUID:
     """A queued job."""
     values = NumberColumn(np.arange(4.0))
     blocks = iter([{"x": values, "y": values}])
-    dataset = Ingest(transaction, now).receive(
-        OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks
+    dataset = (
+        Ingest(transaction, now)
+        .receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
+        .dataset
     )
     request = SupervisedRequest(dataset.id, "y", task="regression")
     job = TRAINING.queued(OWNER, request, plan(request, dataset), at=now())

@@ -141,10 +141,10 @@ def test_predictions_come_beside_their_rows_as_csv(requested: Run, trained: str,
     done = requested("predict", trained, str(file))
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert list(rows[0]) == ["note", "x", "parity", "y", "y_mean", "y_sd", "y_lower", "y_upper", "y_support"]
+    assert list(rows[0]) == ["note", "x", "parity", "y", "mean", "sd", "lower", "upper", "support"]
     assert [row["note"] for row in rows] == [f"row {x:g}" for x, _, _ in ROWS]
-    assert all(float(row["y_lower"]) < float(row["y_mean"]) < float(row["y_upper"]) for row in rows)
-    assert max(abs(float(row["y_mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
+    assert all(float(row["lower"]) < float(row["mean"]) < float(row["upper"]) for row in rows)
+    assert max(abs(float(row["mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
 
 
 def test_formulas_in_csv_are_escaped_where_that_is_requested(
@@ -220,14 +220,14 @@ def test_each_prediction_names_the_functions_that_add_most_to_it(requested: Run,
     done = requested("predict", trained, str(file), "--explain", "2")
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert list(rows[0])[-2:] == ["y_support", "y_because"]
-    parts = [row["y_because"].split("; ") for row in rows]
+    assert list(rows[0])[-2:] == ["support", "because"]
+    parts = [row["because"].split("; ") for row in rows]
     assert all(
         len(part) <= 4 and part[0].startswith("baseline: ") and part[-1].startswith("others: ") for part in parts
     )
     sums = [sum(float(part.rpartition(": ")[2]) for part in each) for each in parts]
-    assert sums == pytest.approx([float(row["y_mean"]) for row in rows], abs=0.01)
-    assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["y_because"])
+    assert sums == pytest.approx([float(row["mean"]) for row in rows], abs=0.01)
+    assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["because"])
     explained = json.loads(requested("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
     assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))
 
@@ -238,8 +238,8 @@ def test_a_process_states_how_far_the_data_support_a_prediction(requested: Run, 
     assert requested("train", str(tmp_path / "waves.csv"), *options).exit_code == 0
     (tmp_path / "places.csv").write_text("x\n0\n1e6\n")
     near, far = csv.DictReader(io.StringIO(requested("predict", "reach", str(tmp_path / "places.csv")).stdout))
-    assert float(near["y_support"]) > 0.9
-    assert float(far["y_support"]) < 0.01
+    assert float(near["support"]) > 0.9
+    assert float(far["support"]) < 0.01
 
 
 def test_predictions_can_be_written_to_a_file(requested: Run, trained: str, file: Path, tmp_path: Path) -> None:
@@ -309,9 +309,9 @@ def test_classes_are_predicted_with_their_probabilities(requested: Run, tmp_path
     assert trained.exit_code == 0, trained.stderr
     assert json.loads(trained.stdout)["classes"] == ["left", "right"]
     rows = list(csv.DictReader(io.StringIO(requested("predict", "sides", str(path)).stdout)))
-    assert rows[0]["side_predicted"] == "left"
-    assert rows[-1]["side_predicted"] == "right"
-    assert float(rows[0]["side_probability_left"]) + float(rows[0]["side_probability_right"]) == pytest.approx(1)
+    assert rows[0]["label"] == "left"
+    assert rows[-1]["label"] == "right"
+    assert float(rows[0]["probability_left"]) + float(rows[0]["probability_right"]) == pytest.approx(1)
 
 
 @pytest.fixture(scope="module")
@@ -337,17 +337,17 @@ def test_classes_are_decided_between_by_priors_and_costs(requested: Run, frosts:
     done = requested("predict", "frosts", str(frosts), *rule)
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    added = ("predicted", "probability_False", "probability_True", "decision", "expected_cost", "support")
-    assert list(rows[0])[2:] == [f"frost_{name}" for name in added]
+    added = ("label", "probability_false", "probability_true", "decision", "expected_cost", "support")
+    assert list(rows[0])[2:] == list(added)
     for row in rows:
-        no, yes = float(row["frost_probability_False"]), float(row["frost_probability_True"])
+        no, yes = float(row["probability_false"]), float(row["probability_true"])
         expected = "" if min(9 * yes, no) > 0.5 else "true" if no <= 9 * yes else "false"
-        assert row["frost_decision"] == expected
-        assert float(row["frost_expected_cost"]) == pytest.approx(min(9 * yes, no, 0.5))
-    assert {row["frost_decision"] for row in rows} >= {"", "true"}
+        assert row["decision"] == expected
+        assert float(row["expected_cost"]) == pytest.approx(min(9 * yes, no, 0.5))
+    assert {row["decision"] for row in rows} >= {"", "true"}
     reported = json.loads(requested("predict", "frosts", str(frosts), *rule, "--json").stdout)["predictions"]
     assert [one["decision"]["label"] for one in reported] == [
-        {"": None, "true": True, "false": False}[row["frost_decision"]] for row in rows
+        {"": None, "true": True, "false": False}[row["decision"]] for row in rows
     ]
     plain = csv.DictReader(io.StringIO(requested("predict", "frosts", str(frosts)).stdout))
     assert "frost_decision" not in next(plain)
@@ -392,8 +392,8 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(reques
     vectors = requested("models", "sizes", "--relevance-vectors").stdout
     assert all(f"weight for {size}" in vectors for size in sizes.values())
     rows = list(csv.DictReader(io.StringIO(requested("predict", "sizes", str(path)).stdout)))
-    assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]
-    shares = [float(rows[0][f"size_probability_{size}"]) for size in sizes.values()]
+    assert [rows[place]["label"] for place in (0, 30, -1)] == ["small", "middle", "large"]
+    shares = [float(rows[0][f"probability_{size}"]) for size in sizes.values()]
     assert sum(shares) == pytest.approx(1)
 
 
@@ -427,9 +427,9 @@ def test_components_are_learned_shown_and_explain_rows(requested: Run, tmp_path:
     first, away = csv.DictReader(io.StringIO(requested("predict", "usual", str(new)).stdout))
     reported = min(10, int(kept[2]))
     named = (*(f"component_{k}" for k in range(1, reported + 1)), "reconstruction_error", "log_density", "novelty")
-    assert tuple(first) == ("note", "x", "z", *(f"usual_{name}" for name in named))
-    assert (float(away["usual_novelty"]), float(away["usual_reconstruction_error"])) == (1.0, 1.0)
-    assert float(first["usual_log_density"]) > float(away["usual_log_density"])
+    assert tuple(first) == ("note", "x", "z", *named)
+    assert (float(away["novelty"]), float(away["reconstruction_error"])) == (1.0, 1.0)
+    assert float(first["log_density"]) > float(away["log_density"])
     job = json.loads(requested("jobs", "--json").stdout)[0]["id"]
     shown = requested("jobs", job).stdout
     assert re.search(r"^width +2, 3 *$", shown, re.MULTILINE)

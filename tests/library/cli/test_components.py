@@ -43,8 +43,8 @@ def test_what_is_new_is_distinguished_from_what_is_usual(
     version = json.loads(requested("models", "ring", "--json").stdout)
     assert (version["task"], version["kernel"], version["standardised"]) == ("components", {"type": "gaussian"}, True)
     responses = list(csv.DictReader(io.StringIO(requested("predict", "ring", str(rows)).stdout)))
-    assert [float(response["ring_novelty"]) < 0.9 for response in responses] == list(ON_IT)
-    assert sum(name.startswith("ring_component_") for name in responses[0]) == min(10, len(version["variances"]))
+    assert [float(response["novelty"]) < 0.9 for response in responses] == list(ON_IT)
+    assert sum(name.startswith("component_") for name in responses[0]) == min(10, len(version["variances"]))
 
 
 def test_so_many_components_are_reported_as_are_requested(
@@ -59,9 +59,9 @@ def test_so_many_components_are_reported_as_are_requested(
         reported = list(
             csv.DictReader(io.StringIO(requested("predict", "few", str(rows), "--components", str(number)).stdout))
         )
-        components = [name for name in reported[0] if name.startswith("few_component_")]
-        assert components == [f"few_component_{k + 1}" for k in range(len(components))]
-        missed.append((len(components), float(reported[0]["few_reconstruction_error"])))
+        components = [name for name in reported[0] if name.startswith("component_")]
+        assert components == [f"component_{k + 1}" for k in range(len(components))]
+        missed.append((len(components), float(reported[0]["reconstruction_error"])))
     every = len(json.loads(requested("models", "few", "--json").stdout)["variances"])
     assert [number for number, _ in missed] == [1, 3, every]
     assert every > 3

@@ -125,3 +125,42 @@ def test_try_without_a_target_and_a_terminal_names_the_columns(run: Run, german:
     done = run("try", str(german))
     assert done.exit_code == 2
     assert "pass one of the columns Ort, Umsatz, Tage" in " ".join(done.stderr.split())
+
+
+def test_the_same_file_is_stored_once(requested: Run, german: Path) -> None:
+    file = german.rename(german.with_name("once.csv"))
+    first = json.loads(requested("upload", str(file), "--json").stdout)
+    again = requested("upload", str(file), "--json")
+    assert json.loads(again.stdout) == first
+    assert f"Dataset {first['id']} (once, of " in again.stderr
+    assert "has the same content: it is used." in again.stderr
+    done = requested("train", str(file), "--target", "Umsatz", "--effort", "quick", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["dataset"]["id"] == first["id"]
+    assert requested("evaluate", "once", str(file)).stderr.count("has the same content") == 1
+    assert len(json.loads(requested("datasets", "--name", "once", "--json").stdout)) == 1
+    other = json.loads(requested("upload", str(file), "--json", "--kind", "Tage:category").stdout)
+    assert other["id"] != first["id"]
+
+
+def test_a_refused_training_leaves_the_dataset_that_was_there(requested: Run, german: Path) -> None:
+    file = german.rename(german.with_name("kept.csv"))
+    first = json.loads(requested("upload", str(file), "--json").stdout)
+    assert requested("train", str(file), "--target", "unknown").exit_code == 1
+    assert [one["id"] for one in json.loads(requested("datasets", "--name", "kept", "--json").stdout)] == [first["id"]]
+
+
+def test_dates_of_two_readings_are_refused_with_both_options(requested: Run, tmp_path: Path) -> None:
+    file = tmp_path / "days.csv"
+    file.write_text("day;sold\n03.04.2025;1\n05.06.2025;2\n")
+    done = requested("upload", str(file))
+    assert done.exit_code == 1
+    assert '--date-format="%d.%m.%Y" or --date-format="%m.%d.%Y"' in done.stderr
+    assert "2025-04-03 with the day first and 2025-03-04 with the month first" in done.stderr
+    for pattern, first in (("%d.%m.%Y", "2025-04-03T00:00:00Z"), ("%m.%d.%Y", "2025-03-04T00:00:00Z")):
+        found = json.loads(requested("upload", str(file), "--date-format", pattern, "--json").stdout)
+        assert found["columns"][0]["kind"] == "timestamp"
+        assert found["columns"][0]["min"] == first
+    done = requested("upload", str(file), "--date-format", "%d.%m.%Q")
+    assert done.exit_code == 1
+    assert "got %Q" in done.stderr

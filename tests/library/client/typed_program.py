@@ -20,6 +20,7 @@ from relevance_bayes.client.responses import (
     SupervisedJob,
     SupervisedVersion,
 )
+from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.types.jobs import Event
 from relevance_bayes.types.models import Alias, Model
 
@@ -36,6 +37,8 @@ def blocking(file: Path, table: pa.Table, rows: NDArray[np.float64]) -> float | 
         assert_type(client.version("m"), SupervisedVersion)
         assert_type(client.version("m", 2, of=ImageVersion), ImageVersion)
         assert_type(client.models(), Iterator[Model])
+        assert_type(client.models["m"].pull(), RelevanceRegressor | RelevanceClassifier | SparseKernelPCA)
+        assert_type(client.models["m"].pull("champion", of=RelevanceRegressor), RelevanceRegressor)
         assert_type(client.aliases.move("m", "champion", 1, new=True), Alias)
         assert_type(client.tables.predict("m", table, interval=0.9, outputs=["mean"]), PredictedTable)
         assert_type(client.tables.predict_array("m", rows), NDArray[np.float64])
@@ -62,6 +65,7 @@ async def asynchronous(file: Path, table: pa.Table) -> str:
         assert_type(await client.version("m"), SupervisedVersion)
         assert_type(await client.tables.predict("m", table), PredictedTable)
         assert_type([model async for model in client.models()], list[Model])
+        assert_type(await client.models["m@champion"].pull(of=RelevanceClassifier), RelevanceClassifier)
         other = await connect_async("http://127.0.0.1:8000", api_key="secret", max_retries=2)
         await other.aclose()
         return (await client.model("m")).name
