@@ -2,11 +2,14 @@
 
 import doctest
 
+import pytest
+
 from examples.tour.readme import README
 
 PAGE = README.parent / "docs" / "how-to" / "images.md"
 
 
+@pytest.mark.thorough
 def test_the_page_shows_what_its_lines_return() -> None:
     found = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8", report=True)
     assert found.attempted >= 13

@@ -60,6 +60,7 @@ def pretend(command: Path, *parts: str) -> None:
     command.write_text("".join(("#!/bin/sh\n", *parts)))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("command")
 def test_a_file_is_served_until_the_client_is_closed_and_keeps_what_was_stored(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"

@@ -94,6 +94,7 @@ def densities(X: Array, found: Components) -> Array:
     return last
 
 
+@pytest.mark.thorough
 def test_rows_are_as_usual_as_rows_like_them() -> None:
     """One in ten fresh rows is beyond the tenth that is least usual; what was learned from is fitted better."""
     rng = np.random.default_rng(0)

@@ -158,6 +158,7 @@ def test_where_functions_are_at_their_most_the_next_gain_is_that_at_the_widths_o
     assert 3.0 < last.next_gain < 0.5 * first.next_gain
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_rows_first")
 def test_candidates_are_drawn_anew_where_the_first_ran_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "MAX_CANDIDATES", 10)
@@ -209,6 +210,7 @@ def test_more_functions_than_are_chosen_at_once_come_in_rounds(maximum: int, mon
     assert len(fit(drawn, t, spec).mean) == maximum + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_rows_first")
 def test_the_error_falls_with_the_rows() -> None:
     new, _, f = friedman(500, 99)

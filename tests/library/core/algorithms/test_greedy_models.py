@@ -77,6 +77,7 @@ def test_friedmans_function_is_learned_far_better_than_by_independent_precisions
     assert process**2 < 0.25 * rmse(fit(X, t, spec_for(GaussianNoise(), width=4.0)), X_new, f) ** 2
 
 
+@pytest.mark.thorough
 def test_twenty_inputs_of_noise_beside_ten_cost_little() -> None:
     X, t, f = friedman(740, 2)
     others, _, beside = friedman(740, 3)

@@ -178,6 +178,7 @@ def test_independent_weights_inherit_the_terms_with_the_widths() -> None:
     np.testing.assert_array_equal(borrowed.centres, X)
 
 
+@pytest.mark.thorough
 def test_classes_may_be_taken_apart() -> None:
     X, t = drawn(sum_of_curves, 200)
     spec = additive(process_spec(Bernoulli()))

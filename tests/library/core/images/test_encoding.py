@@ -131,6 +131,7 @@ def test_one_function_is_the_constant() -> None:
     assert code.error == pytest.approx(image.std())
 
 
+@pytest.mark.thorough
 def test_no_seam_shows_where_tiles_meet() -> None:
     image = textured(64, 64)
     missed = decode(encode(image, functions=250)) - image

@@ -101,6 +101,7 @@ def test_far_from_all_vectors_every_class_is_possible() -> None:
     assert found.probabilities.max() < 0.5
 
 
+@pytest.mark.thorough
 def test_many_classes_are_distinguished_and_their_probabilities_are_honest() -> None:
     X, t = rings(800, 16, 1)
     rows = selection.Rows(X, t)
@@ -136,7 +137,7 @@ def lattice(classes: int, each: int, sd: float) -> tuple[selection.Rows, Array]:
     return selection.Rows((X - shift) / scale, t.astype(np.float64)), (between - shift) / scale
 
 
-@pytest.mark.parametrize(("classes", "each"), [(50, 8), (12, 6)])
+@pytest.mark.parametrize(("classes", "each"), [pytest.param(50, 8, marks=pytest.mark.thorough), (12, 6)])
 def test_half_way_between_two_classes_neither_is_certain(classes: int, each: int) -> None:
     rows, between = lattice(classes, each, 0.1)
     *_, found = selection.train(rows, process_spec(OneAgainstRest(classes)))

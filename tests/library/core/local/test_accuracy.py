@@ -22,7 +22,9 @@ def drawn(kernel: LocalKernel, rows: int) -> tuple[Array, Array, Array]:
     return X, lower @ rng.standard_normal(rows) + NOISE * rng.standard_normal(rows), C
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(), Matern32()], ids=lambda kernel: kernel.type)
+@pytest.mark.parametrize(
+    "kernel", [pytest.param(Gaussian(), marks=pytest.mark.thorough), Matern32()], ids=lambda kernel: kernel.type
+)
 def test_it_predicts_nearly_as_the_process_that_made_the_data(kernel: LocalKernel) -> None:
     X, t, C = drawn(kernel, 1_500)
     seen, new = slice(0, 1_200), slice(1_200, 1_500)

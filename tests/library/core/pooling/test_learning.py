@@ -48,6 +48,7 @@ def error(model: Model) -> float:
     return float(np.sqrt(np.mean(np.square(found.mean - f))))
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_few_rows_first")
 def test_a_member_of_many_rows_grows_up_to_the_maximum() -> None:
     member = ordered(2_000)

@@ -332,6 +332,7 @@ def test_few_rows_of_many_correlated_inputs_are_classified_as_well_as_by_logisti
     assert scores(prediction, u)["log_loss"] < logistic(X, t, Z, u) + 0.02
 
 
+@pytest.mark.thorough
 def test_the_four_inputs_of_32_that_matter_are_found() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 32))

@@ -178,7 +178,7 @@ def test_noise_is_never_less_than_at_the_rows_and_bounded_far_away() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("rows", [60, 150])
+@pytest.mark.parametrize("rows", [60, pytest.param(150, marks=pytest.mark.thorough)])
 def test_rows_are_as_probable_as_their_own_noise_allows(rows: int, seed: int) -> None:
     X, t, _ = silence_and_noise(rows, seed)
     at, then, sd = silence_and_noise(1_000, seed + 100)
@@ -189,7 +189,7 @@ def test_rows_are_as_probable_as_their_own_noise_allows(rows: int, seed: int) ->
     assert 0.86 < ((lower <= then) & (then <= upper)).mean() < 0.99
 
 
-@pytest.mark.parametrize("rows", [30, 120])
+@pytest.mark.parametrize("rows", [30, pytest.param(120, marks=pytest.mark.thorough)])
 def test_noise_of_one_size_is_found_to_be_that(rows: int) -> None:
     lost = []
     for seed in range(6):

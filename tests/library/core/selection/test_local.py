@@ -117,6 +117,7 @@ def test_folds_that_are_requested_measure_whole_trainings_of_the_process() -> No
     assert last.validation["rmse"] < 0.5 * float(rough(360).t.std())
 
 
+@pytest.mark.thorough
 def test_residuals_keep_the_sparse_model_as_trend() -> None:
     found = trained(rough(400), LocalChoice(on="residuals", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
@@ -160,6 +161,7 @@ def test_noise_that_varies_is_compared_where_a_process_would_be_taken() -> None:
     assert best > constant + 0.3
 
 
+@pytest.mark.thorough
 def test_residuals_that_do_not_vary_are_not_fitted_with_varying_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relevance_bayes.core.selection.local_alternatives.with_log_noise", None)
     few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=12))
@@ -169,6 +171,7 @@ def test_residuals_that_do_not_vary_are_not_fitted_with_varying_noise(monkeypatc
     assert isinstance(last.learned, LocalModel)
 
 
+@pytest.mark.thorough
 def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
     found = trained(linear(), LocalChoice(kernels=ONE_KERNEL))
     assert not isinstance(found.learned, LocalModel)

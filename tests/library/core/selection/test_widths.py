@@ -277,6 +277,7 @@ def test_the_search_ends_where_kernels_are_clearly_worse_than_none() -> None:
     assert min(looked_at) > 0.9
 
 
+@pytest.mark.thorough
 def test_a_wave_of_many_periods_without_noise_is_not_taken_for_noise() -> None:
     x, between = np.sin(np.arange(250.0)), np.linspace(-0.9, 0.9, 50)
     t, truth = (np.sin(40.0 * some) for some in (x, between))
