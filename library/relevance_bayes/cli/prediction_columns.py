@@ -30,6 +30,7 @@ class PredictOptions:
     costs: str | None = None
     reject_cost: float | None = None
     components: int | None = None
+    row_ids: str | None = None
     csv_escape_formulas: bool = False
 
     @property
