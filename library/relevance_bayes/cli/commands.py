@@ -98,9 +98,9 @@ DELETIONS: Mapping[str, Command] = {
 }
 
 OUTCOMES: Mapping[str, Command] = {
-    "record": Command("outcomes", "record", "Record a share of the predictions of MODEL that have row ids."),
+    "record": Command("outcomes", "record", "Record predictions of MODEL that have row ids."),
     "send": Command("outcomes", "send", "Send the outcomes in FILE."),
-    "show": Command("outcomes", "show", "Compare the predictions of MODEL with their outcomes over time."),
+    "show": Command("outcomes", "show", "Compare predictions of MODEL with what happened."),
     "alarms": Command("outcomes", "alarms", "List the alarms of MODEL, newest first."),
 }
 

@@ -40,7 +40,7 @@ def record(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Record a share of the predictions of MODEL that have row ids."""
+    """Record predictions of MODEL that have row ids."""
     with service(url) as client:
         changed = client.outcomes.record(model, share)
         print_json(changed) if as_json else echo(f"{model} records {changed.record:.4g} of predictions with row ids.")
@@ -86,7 +86,7 @@ def show(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Compare the predictions of MODEL with their outcomes over time."""
+    """Compare predictions of MODEL with what happened."""
     with service(url) as client:
         found = tuple(islice(client.outcomes.over_time(model, version=version, bucket=bucket.value), limit))
         if as_json:
