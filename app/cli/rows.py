@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from os import SEEK_END
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,7 +16,7 @@ from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from app.http.decompression import PIECE, Decompressor
-from relevance_bayes.cli.rows import Row
+from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.types.formats import content_encoding_of, uncompressed
@@ -24,7 +25,7 @@ from relevance_bayes.types.values import ColumnKind
 MAX_COLUMNS, MAX_ROWS, MAX_BYTES = 100_000, 10**9, 10**12
 
 
-def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
+def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int, options: RowOptions) -> Iterator[Sequence[Row]]:
     """Read at most `size` rows at a time, with all columns: those in `kinds` as such, others as strings.
 
     Raises RelevanceError where the file is malformed, or a value is not of its column's kind.
@@ -38,8 +39,8 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
         if isinstance(written, RowFormat) and not written.has_names:
             stream = _by_position(written, file, kinds)
         else:
-            names = _table(written, file, {}).names
-            stream = _table(written, file, {name: kinds.get(name, "category") for name in names})
+            names = _table(written, file, {}, options).names
+            stream = _table(written, file, {name: kinds.get(name, "category") for name in names}, options)
         for block in stream.blocks:
             for first in range(0, block_rows(block), size):
                 last = min(first + size, block_rows(block))
@@ -62,9 +63,11 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             yield whole
 
 
-def _table(written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind]) -> TableStream:
+def _table(
+    written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind], options: RowOptions
+) -> TableStream:
     limits = TableLimits(MAX_COLUMNS, MAX_ROWS, max_bytes=file.size)
-    return written.read_table(file, ReadOptions(), declared=declared, limits=limits)
+    return written.read_table(file, ReadOptions(**asdict(options)), declared=declared, limits=limits)
 
 
 def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, ColumnKind]) -> TableStream:

@@ -9,6 +9,8 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from app.cli.commands import application
 from relevance_bayes.cli.commands import COMMANDS, GROUPS, load_all
+from tests.docs.commands_of_endpoints import COMMANDS as COMMANDS_OF_ENDPOINTS
+from tests.docs.commands_of_endpoints import WITHOUT
 from tests.docs.members import row, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "command-line.md"
@@ -51,7 +53,12 @@ relevance predict kiosk - --format parquet --output predicted.parquet < examples
 ```
 """
 
-ENDING = """## See also
+ENDING = """## Commands by endpoint
+
+What the API does has a command, except where a reason is given here:
+
+COMMANDS_BY_ENDPOINT
+## See also
 
 - [From an empty folder to a promoted version](../tutorial/tour.md): commands in order, with what they print.
 - [Settings](settings.md): the environment variables of the service and of its clients.
@@ -73,7 +80,14 @@ def page() -> str:
     parts.append("## Clients\n")
     for name in clients:
         parts += _sections(program.commands[name], f"relevance {name}")
-    return "\n".join([*filter(None, parts), ENDING])
+    return "\n".join([*filter(None, parts), ENDING.replace("COMMANDS_BY_ENDPOINT", _by_endpoint())])
+
+
+def _by_endpoint() -> str:
+    """The command of each endpoint."""
+    rows = [row(f"`{endpoint}`", f"`relevance {command}`") for endpoint, command in COMMANDS_OF_ENDPOINTS.items()]
+    reasons = [row(f"`{endpoint}`", reason) for endpoint, reason in WITHOUT.items()]
+    return table(("endpoint", "command"), [*rows, *reasons])
 
 
 def _sections(command: object, name: str) -> Iterator[str]:

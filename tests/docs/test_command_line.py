@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from app.cli.commands import application
 from tests.docs.command_line import PAGE, page
+from tests.docs.commands_of_endpoints import COMMANDS, WITHOUT
+from tests.docs.endpoints import document, endpoints_of
 
 
 def names_of(group: TyperGroup, prefix: str = "") -> Iterator[str]:
@@ -57,3 +59,19 @@ def test_ctrl_c_ends_a_client_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relevance_bayes.cli.jobs.list_jobs", interrupted)
     assert CliRunner().invoke(application, ["jobs"]).exit_code == 130
     assert "\n| 130 | " in PAGE.read_text("utf-8")
+
+
+def test_every_endpoint_has_a_command_or_a_reason() -> None:
+    endpoints = [one for some in endpoints_of(document()).values() for one in some]
+    operations = {f"{one.method} {one.path}" for one in endpoints if one.path.startswith("/v1/")}
+    assert {*COMMANDS, *WITHOUT} == operations
+    assert not {*COMMANDS} & {*WITHOUT}
+
+
+@pytest.mark.parametrize("command", sorted({*COMMANDS.values()}))
+def test_a_command_of_an_endpoint_exists_with_its_option(command: str) -> None:
+    name, _, option = command.partition(" --")
+    assert name in NAMES
+    if option:
+        section = PAGE.read_text("utf-8").split(f"\n### relevance {name}\n")[1].split("\n### ")[0]
+        assert f"--{option}" in section

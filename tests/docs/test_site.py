@@ -1,5 +1,6 @@
 """The documentation as a site: every page can be reached and found, and nothing is requested from another host."""
 
+import json
 import re
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
+from tests.docs.notebooks import CELL, FOLDER, NOTEBOOKS, outputs
 
 ROOT = Path(__file__).parents[2]
 IN_CSS = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
@@ -137,3 +140,15 @@ def test_a_foreign_request_is_found(text: str) -> None:
 @pytest.mark.parametrize("text", ['<a href="https://a.b">', '<img src="data:image/png;base64,AA">', "<img src=a>"])
 def test_a_link_is_no_request(text: str) -> None:
     assert not any(is_foreign(address) for address in requests_of(text).requested)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", NOTEBOOKS)
+def test_a_notebook_has_the_cells_of_its_page_with_their_outputs(site: Path, page: str) -> None:
+    text = (FOLDER / page).read_text("utf-8")
+    notebook = json.loads((site / "tutorial" / page).with_suffix(".ipynb").read_text("utf-8"))
+    assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [f"{cell['source']}\n" for cell in cells] == [found["code"] for found in CELL.finditer(text)]
+    assert ["".join(one["text"] for one in cell["outputs"]) for cell in cells] == outputs(text)
+    assert f'href="{Path(page).stem}.ipynb"' in (site / "tutorial" / page).with_suffix(".html").read_text("utf-8")

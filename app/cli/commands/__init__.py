@@ -14,17 +14,19 @@ from app.cli.commands.limits import limits
 from app.cli.commands.maintenance import backup, copy_database, doctor, restore
 from app.cli.commands.service import api, check_worker, config, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application, run
-from relevance_bayes.cli.rows import Row
+from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.types.values import ColumnKind
 
 __all__ = ["application", "main"]
 
 
-def read_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
+def read_rows(
+    path: Path, kinds: Mapping[str, ColumnKind], *, size: int, options: RowOptions
+) -> Iterator[Sequence[Row]]:
     """Read the rows of a file in any of the service's formats."""
     from app.cli.rows import batches
 
-    return batches(path, kinds, size=size)
+    return batches(path, kinds, size=size, options=options)
 
 
 application = new_application(

@@ -10,11 +10,20 @@ import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import refuse
+from relevance_bayes.cli.decision_options import (
+    ClassPriors,
+    Components,
+    Costs,
+    RejectCost,
+    read_costs,
+    read_priors,
+)
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
     CsvEscapeFormulas,
     Dataset,
+    Priority,
     UnknownCategoriesOption,
     Url,
     VersionOfModel,
@@ -26,7 +35,9 @@ from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
 from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.client.responses import SupervisedVersion, VersionBase
 from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
+from relevance_bayes.types.values import Label
 
 BATCH_FORMATS = [one for one in FILE_FORMATS if one.for_batches]
 
@@ -60,7 +71,7 @@ def predict_dataset(
             "--format",
             metavar="FORMAT",
             parser=batch_format,
-            show_default="by the suffix of FILE; csv on standard output",
+            show_default="by the suffix of FILE, csv on standard output",
             help="The format of the file, such as parquet.",
         ),
     ] = None,
@@ -82,6 +93,11 @@ def predict_dataset(
         bool, typer.Option("--fail-on-error", help="Fail at the first row that can't be predicted for.")
     ] = False,
     unknown_categories: UnknownCategoriesOption = None,
+    class_priors: ClassPriors = None,
+    costs: Costs = None,
+    reject_cost: RejectCost = None,
+    components: Components = None,
+    priority: Priority = 0,
     csv_escape_formulas: CsvEscapeFormulas = False,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -102,7 +118,12 @@ def predict_dataset(
             interval=interval,
             on_error="fail" if fail_on_error else None,
             unknown_categories=unknown_categories,
+            class_priors=None if class_priors is None else read_priors(class_priors, _classes(client, model)),
+            costs=read_costs(costs),
+            reject_cost=reject_cost,
+            components=components,
             csv_escape_formulas=csv_escape_formulas or None,
+            priority=priority,
         )
         watch_job(client.batch_predictions, job, label=model)
         job = client.batch_predictions.get(job.id)
@@ -118,6 +139,12 @@ def predict_dataset(
         if job.result.rows_averaged:
             without += f", {job.result.rows_averaged:,} of them averages for categories that no training row had,"
         echo_written(output, f"Predictions for {job.result.rows:,} rows{without} are in {output}.")
+
+
+def _classes(client: Relevance, model: str) -> tuple[Label, ...]:
+    """Return the classes of a version; none where it predicts a number."""
+    version = client.version(model, of=VersionBase)
+    return version.classes if isinstance(version, SupervisedVersion) else ()
 
 
 def _format(output: Path, coded: str | None) -> FileFormat:

@@ -35,7 +35,7 @@ COMMANDS: Mapping[str, Command] = {
     "decode": Command("encodings", "decode", "Decode the image or the signal that MODEL encodes."),
     "jobs": Command("jobs", "jobs", "List jobs; show, follow, cancel or retry one."),
     "upload": Command("uploads", "upload", "Upload FILE as a dataset, and show its columns."),
-    "datasets": Command("datasets", "datasets", "List datasets."),
+    "datasets": Command("datasets", "datasets", "List datasets, or show one of them."),
     "models": Command("models", "models", "List models, or show a version of one."),
     "versions": Command(
         "models",
@@ -77,6 +77,7 @@ ALIASES: Mapping[str, Command] = {
 WEBHOOKS: Mapping[str, Command] = {
     "add": Command("webhooks", "add", "Add a webhook at URL and show the secret of its messages."),
     "list": Command("webhooks", "list_webhooks", "List webhooks."),
+    "update": Command("webhooks", "update", "Change WEBHOOK; its secret does not change."),
     "remove": Command("webhooks", "remove", "Remove WEBHOOK and its deliveries."),
     "deliveries": Command("webhooks", "deliveries", "List the deliveries to WEBHOOK and their responses."),
     "test": Command("webhooks", "try_out", "Send WEBHOOK a signed test message."),
@@ -93,16 +94,25 @@ DELETIONS: Mapping[str, Command] = {
     "dataset": Command("deletions", "delete_dataset", "Delete DATASET; versions learned from it stay."),
     "model": Command("deletions", "delete_model", "Delete MODEL with all versions and aliases."),
     "version": Command("deletions", "delete_version", "Delete VERSION of MODEL, unless an alias points to it."),
+    "prediction": Command("deletions", "delete_prediction", "Delete the batch prediction JOB with its file."),
 }
 
-GROUPS = {"delete": DELETIONS, "aliases": ALIASES, "webhooks": WEBHOOKS, "members": MEMBERS}
+OUTCOMES: Mapping[str, Command] = {
+    "record": Command("outcomes", "record", "Record predictions of MODEL that have row ids."),
+    "send": Command("outcomes", "send", "Send the outcomes in FILE."),
+    "show": Command("outcomes", "show", "Compare predictions of MODEL with what happened."),
+    "alarms": Command("outcomes", "alarms", "List the alarms of MODEL, newest first."),
+}
+
+GROUPS = {"delete": DELETIONS, "aliases": ALIASES, "outcomes": OUTCOMES, "webhooks": WEBHOOKS, "members": MEMBERS}
 
 COMPLETES = re.compile("_RELEVANCE(_CLIENT)?_COMPLETE")
 """The environment variables by which a shell requests completions."""
 
 GROUP_SUMMARIES = {
-    "delete": "Delete datasets, models and versions.",
+    "delete": "Delete datasets, models, versions and batch predictions.",
     "aliases": "Set, list and remove aliases of versions: MODEL@ALIAS.",
+    "outcomes": "Compare predictions with what happened.",
     "webhooks": "Notify URLs when a job has ended.",
     "members": "Share the project with other owners.",
 }

@@ -12,6 +12,7 @@ from relevance_bayes.cli.console import refuse
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.predictions import BATCH, kinds_of, table_of
 from relevance_bayes.cli.rendering import number, print_facts, print_json
+from relevance_bayes.cli.rows import RowOptions
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.client.responses.comparisons import Largest, Summary
 from relevance_bayes.types.errors import RelevanceError
@@ -48,7 +49,7 @@ def compare(
         kinds, second = {**kinds_of(one), **kinds_of(other)}, f"{other.model}@{other.version}"
         summaries: list[Summary] = []
         try:
-            for rows in row_reader(context)(file, kinds, size=BATCH):
+            for rows in row_reader(context)(file, kinds, size=BATCH, options=RowOptions()):
                 table = table_of(rows, kinds)
                 summaries.append(client.registry.compare(one.model, second, table, version=one.version).summary)
         except RelevanceError as unreadable:

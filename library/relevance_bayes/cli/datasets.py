@@ -1,6 +1,6 @@
 """`relevance datasets`: uploaded tables and images."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Annotated
 
@@ -9,38 +9,63 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.rendering import print_json, print_table, time_text
+from relevance_bayes.cli.rendering import cell_text, print_json, print_table, time_text
 from relevance_bayes.client.responses import Column, Dataset
-from relevance_bayes.types.datasets import CategoryColumn, TimestampColumn
+from relevance_bayes.types.datasets import CategoryColumn, DatasetRow, TimestampColumn
 
 MAX_COLUMNS_SHOWN = 8
 DIGITS = 6
 
 
 def datasets(
+    dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="The id of a dataset to show.")] = None,
     *,
+    rows: Annotated[bool, typer.Option("--rows", help="Show the rows of DATASET, the first --limit of them.")] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Show so many rows of DATASET, evenly spaced.")
+    ] = None,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="List only datasets of this name.")] = None,
-    limit: Annotated[int, typer.Option(help="The largest number of datasets to list.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="The largest number of datasets, or rows, to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List datasets."""
+    """List datasets, or show one of them."""
+    if dataset is None and (rows or sample is not None):
+        raise typer.BadParameter("pass the id of the dataset", param_hint="DATASET")
     with service(url) as client:
+        if dataset is not None and (rows or sample is not None):
+            show_rows(islice(client.rows(dataset, sample=sample), sample or limit), as_json=as_json)
+            return
+        if dataset is not None:
+            found = client.dataset(dataset)
+            print_json(found) if as_json else show_dataset(found)
+            return
         datasets = tuple(islice(client.datasets(name=name), limit))
         if as_json:
             print_json(datasets)
             return
-        rows = (
+        lines = (
             (
-                dataset.id,
-                dataset.name,
-                f"{dataset.rows:,}",
-                "an image" if dataset.image else _named(dataset.columns),
-                time_text(dataset.created_at),
+                one.id,
+                one.name,
+                f"{one.rows:,}",
+                "an image" if one.image else _named(one.columns),
+                time_text(one.created_at),
             )
-            for dataset in datasets
+            for one in datasets
         )
-        print_table(("dataset", "name", "rows", "columns", "created"), rows, if_none="No datasets.")
+        print_table(("dataset", "name", "rows", "columns", "created"), lines, if_none="No datasets.")
+
+
+def show_rows(rows: Iterable[DatasetRow], *, as_json: bool) -> None:
+    """Print rows of a dataset, with their numbers."""
+    shown = tuple(rows)
+    if as_json:
+        print_json(shown)
+        return
+    names = tuple(shown[0].cells) if shown else ()
+    lines = ((f"{one.row:,}", *(cell_text(one.cells[name]) for name in names)) for one in shown)
+    print_table(("row", *names), lines, if_none="No rows.")
 
 
 def show_dataset(dataset: Dataset) -> None:

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+import typer
 
 from relevance_bayes.cli.console import refuse
 from relevance_bayes.client.json import read
@@ -12,6 +14,26 @@ from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
 T = TypeVar("T")
+
+ClassPriors = Annotated[
+    str | None,
+    typer.Option(metavar="JSON|FILE", help='The prior probability of each class, as {"no": 0.98, "yes": 0.02}.'),
+]
+
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON|FILE",
+        help="The costs of decisions, as [[0, 1], [20, 0]]: a row for each true class, with a cost a decision.",
+    ),
+]
+
+RejectCost = Annotated[float | None, typer.Option(min=0, help="The expected cost above which a row is left undecided.")]
+
+Components = Annotated[
+    int | None,
+    typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
+]
 
 _PRIORS: Converter[dict[str, float]] = Converter(dict[str, float])
 _COSTS: Converter[list[list[float]]] = Converter(list[list[float]])

@@ -53,6 +53,20 @@ def delete_version(
         echo(f"Version {version} of {model} is deleted.")
 
 
+def delete_prediction(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="The id of a batch prediction that has ended.")],
+    *,
+    yes: Yes = False,
+    url: Url = HERE,
+) -> None:
+    """Delete the batch prediction JOB with its file."""
+    with service(url) as client:
+        found = client.batch_predictions.get(job)
+        _confirm(f"the batch prediction of {found.model} with its file", yes=yes)
+        client.batch_predictions.delete(job)
+        echo(f"Batch prediction {job} is deleted.")
+
+
 def _confirm(what: str, *, yes: bool) -> None:
     """Prompt on a terminal; elsewhere `--yes` is required, so that a script never waits for input."""
     if yes:

@@ -9,6 +9,7 @@ from relevance_bayes.cli.options import (
     AsJson,
     Dataset,
     LabelledFile,
+    Priority,
     Url,
     VersionOfModel,
     Wait,
@@ -26,6 +27,7 @@ def evaluate(
     file: LabelledFile = None,
     *,
     dataset: Dataset = None,
+    priority: Priority = 0,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -33,7 +35,7 @@ def evaluate(
     """Measure the predictions of MODEL on the targets in FILE."""
     refuse_unless_one(file, dataset)
     with service(url) as client:
-        job = client.evaluations.submit(model, dataset_id(client, file, dataset))
+        job = client.evaluations.submit(model, dataset_id(client, file, dataset), priority=priority)
         if not wait:
             print_json(job) if as_json else echo(f"Evaluation {job.id} is {job.state}.")
             return

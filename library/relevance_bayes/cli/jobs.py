@@ -1,7 +1,8 @@
 """`relevance jobs`: trainings, evaluations, batch predictions and promotions."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
 
@@ -19,10 +20,13 @@ from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Jo
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction
 from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
-from relevance_bayes.types.jobs import JobBase, VersionName
+from relevance_bayes.types.jobs import JobBase, JobKind, JobState, VersionName
 from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
 
 NOT_FOUND = 404
+
+KINDS: tuple[JobKind, ...] = ("training", "evaluation", "prediction", "promotion")
+"""The kinds of jobs, in the order of `_collections`."""
 
 
 def jobs(
@@ -31,6 +35,10 @@ def jobs(
     cancel: Annotated[str | None, typer.Option(metavar="JOB", help="The id of a job to cancel.")] = None,
     retry: Annotated[str | None, typer.Option(metavar="JOB", help="The id of a job to retry; it has ended.")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Follow the events of JOB until its end.")] = False,
+    kind: Annotated[JobKind | None, typer.Option(help="List only jobs of this kind.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="List only jobs in this state.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="List only jobs of this model.")] = None,
+    dataset: Annotated[str | None, typer.Option(metavar="ID", help="List only jobs on this dataset.")] = None,
     limit: Annotated[int, typer.Option(help="The largest number of jobs to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -48,12 +56,28 @@ def jobs(
         elif job is not None:
             show_job(client, job, as_json=as_json)
         else:
-            list_jobs(client, limit=limit, as_json=as_json)
+            filters = JobFilters(kind=kind, state=state, model=model, dataset_id=dataset)
+            list_jobs(client, filters, limit=limit, as_json=as_json)
 
 
-def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
-    """Print the newest jobs of all kinds."""
-    lists: list[Iterator[JobBase]] = [collection.all() for collection in _collections(client)]
+@dataclass(frozen=True, kw_only=True)
+class JobFilters:
+    """The filters of a list of jobs, None where it has all."""
+
+    kind: JobKind | None = None
+    state: JobState | None = None
+    model: str | None = None
+    dataset_id: str | None = None
+
+
+def list_jobs(client: Relevance, filters: JobFilters, *, limit: int, as_json: bool) -> None:
+    """Print the newest jobs that match."""
+    by_kind: Mapping[JobKind, Collection] = dict(zip(KINDS, _collections(client), strict=True))
+    lists: list[Iterator[JobBase]] = [
+        collection.all(state=filters.state, model=filters.model, dataset_id=filters.dataset_id)
+        for kind, collection in by_kind.items()
+        if filters.kind in {None, kind}
+    ]
     jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
     if as_json:
         print_json(jobs)

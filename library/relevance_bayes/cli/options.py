@@ -39,6 +39,7 @@ Tag = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME:VALUE", help="List only what has this tag. May be repeated."),
 ]
+Priority = Annotated[int, typer.Option(min=-100, max=100, help="The priority of the job: higher ones start first.")]
 CsvEscapeFormulas = Annotated[
     bool,
     typer.Option("--csv-escape-formulas", help="Write an apostrophe before texts that a spreadsheet would compute."),

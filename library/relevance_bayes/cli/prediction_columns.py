@@ -31,6 +31,7 @@ class PredictOptions:
     costs: str | None = None
     reject_cost: float | None = None
     components: int | None = None
+    row_ids: str | None = None
     csv_escape_formulas: bool = False
     unknown_categories: UnknownCategories | None = None
 

@@ -5,15 +5,16 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Protocol, TextIO
 
 import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse, warn
-from relevance_bayes.cli.decision_options import read_costs, read_priors
+from relevance_bayes.cli.decision_options import ClassPriors, Components, Costs, RejectCost, read_costs, read_priors
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -28,8 +29,9 @@ from relevance_bayes.cli.options import (
 )
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
-from relevance_bayes.cli.rows import Row, RowReader
+from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, Sheet, Thousands
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.tables.formulas import escaped
@@ -49,6 +51,12 @@ ROWS_SHOWN = 20
 """The number of rows of a table on a terminal."""
 
 
+class BatchReader(Protocol):
+    """A reader of rows with its options."""
+
+    def __call__(self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]: ...
+
+
 def predict(
     context: typer.Context,
     model: ModelOrAlias,
@@ -60,23 +68,13 @@ def predict(
         int | None,
         typer.Option(min=1, max=20, help="The number of functions to show that contribute most to each prediction."),
     ] = None,
-    class_priors: Annotated[
+    class_priors: ClassPriors = None,
+    costs: Costs = None,
+    reject_cost: RejectCost = None,
+    components: Components = None,
+    row_ids: Annotated[
         str | None,
-        typer.Option(metavar="JSON|FILE", help='The prior probability of each class, as {"no": 0.98, "yes": 0.02}.'),
-    ] = None,
-    costs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JSON|FILE",
-            help="The costs of decisions, as [[0, 1], [20, 0]]: a row for each true class, with a cost a decision.",
-        ),
-    ] = None,
-    reject_cost: Annotated[
-        float | None, typer.Option(min=0, help="The expected cost above which a row is left undecided.")
-    ] = None,
-    components: Annotated[
-        int | None,
-        typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
+        typer.Option(metavar="COLUMN", help="The column with ids, by which a model records predictions."),
     ] = None,
     unknown_categories: UnknownCategoriesOption = None,
     coded: Annotated[
@@ -89,6 +87,11 @@ def predict(
         ),
     ] = None,
     csv_escape_formulas: CsvEscapeFormulas = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    date_format: DateFormat = None,
+    sheet: Sheet = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -111,12 +114,18 @@ def predict(
         costs,
         reject_cost,
         components,
-        csv_escape_formulas=csv_escape_formulas,
+        row_ids=row_ids,
         unknown_categories=unknown_categories,
+        csv_escape_formulas=csv_escape_formulas,
+    )
+    options = RowOptions(
+        delimiter=delimiter, decimal=decimal, thousands=thousands, date_format=date_format, sheet=sheet
     )
     with service(url) as client:
         if coded is not None:
-            _predict_file(client, model, file, coded, version=version, required=required, output=output)
+            _predict_file(
+                client, model, file, coded, version=version, required=required, options=options, output=output
+            )
             return
         _predict(
             client,
@@ -124,7 +133,7 @@ def predict(
             file,
             version=version,
             required=required,
-            read_rows=row_reader(context),
+            read_rows=partial(row_reader(context), options=options),
             output=output,
             as_json=as_json,
         )
@@ -137,7 +146,7 @@ def _predict(
     *,
     version: str | None,
     required: PredictOptions,
-    read_rows: RowReader,
+    read_rows: BatchReader,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -168,6 +177,7 @@ def _predict_file(
     *,
     version: str | None,
     required: PredictOptions,
+    options: RowOptions,
     output: Path | None,
 ) -> None:
     """Send `file` as it is, and write the response as it is; raises typer.Exit(1) where a terminal can't show it."""
@@ -189,14 +199,20 @@ def _predict_file(
         reject_cost=required.reject_cost,
         components=required.components,
         unknown_categories=required.unknown_categories,
+        row_ids=required.row_ids,
         csv_escape_formulas=required.csv_escape_formulas,
+        delimiter=options.delimiter,
+        decimal=options.decimal,
+        thousands=options.thousands,
+        date_format=options.date_format,
+        sheet=options.sheet,
     )
     write_result(written, content, form=response, is_text=form.is_text)
     echo_written(written, f"Written to {written}, by {learned.model}, version {learned.version}.")
 
 
 def _predicted_rows(
-    client: Relevance, version: VersionBase, read_rows: RowReader, file: Path, required: PredictOptions
+    client: Relevance, version: VersionBase, read_rows: BatchReader, file: Path, required: PredictOptions
 ) -> Iterator[tuple[Row, Prediction]]:
     columns = columns_of(version, required)
     priors, costs = read_priors(required.class_priors, columns.classes), read_costs(required.costs)
@@ -215,6 +231,7 @@ def _predicted_rows(
                 reject_cost=required.reject_cost,
                 components=columns.components,
                 unknown_categories=required.unknown_categories,
+                row_ids=None if required.row_ids is None else _row_ids(rows, required.row_ids),
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
@@ -233,6 +250,14 @@ def _note(cells: Sequence[UnknownCategory]) -> str:
         f"No training row had {', '.join(values[:VALUES_NAMED])}{more}: rows with such a value are predicted as "
         "averages over the known ones; --unknown-categories error refuses them."
     )
+
+
+def _row_ids(rows: Sequence[Row], column: str) -> list[str]:
+    """Return the ids of rows; raises typer.Exit(1) where one has none."""
+    ids = [row.get(column) for row in rows]
+    if None in ids:
+        refuse(f"--row-ids: a row has no value in the column {column!r}.")
+    return list(map(str, ids))
 
 
 def kinds_of(version: VersionBase) -> dict[str, ColumnKind]:

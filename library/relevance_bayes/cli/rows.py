@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TextIO, TypeAlias
+from typing import Literal, Protocol, TextIO, TypeAlias
 
 from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.formats import CSV, NDJSON, by_suffix, content_encoding_of
@@ -15,10 +15,24 @@ from relevance_bayes.types.values import Cell, ColumnKind
 
 Row: TypeAlias = dict[str, Cell]
 
+DecimalMark: TypeAlias = Literal[".", ","]
+ThousandsMark: TypeAlias = Literal[".", ",", " ", "'"]
+
 DELIMITERS = "\t;|,"
 """The possible delimiters; the most frequent one in the header is used."""
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """Options of how the rows of a file are read, None where they are detected."""
+
+    delimiter: str | None = None
+    decimal: DecimalMark | None = None
+    thousands: ThousandsMark | None = None
+    date_format: str | None = None
+    sheet: str | None = None
 
 
 class RowReader(Protocol):
@@ -27,7 +41,9 @@ class RowReader(Protocol):
     Raises RelevanceError where the file is not of the format of its suffix, or a value is not of its kind.
     """
 
-    def __call__(self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]: ...
+    def __call__(
+        self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int, options: RowOptions
+    ) -> Iterator[Sequence[Row]]: ...
 
 
 @dataclass(frozen=True)
@@ -37,14 +53,18 @@ class CommandContext:
     read_rows: RowReader
 
 
-def text_rows(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
+def text_rows(
+    path: Path, kinds: Mapping[str, ColumnKind], *, size: int, options: RowOptions
+) -> Iterator[Sequence[Row]]:
     """The rows of a file of NDJSON, or of CSV under a header."""
     written = by_suffix(path) or CSV
     if written not in (CSV, NDJSON):
         raise InvalidDataError(_by_service(written.name))
+    if options != RowOptions(delimiter=options.delimiter):
+        raise InvalidDataError(_by_service("a file with these options"))
     try:
         with _opened(path) as opened:
-            rows = _csv(opened, kinds) if written == CSV else _ndjson(opened)
+            rows = _csv(opened, kinds, options.delimiter) if written == CSV else _ndjson(opened)
             while batch := list(islice(rows, size)):
                 yield batch
     except UnicodeDecodeError as broken:
@@ -69,9 +89,9 @@ def _by_service(form: str) -> str:
     )
 
 
-def _csv(lines: TextIO, kinds: Mapping[str, ColumnKind]) -> Iterator[Row]:
+def _csv(lines: TextIO, kinds: Mapping[str, ColumnKind], delimiter: str | None) -> Iterator[Row]:
     header = lines.readline()
-    delimiter = max(DELIMITERS, key=header.count)
+    delimiter = delimiter or max(DELIMITERS, key=header.count)
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     reader = csv.reader(lines, delimiter=delimiter)
     for cells in reader:

@@ -110,7 +110,7 @@ def train(
         str | None,
         typer.Option(
             metavar="NUMBERS|SEARCH",
-            show_default="evidence_per_input; with --prior independent cross_validation",
+            show_default="evidence_per_input, with --prior independent cross_validation",
             help="The kernels' width, or how it is found: evidence_per_input, evidence (one for all inputs) or "
             "cross_validation. 0.5 or 0.5,2,1 (one for each --input) fixes it, in the units of the inputs.",
         ),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, get_args
 
 import typer
 
@@ -10,6 +10,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.datasets import show_dataset
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, warn_of_reuse
 from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.rows import DecimalMark, RowOptions, ThousandsMark
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.values import ColumnKind
@@ -27,9 +28,6 @@ KindOf = Annotated[
     ),
 ]
 Delimiter = Annotated[str | None, typer.Option(metavar="TEXT", show_default="detected", help="The delimiter of a CSV.")]
-DecimalMark: TypeAlias = Literal[".", ","]
-ThousandsMark: TypeAlias = Literal[".", ",", " ", "'"]
-
 Decimal = Annotated[DecimalMark | None, typer.Option(show_default="detected", help="The decimal separator of a CSV.")]
 Thousands = Annotated[
     ThousandsMark | None,
@@ -50,16 +48,11 @@ Sheet = Annotated[str | None, typer.Option(metavar="NAME", show_default="the fir
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions:
-    """Options of how a file is read, None where they are detected."""
+class FileOptions(RowOptions):
+    """Options of how a file of a dataset is read, None where they are detected."""
 
     kind: list[str] | None = None
-    delimiter: str | None = None
-    decimal: DecimalMark | None = None
-    thousands: ThousandsMark | None = None
-    date_format: str | None = None
     header: bool | None = None
-    sheet: str | None = None
 
     def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> UploadedDataset:
         """Upload a file, and print where its dataset was there before; raises typer.BadParameter."""

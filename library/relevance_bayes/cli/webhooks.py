@@ -64,6 +64,33 @@ def list_webhooks(*, as_json: AsJson = False, url: Url = HERE) -> None:
         print_table(("webhook", "url", "events", "", "description"), rows, if_none="No webhooks.")
 
 
+def update(
+    webhook: WebhookId,
+    *,
+    address: Annotated[
+        str | None, typer.Option(metavar="URL", show_default="unchanged", help="The address to send messages to.")
+    ] = None,
+    event: Annotated[
+        list[End] | None,
+        typer.Option(show_default="unchanged", help="The end of a job to send messages of. May be repeated."),
+    ] = None,
+    enabled: Annotated[
+        bool | None, typer.Option("--enable/--disable", show_default="unchanged", help="Send messages, or none.")
+    ] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Change WEBHOOK; its secret does not change."""
+    with service(url) as client:
+        types = [one for one in EVENT_TYPES if one.rpartition(".")[2] in (event or ())] or None
+        changed = client.webhooks.update(webhook, url=address, events=types, enabled=enabled)
+        if as_json:
+            print_json(changed)
+            return
+        state = "enabled" if changed.enabled else "disabled"
+        echo(f"Webhook {changed.id} is {state}: {', '.join(changed.events)} to {changed.url}.")
+
+
 def remove(webhook: WebhookId, *, url: Url = HERE) -> None:
     """Remove WEBHOOK and its deliveries."""
     with service(url) as client:

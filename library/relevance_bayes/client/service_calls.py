@@ -36,6 +36,7 @@ from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.client.webhooks import Webhooks
+from relevance_bayes.types.datasets import DatasetRow
 from relevance_bayes.types.formats import uncompressed
 from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.members import Project
@@ -167,6 +168,11 @@ class ServiceCalls(Calls[M]):
     def datasets(self, *, name: str | None = None) -> AsyncGenerator[Dataset, None]:
         """Yield all datasets, or those of this name, newest first."""
         return self.http.pages(Page[Dataset], DATASETS, {"name": name})
+
+    @listing
+    def rows(self, dataset_id: str, *, sample: int | None = None) -> AsyncGenerator[DatasetRow, None]:
+        """Yield the rows of a dataset, or a `sample` of so many, evenly spaced."""
+        return self.http.pages(Page[DatasetRow], f"{DATASETS}/{part(dataset_id)}/rows", {"sample": sample})
 
     @call
     async def delete_dataset(self, dataset_id: str) -> None:

@@ -46,9 +46,11 @@ class Trainings(JobCollection[M, Job]):
     many: type[Page[TrainingJob]] = Page[TrainingJob]
 
     @listing
-    def all(self, *, state: str | None = None) -> AsyncGenerator[Job, None]:
-        """Return all trainings, or those in this state, newest first."""
-        return self.http.pages(self.many, self.path, {"state": state})
+    def all(
+        self, *, model: str | None = None, dataset_id: str | None = None, state: str | None = None
+    ) -> AsyncGenerator[Job, None]:
+        """Return the trainings that match, newest first."""
+        return self.http.pages(self.many, self.path, {"model": model, "dataset_id": dataset_id, "state": state})
 
     @overload
     def submit(

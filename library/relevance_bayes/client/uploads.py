@@ -18,19 +18,23 @@ from relevance_bayes.types.values import ColumnKind
 DATASETS = "/v1/datasets"
 
 
-class ReadOptions(TypedDict, total=False):
-    """Options of how a file is read; what is not given, or None, is detected.
+class RowReadOptions(TypedDict, total=False):
+    """Options of how the rows of a file are read; what is not given, or None, is detected.
 
-    `delimiter`, `decimal`, `thousands`, `date_format` and `header` are for CSV, `sheet` for workbooks, `kinds` for
-    columns by name.
+    `sheet` is for workbooks, the others for CSV.
     """
 
     delimiter: str | None
     decimal: Literal[".", ","] | None
     thousands: Literal[".", ",", " ", "'"] | None
     date_format: str | None
-    header: bool | None
     sheet: str | None
+
+
+class ReadOptions(RowReadOptions, total=False):
+    """Options of how the file of a dataset is read: `header` for CSV, `kinds` for columns by name."""
+
+    header: bool | None
     kinds: Mapping[str, ColumnKind] | None
 
 
@@ -62,14 +66,21 @@ async def _sent(http: Http, data: object, query: Query, key: str | None) -> http
     return await http.send_content(DATASETS, parts, media_type=ARROW.media_type, query=query, key=key)
 
 
-def _query(options: ReadOptions) -> Query:
-    header, kinds = options.get("header"), options.get("kinds") or {}
+def row_query(options: RowReadOptions) -> Query:
+    """Return the options of rows as parameters of a URL."""
     return {
         "delimiter": options.get("delimiter"),
         "decimal": options.get("decimal"),
         "thousands": options.get("thousands"),
         "date_format": options.get("date_format"),
-        "header": None if header is None else str(header).lower(),
         "sheet": options.get("sheet"),
+    }
+
+
+def _query(options: ReadOptions) -> Query:
+    header, kinds = options.get("header"), options.get("kinds") or {}
+    return {
+        **row_query(options),
+        "header": None if header is None else str(header).lower(),
         "kinds": [f"{name}:{kind}" for name, kind in kinds.items()] or None,
     }

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.html import table_html
 from relevance_bayes.types.json_schema import Id, wire
+from relevance_bayes.types.values import Cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +121,14 @@ class Image:
 
     height: int
     width: int
+
+
+@dataclass(frozen=True)
+class DatasetRow:
+    """A row of a dataset with its number, from 0."""
+
+    row: int
+    cells: dict[str, Cell]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.rows import batches
-from relevance_bayes.cli.rows import Row, text_rows
+from relevance_bayes.cli.rows import Row, RowOptions, text_rows
 from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
@@ -22,7 +22,7 @@ NDJSON = """{"x": 1.5, "on": true, "who": "Doe, Jane", "at": "2024-05-01T12:00:0
 
 
 def rows_of(path: Path, *, size: int = 10) -> list[Row]:
-    return [row for batch in text_rows(path, KINDS, size=size) for row in batch]
+    return [row for batch in text_rows(path, KINDS, size=size, options=RowOptions()) for row in batch]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def rows_of(path: Path, *, size: int = 10) -> list[Row]:
 def test_rows_are_read_as_the_service_reads_them(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_bytes(text.encode())
-    expected = [row for batch in batches(path, KINDS, size=10) for row in batch]
+    expected = [row for batch in batches(path, KINDS, size=10, options=RowOptions()) for row in batch]
     found = rows_of(path)
     assert len(found) == len(expected) > 1
     for one, other in zip(found, expected, strict=True):
@@ -52,7 +52,7 @@ def test_rows_are_read_as_the_service_reads_them(tmp_path: Path, name: str, text
 def test_rows_come_in_batches_of_the_size_requested(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("x\n" + "1\n" * 5)
-    assert [len(batch) for batch in text_rows(path, KINDS, size=2)] == [2, 2, 1]
+    assert [len(batch) for batch in text_rows(path, KINDS, size=2, options=RowOptions())] == [2, 2, 1]
 
 
 @pytest.mark.parametrize(

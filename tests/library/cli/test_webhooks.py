@@ -37,6 +37,15 @@ def test_a_webhook_is_added_and_its_secret_shown(run: Run, stub: Stub) -> None:
     assert "not shown again" in done.stdout
 
 
+def test_a_webhook_is_changed(run: Run, stub: Stub) -> None:
+    url = stub({"PATCH /v1/webhooks/w1": (200, WEBHOOK)})
+    changes = ("--address", "https://hooks.example/", "--event", "failed", "--disable")
+    done = run("webhooks", "update", "w1", *changes, "--url", url)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == "Webhook w1 is disabled: training_job.failed to https://hooks.example/.\n"
+    assert json.loads(run("webhooks", "update", "w1", *changes, "--json", "--url", url).stdout)["id"] == "w1"
+
+
 def test_webhooks_are_listed(run: Run, stub: Stub) -> None:
     url = stub({"GET /v1/webhooks": page(WEBHOOK)})
     shown = run("webhooks", "list", "--url", url).stdout

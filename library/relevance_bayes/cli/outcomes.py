@@ -1,0 +1,165 @@
+"""`relevance outcomes`: what happened after predictions, and what it shows of a model."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
+from relevance_bayes.cli.rendering import number, print_json, print_table, time_text
+from relevance_bayes.cli.rows import Row, RowOptions
+from relevance_bayes.client.responses import SupervisedVersion
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.outcomes import OutcomesReceived
+from relevance_bayes.types.values import ColumnKind, Label
+
+BATCH = 10_000
+"""The number of outcomes in one request."""
+
+MAX_IDS_SHOWN = 5
+
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")]
+
+
+class Bucket(StrEnum):
+    """The time of which outcomes are counted together."""
+
+    HOUR = "hour"
+    DAY = "day"
+
+
+def record(
+    model: ModelName,
+    share: Annotated[float, typer.Argument(metavar="SHARE", min=0, max=1, help="The share, from 0 (none) to 1.")],
+    *,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Record predictions of MODEL that have row ids."""
+    with service(url) as client:
+        changed = client.outcomes.record(model, share)
+        print_json(changed) if as_json else echo(f"{model} records {changed.record:.4g} of predictions with row ids.")
+
+
+def send(
+    context: typer.Context,
+    model: ModelName,
+    file: Annotated[Path, file_argument("Rows with an id and the target of MODEL.")],
+    *,
+    row_ids: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the ids.")] = "row_id",
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Send the outcomes in FILE."""
+    with service(url) as client:
+        version = client.version(model)
+        kinds: Mapping[str, ColumnKind] = {row_ids: "category", version.target: _kind(version)}
+        received = OutcomesReceived(0, 0, 0, 0, ())
+        try:
+            for rows in row_reader(context)(file, kinds, size=BATCH, options=RowOptions()):
+                outcomes = {_cell(row, row_ids): _label(row, version.target) for row in rows}
+                received = _sum(received, client.outcomes.send(model, outcomes))
+        except RelevanceError as unreadable:
+            refuse(f"{file}: {unreadable.detail}")
+        if as_json:
+            print_json(received)
+            return
+        echo(
+            f"{received.recorded:,} outcomes are recorded; {received.repeated:,} were known,"
+            f" {received.conflicting:,} with another value; {received.unknown:,} have no recorded prediction."
+        )
+        if received.unknown_ids:
+            echo(f"Without a prediction: {', '.join(received.unknown_ids[:MAX_IDS_SHOWN])} ...")
+
+
+def show(
+    model: ModelName,
+    *,
+    version: Annotated[int | None, typer.Option(min=1, show_default="all", help="The number of a version.")] = None,
+    bucket: Annotated[Bucket, typer.Option(help="The time of which outcomes are counted together.")] = Bucket.DAY,
+    limit: Annotated[int, typer.Option(help="The largest number of lines.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Compare predictions of MODEL with what happened."""
+    with service(url) as client:
+        found = tuple(islice(client.outcomes.over_time(model, version=version, bucket=bucket.value), limit))
+        if as_json:
+            print_json(found)
+            return
+        rows = (
+            (
+                time_text(one.start),
+                str(one.version),
+                f"{one.outcomes:,}",
+                number(one.log_score),
+                number(one.expected_log_score),
+                ", ".join(f"{level.percent} %: {level.coverage:.1%}" for level in one.coverage),
+                "" if one.accuracy is None else f"{one.accuracy:.1%}",
+            )
+            for one in found
+        )
+        headings = ("from", "version", "outcomes", "log score", "expected", "coverage", "accuracy")
+        print_table(headings, rows, if_none="No outcomes.")
+
+
+def alarms(
+    model: ModelName,
+    *,
+    limit: Annotated[int, typer.Option(help="The largest number of alarms.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List the alarms of MODEL, newest first."""
+    with service(url) as client:
+        found = tuple(islice(client.outcomes.alarms(model), limit))
+        if as_json:
+            print_json(found)
+            return
+        rows = (
+            (
+                time_text(one.raised_at),
+                str(one.version),
+                one.statistic.replace("_", " "),
+                one.direction,
+                "" if one.cleared_at is None else time_text(one.cleared_at),
+            )
+            for one in found
+        )
+        print_table(("raised", "version", "statistic", "is", "cleared"), rows, if_none="No alarms.")
+
+
+def _kind(version: SupervisedVersion) -> ColumnKind:
+    """Return the kind of a version's target."""
+    classes = version.classes
+    if not classes:
+        return "number"
+    return "boolean" if isinstance(classes[0], bool) else "category" if isinstance(classes[0], str) else "number"
+
+
+def _cell(row: Row, column: str) -> str:
+    """Return the text of a row in a column; raises typer.Exit(1) where there is none."""
+    if (found := row.get(column)) is None:
+        refuse(f"A row has no value in the column {column!r}.")
+    return str(found)
+
+
+def _label(row: Row, column: str) -> Label:
+    if (found := row.get(column)) is None:
+        refuse(f"A row has no value in the column {column!r}.")
+    return found
+
+
+def _sum(one: OutcomesReceived, other: OutcomesReceived) -> OutcomesReceived:
+    return OutcomesReceived(
+        one.recorded + other.recorded,
+        one.repeated + other.repeated,
+        one.conflicting + other.conflicting,
+        one.unknown + other.unknown,
+        (*one.unknown_ids, *other.unknown_ids),
+    )
