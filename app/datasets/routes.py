@@ -7,8 +7,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.datasets.ingest import Ingest
 from app.datasets.records import Received
-from app.datasets.schemas import RowOut, dataset_record
-from app.datasets.service import Datasets
+from app.datasets.schemas import dataset_record
+from app.datasets.service import Datasets, Row
 from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.formats import TABLE_FORMATS, listed
 from app.formats.options import Decimal, ReadOptions, Thousands
@@ -167,7 +167,7 @@ def rows(
     limit: Limit = 100,
     after: AfterRow = None,
     sample: Sample = None,
-) -> Page[RowOut]:
+) -> Page[records.DatasetRow]:
     """List rows in the table's order, with their numbers from 0; fewer than `limit` where rows are wide.
 
     With `sample` they are spread evenly over the table, and all in one response.
@@ -177,11 +177,15 @@ def rows(
         if after is not None:
             detail = "Expected `sample` or `after`, got both: a sample has no pages."
             raise InvalidRequestError(detail, [Fault(detail, parameter="after")])
-        return Page.of([RowOut.of(row) for row in services[Datasets].sample(owner, required, size=sample)], None)
+        return Page.of([_row(row) for row in services[Datasets].sample(owner, required, size=sample)], None)
     end = services[Datasets].get(owner, required).rows
     found = services[Datasets].rows(owner, required, limit=limit, first=first)
     following = str(found[-1].number) if found and found[-1].number + 1 < end else None
-    return Page.of([RowOut.of(row) for row in found], following)
+    return Page.of([_row(row) for row in found], following)
+
+
+def _row(row: Row) -> records.DatasetRow:
+    return records.DatasetRow(row.number, row.cells)
 
 
 @router.delete("/{dataset_id}", status_code=204, summary="Delete a dataset", responses=problems(404, 406, 409))

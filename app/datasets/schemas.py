@@ -1,12 +1,10 @@
 """The API's schemas of datasets."""
 
-from collections.abc import Mapping
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from pydantic import BaseModel, TypeAdapter
 
 from app.datasets import records as domain
-from app.datasets.service import Row
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
 from relevance_bayes.tables.quantiles import LEVELS
@@ -107,15 +105,3 @@ def dataset_record(dataset: domain.Dataset) -> Dataset:
         columns=tuple(column_record(column, dataset.rows) for column in dataset.columns),
         image=None if dataset.image is None else Image(height=dataset.image.height, width=dataset.image.width),
     )
-
-
-class RowOut(BaseModel):
-    """A row with its number, from 0."""
-
-    row: int
-    cells: Mapping[str, Cell]
-
-    @classmethod
-    def of(cls, row: Row) -> Self:
-        """Return the API's form of a row."""
-        return cls(row=row.number, cells=row.cells)

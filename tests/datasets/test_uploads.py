@@ -679,7 +679,7 @@ def test_a_repeated_upload_is_the_dataset_that_was_there_in_any_format(service: 
     assert sent(rows, LINES, "name=twice&reuse=perhaps").status_code == 422
 
 
-def test_a_repeated_upload_with_a_key_is_answered_once(service: Service) -> None:
+def test_a_repeated_upload_with_a_key_has_one_response(service: Service) -> None:
     def sent(key: str) -> httpx2.Response:
         headers = {**CSV, "Idempotency-Key": key}
         return service.client.post(f"{DATASETS}?name=keyed&reuse=true", content=b"x\n1\n2\n", headers=headers)

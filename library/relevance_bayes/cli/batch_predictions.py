@@ -30,11 +30,12 @@ from relevance_bayes.cli.options import (
     file_argument,
     refuse_unless_one,
 )
+from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
 from relevance_bayes.client import Problem, Relevance
-from relevance_bayes.client.responses import SupervisedVersion, VersionBase
+from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
 from relevance_bayes.types.values import Label
 
@@ -138,8 +139,7 @@ def predict_dataset(
 
 def _classes(client: Relevance, model: str) -> tuple[Label, ...]:
     """Return the classes of a version; none where it predicts a number."""
-    version = client.version(model, of=VersionBase)
-    return version.classes if isinstance(version, SupervisedVersion) else ()
+    return columns_of(client.version(model, of=VersionBase), PredictOptions(0.95)).classes
 
 
 def _format(output: Path, coded: str | None) -> FileFormat:

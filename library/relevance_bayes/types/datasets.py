@@ -127,6 +127,8 @@ class Image:
 class DatasetRow:
     """A row of a dataset with its number, from 0."""
 
+    __pydantic_config__ = wire()
+
     row: int
     cells: dict[str, Cell]
 
