@@ -92,6 +92,7 @@ WITHOUT: Mapping[str, str] = {
     "GET /v1/session": "sessions are for pages in browsers",
     "POST /v1/session": "sessions are for pages in browsers",
     "DELETE /v1/session": "sessions are for pages in browsers",
+    "GET /v1/datasets/{dataset_id}/image": "the image is the file that was uploaded",
     "GET /v1/jobs/events": "the stream is for pages; `jobs --follow` follows one job",
     "GET /v1/limits": "`limits show` has those of any owner",
     f"GET {VERSION}/expansion": "a sum of Gaussians is for programs",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from relevance_bayes.client import DEFAULT_URL, Client, connect
+from relevance_bayes.client.models import Models
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,16 @@ def listed() -> dict[str, set[str]]:
 
 
 def calls_of(owner: object) -> set[str]:
-    """All public methods as the page writes them: a parameter with a default has `=` behind it."""
+    """All public methods as the page writes them: a parameter with a default has `=` behind it.
+
+    Models are called, and have methods by their names.
+    """
     methods = inspect.getmembers(type(owner), inspect.isfunction)
-    return {f"{name}({', '.join(_parameters(method))})" for name, method in methods if not name.startswith("_")}
+    found = {f"{name}({', '.join(_parameters(method))})" for name, method in methods if not name.startswith("_")}
+    if isinstance(owner, Models):
+        found.add(f"({', '.join(_parameters(Models.__call__))})")
+        found |= {f"[name].{call}" for call in calls_of(owner["name"])}
+    return found
 
 
 def _parameters(method: object) -> list[str]:
