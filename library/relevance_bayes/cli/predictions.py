@@ -1,14 +1,11 @@
 """`relevance predict`: predictions for the rows of a file, written beside the rows."""
 
-import csv
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, Protocol, TextIO
+from typing import Annotated, Protocol
 
 import typer
 
@@ -28,27 +25,23 @@ from relevance_bayes.cli.options import (
     writable_format,
 )
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
-from relevance_bayes.cli.rendering import cell_text, print_json, print_table, write_json
+from relevance_bayes.cli.prediction_output import opened, show_predictions, write_predictions
+from relevance_bayes.cli.rendering import print_json, write_json
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
 from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, Sheet, Thousands
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
-from relevance_bayes.tables.formulas import escaped
-from relevance_bayes.types.errors import InvalidDataError, RelevanceError
+from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
 from relevance_bayes.types.predictions import UnknownCategory
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.types.values import ColumnKind
 
 BATCH = 10_000
 """The number of rows in one request."""
 
-
 VALUES_NAMED = 5
 """The unknown categories that a note names."""
-
-ROWS_SHOWN = 20
-"""The number of rows of a table on a terminal."""
 
 
 class BatchReader(Protocol):
@@ -158,10 +151,10 @@ def _predict(
             document = Predictions(learned.model, learned.version, tuple(response for _, response in answered))
             print_json(document) if output in {None, STREAM} else write_json(output, document)
         elif output is not None or not sys.stdout.isatty():
-            with _opened(output) as stream:
-                _write_csv(stream, learned, answered, required)
+            with opened(output) as stream:
+                write_predictions(stream, learned, answered, required)
         else:
-            _show(learned, answered, required)
+            show_predictions(learned, answered, required)
     except RelevanceError as unreadable:
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
         refuse(f"{file}: {unreadable.detail}{faults}")
@@ -279,48 +272,3 @@ def _from_row(first: int, problem: Problem) -> ClientError:
     """Return the error with a note of the first row of its batch, from which its rows are counted."""
     note = f" (rows are counted from row {first:,} of the file)" if first else ""
     return ClientError(replace(problem, detail=problem.detail + note))
-
-
-def _write_csv(
-    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], required: PredictOptions
-) -> None:
-    columns = columns_of(version, required)
-    writer, escapes = csv.writer(stream, lineterminator="\n"), required.csv_escape_formulas
-    for position, (row, response) in enumerate(answered):
-        if position == 0:
-            if taken := [name for name in columns.headings if name in row]:
-                raise InvalidDataError(f"Predictions have a column {taken[0]!r} too: rename that of the file.")
-            writer.writerow([_csv_cell(name, escapes) for name in (*row, *columns.headings)])
-        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *columns.cells(response))])
-
-
-def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
-    if isinstance(cell, str) and escapes_formulas:
-        return escaped(cell)
-    return str(cell).lower() if isinstance(cell, bool) else cell
-
-
-def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], required: PredictOptions) -> None:
-    shown = list(islice(answered, ROWS_SHOWN))
-    names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
-    columns = columns_of(version, required)
-    cells = ((*(row[name] for name in names), *columns.cells(response)) for row, response in shown)
-    titles = (*names, *columns.headings)
-    print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
-    if more := sum(1 for _ in answered):
-        warn(f"... and {more:,} more rows: --output FILE writes all of them.")
-
-
-@contextmanager
-def _opened(output: Path | None) -> Iterator[TextIO]:
-    """Return standard output, or a file that exists only once it is complete."""
-    if output is None or output == STREAM:
-        yield sys.stdout
-        return
-    part = output.with_name(f"{output.name}.part")
-    try:
-        with part.open("w", newline="") as stream:
-            yield stream
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)

@@ -10,7 +10,8 @@ from relevance_bayes.cli.console import has_terminal, warn
 from relevance_bayes.cli.options import AsJson, file_argument
 from relevance_bayes.cli.reports import write_report
 from relevance_bayes.cli.streams import STREAM
-from relevance_bayes.cli.training import Effort, TrainOptions, run_training, training_document
+from relevance_bayes.cli.training import run_training
+from relevance_bayes.cli.training_request import Effort, TrainOptions, training_document
 from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset

@@ -5,23 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, Unpack, overload
 
-from relevance_bayes.client.aliases import Aliases
-from relevance_bayes.client.batch_predictions import BatchPredictions
-from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, Calls, M, call, listing, performed
+from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, M, call, listing, performed
+from relevance_bayes.client.collections import Collections
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.exports import ExportFormat, exported_name
-from relevance_bayes.client.files import Files
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import of_kind
-from relevance_bayes.client.jobs import Jobs
 from relevance_bayes.client.json import JsonInput, exclude_none, listed_priors
-from relevance_bayes.client.members import Members
-from relevance_bayes.client.models import Models, document_of, model_of
-from relevance_bayes.client.outcomes import Outcomes
+from relevance_bayes.client.models import document_of, model_of
 from relevance_bayes.client.paths import part, reference, version_path
-from relevance_bayes.client.promotions import Promotions
-from relevance_bayes.client.registry import ANY_VERSION, Registry, tag_query
+from relevance_bayes.client.registry import ANY_VERSION, tag_query
 from relevance_bayes.client.responses import (
     ApproximationJob,
     Dataset,
@@ -32,10 +25,8 @@ from relevance_bayes.client.responses import (
     Version,
     VersionBase,
 )
-from relevance_bayes.client.tables import Tables
-from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
+from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, UploadedDataset, uploaded, uploaded_once
-from relevance_bayes.client.webhooks import Webhooks
 from relevance_bayes.types.datasets import DatasetRow
 from relevance_bayes.types.formats import uncompressed
 from relevance_bayes.types.functions import Expansion, RelevanceVector
@@ -53,73 +44,8 @@ _IMPORTED: Converter[ImportedVersion] = Converter(ImportedVersion)
 
 
 @dataclass(frozen=True)
-class ServiceCalls(Calls[M]):
+class ServiceCalls(Collections[M]):
     """The calls of both clients; every method raises ClientError when the service refuses or does not respond."""
-
-    @property
-    def aliases(self) -> Aliases[M]:
-        """Aliases of versions."""
-        return Aliases(self.http)
-
-    @property
-    def batch_predictions(self) -> BatchPredictions[M]:
-        """Batch predictions."""
-        return BatchPredictions(self.http)
-
-    @property
-    def evaluations(self) -> Evaluations[M]:
-        """Evaluations of versions."""
-        return Evaluations(self.http)
-
-    @property
-    def files(self) -> Files[M]:
-        """Predictions for files."""
-        return Files(self.http)
-
-    @property
-    def jobs(self) -> Jobs[M]:
-        """Jobs of all kinds."""
-        return Jobs(self.http)
-
-    @property
-    def members(self) -> Members[M]:
-        """Members of the project."""
-        return Members(self.http)
-
-    @property
-    def models(self) -> Models[M]:
-        """Models: `models()` lists them, `models["name"]` is one."""
-        return Models(self.http)
-
-    @property
-    def outcomes(self) -> Outcomes[M]:
-        """Outcomes of predictions, and alarms."""
-        return Outcomes(self.http)
-
-    @property
-    def promotions(self) -> Promotions[M]:
-        """Promotions of versions."""
-        return Promotions(self.http)
-
-    @property
-    def registry(self) -> Registry[M]:
-        """Models and versions: descriptions, tags, lineage, comparison."""
-        return Registry(self.http)
-
-    @property
-    def tables(self) -> Tables[M]:
-        """Tables and arrays of other libraries."""
-        return Tables(self.http)
-
-    @property
-    def trainings(self) -> Trainings[M]:
-        """The jobs that train versions."""
-        return Trainings(self.http)
-
-    @property
-    def webhooks(self) -> Webhooks[M]:
-        """Webhooks for the ends of jobs and for alarms."""
-        return Webhooks(self.http)
 
     @listing
     def projects(self) -> AsyncGenerator[Project, None]:
