@@ -78,7 +78,8 @@ def test_coverage_and_pit_are_those_of_the_diagnostics(filled_visit: Visit) -> N
     coverage = plot(filled_visit, "Coverage of the intervals")
     levels = found["reliability"]["coverage"]
     assert [(row[0], row[1]) for row in table(coverage)] == [
-        (f"{level['level']:.0%}".replace("%", " %"), f"{level['share']:.0%}".replace("%", " %")) for level in levels
+        (f"{level['level']:.0%}".replace("%", "\u00a0%"), f"{level['share']:.0%}".replace("%", "\u00a0%"))
+        for level in levels
     ]
     assert coverage.locator("circle.dot").count() == len(levels) == 5
     expect(coverage.locator(".note")).to_contain_text(f"of {found['reliability']['rows']} rows are within their 95 %")
@@ -107,7 +108,7 @@ def test_intervals_that_do_not_hold_are_named(visit: Visit) -> None:
     visit.open()
     levels = "[{level: .5, share: .3, standard_error: .02}, {level: .95, share: .94, standard_error: .01}]"
     text = str(in_module(visit, "coverage", f"m.coverageText({levels}, 500)"))
-    assert text.endswith("Beyond two standard errors: those of 50 % hold for 30 %; they are too narrow.")
+    assert text.endswith("Beyond two standard errors: those of 50\u00a0% hold for 30\u00a0%; they are too narrow.")
 
 
 def test_two_classes_have_one_calibration_and_more_have_one_each(
