@@ -22,6 +22,7 @@ def image_bytes(pixels: Array, media_type: ImageMediaType, *, peak: float) -> by
     from PIL import Image  # here, because most processes never draw one
 
     black, white = (0.0, 1.0) if peak == 1.0 else (float(pixels.min()), float(pixels.max()))
-    shades = np.clip((pixels - black) / ((white - black) or 1.0), 0.0, 1.0) * 255.0
+    halves = 0.5 * pixels - 0.5 * black  # a difference of the greatest numbers is no float64
+    shades = np.clip(halves / ((0.5 * white - 0.5 * black) or 1.0), 0.0, 1.0) * 255.0
     Image.fromarray(shades.round().astype(np.uint8)).save(sink, "PNG")
     return sink.getvalue()

@@ -8,11 +8,13 @@ from playwright.sync_api import Page, sync_playwright
 
 from app.administration import migrate
 from app.settings import Settings
+from relevance_bayes.client.responses import ImageJob, Json
 from tests.browser.data import Filled, filled
 from tests.browser.visits import Theme, visiting
 from tests.end_to_end.deployment import deployed
 from tests.packaging.wheels import ROOT
 
+SPOT = ROOT / "examples" / "tour" / "spot.png"
 FOLDER = ROOT / "docs" / "pictures" / "page"
 THEMES: tuple[Theme, ...] = ("light", "dark")
 VIEWS = (
@@ -26,6 +28,7 @@ SECTIONS = {
     "steps": ("version", "Steps of the fit"),
     "boundary": ("classes", "Both inputs together"),
     "calibration": ("classes", "Reliability"),
+    "reconstruction": ("image", "Reconstruction"),
 }
 """Figures of versions: the view, and the heading of their section."""
 
@@ -42,11 +45,16 @@ def main() -> None:
         with deployed(url, Path(directory)) as deployment:
             api = deployment.api()
             deployment.start("worker")
-            photograph(filled(api.calls, str(api.http.base_url).rstrip("/"), with_markup=False))
+            service = filled(api.calls, str(api.http.base_url).rstrip("/"), with_markup=False)
+            spot: dict[str, Json] = {"dataset_id": api.calls.upload(SPOT).id, "task": "image", "psnr": 36}
+            job = api.calls.trainings.submit(spot, of=ImageJob)
+            assert api.calls.trainings.wait(job.id, of=ImageJob).state == "succeeded"
+            photograph(service)
 
 
 def photograph(service: Filled) -> None:
     """Write the pictures."""
+    views = {**service.views, "image": "models/spot/versions/1"}
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
@@ -56,7 +64,7 @@ def photograph(service: Filled) -> None:
                     visit.open(service.views[view])
                     take(visit.page, f"{view}-{theme}")
                 for name, (view, heading) in SECTIONS.items():
-                    visit.open(service.views[view])
+                    visit.open(views[view])
                     take_section(visit.page, heading, f"{name}-{theme}")
         with visiting(browser, service.url, width=PHONE) as visit:
             for view in ("home", "version", "compare"):
@@ -75,7 +83,7 @@ def take_section(page: Page, heading: str, name: str) -> None:
     """Write a picture of the section with a heading."""
     section = page.locator("main section", has=page.get_by_role("heading", name=heading, exact=True))
     section.scroll_into_view_if_needed()
-    section.locator("figure svg").first.wait_for()
+    section.locator("figure :is(svg, img)").first.wait_for()
     section.locator(".loading").first.wait_for(state="detached")
     page.wait_for_timeout(500)
     check(section.screenshot(path=FOLDER / f"{name}.png", animations="disabled"), name)

@@ -127,15 +127,19 @@ def test_a_dataset_is_predicted_into_another_format_and_what_does_not_fit_is_ref
     page.get_by_text("Options: the format").click()
     page.get_by_label("Format").select_option("parquet")
     page.get_by_role("button", name="Predict", exact=True).click()
-    expect(page.get_by_text("CSV files are shown here")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("can't read Parquet: download the file")).to_be_visible(timeout=60_000)
     job = page.url.rpartition("/")[2]
     with page.expect_download() as downloading:
-        page.get_by_role("link", name=re.compile("Download .* of parquet")).click()
+        page.get_by_role("link", name=re.compile("Download .* of Parquet")).click()
     content = downloading.value.path().read_bytes()
     made = api.calls.batch_predictions.get(job)
     assert made.result is not None
     assert (content[:4], len(content)) == (b"PAR1", made.result.size)
 
+    page.get_by_role("link", name="predict the dataset again as CSV").click()
+    expect(page.get_by_label("Dataset", exact=True)).to_have_value(versions)
+    expect(page.get_by_label("Version", exact=True)).to_have_value("2")
+    visit.open(f"jobs/prediction/{job}")
     page.get_by_role("button", name="Delete the batch prediction").click()
     expect(page.locator("h1")).to_have_text("Predict a dataset")
     assert job not in [one.id for one in api.calls.batch_predictions.all()]

@@ -78,7 +78,8 @@ def test_coverage_and_pit_are_those_of_the_diagnostics(filled_visit: Visit) -> N
     coverage = plot(filled_visit, "Coverage of the intervals")
     levels = found["reliability"]["coverage"]
     assert [(row[0], row[1]) for row in table(coverage)] == [
-        (f"{level['level']:.0%}".replace("%", " %"), f"{level['share']:.0%}".replace("%", " %")) for level in levels
+        (f"{level['level']:.0%}".replace("%", "\u00a0%"), f"{level['share']:.0%}".replace("%", "\u00a0%"))
+        for level in levels
     ]
     assert coverage.locator("circle.dot").count() == len(levels) == 5
     expect(coverage.locator(".note")).to_contain_text(f"of {found['reliability']['rows']} rows are within their 95 %")
@@ -107,7 +108,7 @@ def test_intervals_that_do_not_hold_are_named(visit: Visit) -> None:
     visit.open()
     levels = "[{level: .5, share: .3, standard_error: .02}, {level: .95, share: .94, standard_error: .01}]"
     text = str(in_module(visit, "coverage", f"m.coverageText({levels}, 500)"))
-    assert text.endswith("Beyond two standard errors: those of 50 % hold for 30 %; they are too narrow.")
+    assert text.endswith("Beyond two standard errors: those of 50\u00a0% hold for 30\u00a0%; they are too narrow.")
 
 
 def test_two_classes_have_one_calibration_and_more_have_one_each(
@@ -273,17 +274,49 @@ def test_the_labels_of_an_axis_differ(filled_visit: Visit) -> None:
     filled_visit.open("models/kiosk/versions/1")
     page = filled_visit.page
     expect(page.get_by_role("heading", name="Steps of the fit")).to_be_visible()
-    module = page.evaluate(
-        "performance.getEntriesByType('resource').find(({ name }) => name.includes('parts/axes.js')).name"
-    )
-    names = page.evaluate(
-        """async (module) => {
-            const { labelled } = await import(module);
-            return labelled([-330.02, -330.01, -330], (at) => at.toFixed(0)).map(({ name }) => name);
-        }""",
-        module,
-    )
-    assert names == ["−330.02", "−330.01", "−330"]
+    names = "labelled(%s, %s).map(({ name }) => name)"
+    assert in_module(
+        filled_visit, "../parts/axes", f"m.{names % ('[-330.02, -330.01, -330]', '(at) => at.toFixed(0)')}"
+    ) == [
+        "−330.02",
+        "−330.01",
+        "−330.00",
+    ]
+    whole = "(at) => (Number.isInteger(at) ? String(at) : '')"
+    assert in_module(filled_visit, "../parts/axes", f"m.{names % ('[1, 1.5, 2]', whole)}") == ["1", "", "2"]
+    assert in_module(filled_visit, "../parts/axes", f"m.{names % ('[0, 0.5, 1]', 'String')}") == ["0.0", "0.5", "1.0"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("[22.57481, 97.16523, 8.12971]", ["22.57", "97.17", "8.13"]),
+        ("[0.038178, 0.002381]", ["0.03818", "0.00238"]),
+        ("[60.4, 88, 7]", ["60.4", "88.0", "7.0"]),
+        ("[1200, 3, null]", ["1,200", "3", ""]),
+        ("['2024-06-03T00:00:00Z', '2024-06-03T12:00:00Z']", ["2024-06-03", "2024-06-03T12:00:00Z"]),
+    ],
+    ids=["of one size", "small", "as they are", "integers", "days"],
+)
+def test_columns_of_numbers_have_enough_decimals_and_days_no_time(
+    look: Visit, values: str, expected: list[str]
+) -> None:
+    look.open()
+    assert in_module(look, "../format", f"{values}.map(m.columnFormat({values}))") == expected
+
+
+def test_the_widths_of_an_input_are_those_of_its_columns(look: Visit) -> None:
+    look.open()
+    inputs = "[{ name: 'size' }, { name: 'a' }, { name: 'a=b' }, { name: 'x=1' }]"
+    widths = """[{ input: 'size', width: 8 }, { input: 'size missing', width: 2 }, { input: 'a=b=c', width: 5 },
+        { input: 'a=d', width: 9 }, { input: 'x=1', width: 7 }, { input: null, width: 1 }]"""
+    version = f"{{ inputs: {inputs}, hyperparameters: {{ widths: {widths} }} }}"
+    assert in_module(look, "../parts/encoded-columns", f"m.shortestWidths({version})") == [
+        {"input": "size", "width": 2},
+        {"input": "a=b", "width": 5},
+        {"input": "x=1", "width": 7},
+        {"input": "a", "width": 9},
+    ]
 
 
 def test_the_steps_of_the_fit_are_replayed(service: Trained, look: Visit) -> None:

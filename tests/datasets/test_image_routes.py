@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
@@ -48,6 +49,16 @@ def test_an_array_is_drawn_over_its_own_range_and_returned_exactly(client: TestC
     np.testing.assert_array_equal(
         np.load(io.BytesIO(client.get(path, headers={"Accept": "application/x-npy"}).content)), pixels
     )
+
+
+@pytest.mark.parametrize(
+    ("pixels", "expected"),
+    [([[-1.7e308, 0.0, 1.7e308]], [[0, 128, 255]]), ([[5.0, 5.0]], [[0, 0]])],
+    ids=["the greatest", "constant"],
+)
+def test_any_intensities_can_be_drawn(client: TestClient, pixels: list[list[float]], expected: list[list[int]]) -> None:
+    path = uploaded(client, np.array(pixels), as_png=False)
+    assert shades(client.get(path).content) == expected
 
 
 def test_an_image_has_an_entity_tag_for_each_media_type(client: TestClient) -> None:

@@ -35,6 +35,8 @@ def test_an_image_goes_in_as_png_and_comes_out_by_few_functions(api: Api, tmp_pa
     assert version.path[-1].error == pytest.approx(version.error)
     made = decode(api.calls, "blobs")
     original = np.round(255.0 * blobs()) / 255.0
+    stored = np.load(io.BytesIO(api.calls.dataset_image(version.dataset.id)), allow_pickle=False)
+    np.testing.assert_array_equal(stored, original)
     assert np.sqrt(np.mean((made - original) ** 2)) == pytest.approx(version.error, rel=1e-6)
     with Image.open(io.BytesIO(api.calls.image("blobs", 1, media_type="image/png"))) as shown:
         np.testing.assert_allclose(np.asarray(shown, np.float64) / 255.0, np.clip(made, 0.0, 1.0), atol=0.51 / 255.0)

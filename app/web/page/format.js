@@ -26,13 +26,16 @@ export function number(value, format = plain) {
 export const tick = (value) => (Math.abs(value) >= 1e5 && Math.abs(value) < 1e15 ? number(value, compact) : number(value));
 
 /**
- * A function that formats the numbers of one column, all with the same number of decimals.
+ * A function that formats the numbers of one column, all with the same number of decimals: at most as many as give the
+ * median four significant digits.
  * @param {unknown[]} values
  */
 export function columnFormat(values) {
   const decimals = (/** @type {number} */ value) => (String(Number(value.toPrecision(DIGITS + 1))).split(".")[1] ?? "").length;
   const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value)).map(Number);
-  const digits = Math.min(6, Math.max(0, ...numbers.map(decimals)));
+  const sizes = numbers.map(Math.abs).filter((size) => size > 0).sort((one, other) => one - other);
+  const enough = sizes.length ? Math.max(0, DIGITS - 1 - Math.floor(Math.log10(sizes[sizes.length >> 1]))) : 0;
+  const digits = Math.min(6, enough, Math.max(0, ...numbers.map(decimals)));
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const isOrdinary = numbers.every((value) => value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e9));
   return (/** @type {unknown} */ value) => (typeof value === "number" && isOrdinary ? format.format(value).replace("-", "−") : cell(value));
@@ -47,21 +50,28 @@ export const counted = (value, noun, nouns = `${noun}s`) => `${count(value)} ${v
 /** A standard error: two significant digits. @param {number | null | undefined} value */
 export const deviation = (value) => number(value, rough);
 
+/** The sign, which no line break separates from its number. */
+const PERCENT = "\u00a0%";
+
 /** A share as a percentage. @param {number | null | undefined} value */
 export function percent(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const digits = value > 0.995 && value < 1 ? 2 : value > 0.1 || value === 0 ? 0 : 1;
-  return `${(100 * value).toFixed(digits)} %`;
+  return `${(100 * value).toFixed(digits)}${PERCENT}`;
 }
 
 /** A share at an axis. @param {number} value */
-export const share = (value) => `${Number((100 * value).toFixed(1))} %`;
+export const share = (value) => `${Number((100 * value).toFixed(1))}${PERCENT}`;
 
 /** A cell of a table. @param {unknown} value */
 export function cell(value) {
   if (value === null || value === undefined) return "";
-  return typeof value === "number" ? number(value) : String(value);
+  if (typeof value === "number") return number(value);
+  return String(value).replace(MIDNIGHT, "$1");
 }
+
+/** A day without a time, as a service returns it. */
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)T00:00:00(?:\.000)?Z$/;
 
 /** A duration. @param {number} seconds */
 export function duration(seconds) {
@@ -86,6 +96,12 @@ export function age(at, now) {
   if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
   return moment(at);
 }
+
+/** Names of the API whose words have capitals. @type {[RegExp, string][]} */
+const CAPITALS = [[/\bgaussian\b/g, "Gaussian"], [/\bstudent t\b/g, "Student-t"], [/\blaplace\b/g, "Laplace"]];
+
+/** A name of the API as words, such as of a prior. @param {string} name */
+export const words = (name) => CAPITALS.reduce((text, [word, capital]) => text.replace(word, capital), name.replaceAll("_", " "));
 
 /** A size in bytes. @param {number} bytes */
 export function size(bytes) {

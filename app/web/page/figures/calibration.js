@@ -46,7 +46,7 @@ export function Sharpness({ curve }) {
   const { x, y } = frame;
   const sure = curve.bins.filter((bin) => bin.upper <= 0.1 + 1e-9 || bin.lower >= 0.9 - 1e-9).reduce((sum, bin) => sum + bin.rows, 0);
   const table = { head: ["Predicted", "Rows"], rows: curve.bins.map((bin) => [`${percent(bin.lower)} to ${percent(bin.upper)}`, count(bin.rows)]) };
-  const text = `For ${percent(sure / rows)} of the rows the probability of ${curve.label} is below 10 % or above 90 %.`;
+  const text = `For ${percent(sure / rows)} of the rows the probability of ${curve.label} is below 10\u00a0% or above 90\u00a0%.`;
   return html`<${Plot} title="Predicted probabilities" name="sharpness" text=${text} table=${table} frame=${frame}
     labels=${{ x: `Predicted probability of ${curve.label}`, y: "Rows" }} format=${{ x: share, y: share }}>
     ${curve.bins.map((bin) => html`<rect class="bar" x=${x(bin.lower) + 1} width=${x(bin.upper) - x(bin.lower) - 2} y=${y(bin.rows / rows)} height=${y(0) - y(bin.rows / rows)} />`)}

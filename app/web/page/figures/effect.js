@@ -4,7 +4,7 @@ import { number, percent, share } from "../format.js";
 import { html } from "../html.js";
 import { area, extent, path } from "../parts/scales.js";
 import { frameOf, Plot, SIZES } from "./plot.js";
-import { day } from "./residuals.js";
+import { days } from "./residuals.js";
 
 const MAX_CLASSES = 5;
 const MAX_NAMES = 8;
@@ -78,13 +78,13 @@ export function EffectPlot({ effect, histogram, domain, target }) {
   const { x, y } = frame;
   const isClasses = profile.points[0].probabilities.length > 0;
   const format = isClasses ? percent : number;
-  const names = hasNames ? input.values.map((/** @type {unknown} */ value, /** @type {number} */ at) => ({ at, name: shortened(String(value), xs.length, at) })) : undefined;
+  const names = hasNames ? input.values.map((/** @type {unknown} */ value, /** @type {number} */ at) => ({ at, name: shortened(String(value), xs.length, at) }))
+    : input.kind === "timestamp" ? days(frame.domains.x) : undefined;
   const bands = hasBand(profile) ? profile.points.map((/** @type {any} */ point) => point.band) : null;
   const points = (/** @type {number[]} */ values) => /** @type {[number, number][]} */ (values.map((value, at) => [x(xs[at]), y(value)]));
   const singles = hasNames ? [] : (profile.points[0].individual ?? []).map((/** @type {number} */ _, /** @type {number} */ row) => profile.points.map((/** @type {any} */ point) => point.individual[row]));
   return html`<${Plot} title=${input.name} name="effect" text=${effectText(effect, target, format)} table=${tableOf(effect, bands, format, target)} frame=${frame}
-    labels=${{ x: input.name, y: isClasses ? (lines.length === 1 ? `Probability of ${lines[0].label}` : "Probability") : target }} names=${names}
-    wanted=${input.kind === "timestamp" ? 2 : undefined} format=${{ y: isClasses ? share : undefined, x: input.kind === "timestamp" ? day : undefined }}>
+    labels=${{ x: input.name, y: isClasses ? (lines.length === 1 ? `Probability of ${lines[0].label}` : "Probability") : target }} names=${names} format=${{ y: isClasses ? share : undefined }}>
     ${singles.map((/** @type {number[]} */ values) => html`<path class="single" d=${path(points(values))} />`)}
     ${hasNames
       ? lines.map((line, index) => html`<g class=${`line-${index}`}>
@@ -136,6 +136,6 @@ function shown(input, at) {
 function shortened(name, values, at) {
   const step = Math.ceil(values / MAX_NAMES);
   if (at % step) return "";
-  const most = Math.max(3, Math.floor(36 / Math.min(values, MAX_NAMES)));
+  const most = Math.max(3, Math.floor(30 / Math.min(values, MAX_NAMES)));
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
 }

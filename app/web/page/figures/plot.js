@@ -32,15 +32,15 @@ export function frameOf(size, x, y) {
 /**
  * @param {{ title: string, text: string, table: Table, frame: Frame, labels: { x: string, y: string }, name?: string, legend?: unknown,
  *   format?: { x?: (value: number) => string, y?: (value: number) => string }, names?: { at: number, name: string }[],
- *   wanted?: number, tools?: unknown, children?: unknown }} props
+ *   tools?: unknown, children?: unknown }} props
  */
-export function Plot({ title, text, table, frame, labels, name = "", legend, format, names, wanted, tools, children }) {
+export function Plot({ title, text, table, frame, labels, name = "", legend, format, names, tools, children }) {
   const { size } = frame;
   return html`<figure class=${`plot ${size.width < 400 ? "small" : ""} ${name}`}>
     <h3 class="name">${title}</h3>
     ${tools}
     <svg class="figure" viewBox=${`0 0 ${size.width} ${size.height}`} role="img" aria-label=${`${title}. ${text}`}>
-      <${Axes} ...${frame} ...${size} width=${size.width - size.right} labels=${labels} format=${format} names=${names} wanted=${wanted} />
+      <${Axes} ...${frame} ...${size} width=${size.width - size.right} labels=${labels} format=${format} names=${names} />
       ${children}
     </svg>
     <figcaption>${legend}<p class="note">${text}</p><${AsTable} title=${title} table=${table} /></figcaption>

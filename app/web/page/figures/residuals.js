@@ -20,14 +20,13 @@ export function Residuals({ of, isClasses, title, axis }) {
   const ends = bins.flatMap((bin) => [bin.mean - Math.max(bin.sd, 2 * bin.error), bin.mean + Math.max(bin.sd, 2 * bin.error)]);
   const frame = frameOf(SIZES.small, [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1], extent([...ends, 0], 0.05));
   const { x, y } = frame;
-  const names = of.edges ? undefined : bins.map((bin) => ({ at: (bin.from + bin.to) / 2, name: shortened(bin.name, bins.length) }));
-  const format = of.kind === "timestamp" ? { x: day } : undefined;
+  const names = of.kind === "timestamp" ? days(frame.domains.x) : of.edges ? undefined : bins.map((bin) => ({ at: (bin.from + bin.to) / 2, name: shortened(bin.name, bins.length) }));
   const table = {
     head: [axis, "Rows", "Mean residual", "Standard error", "sd"],
     rows: all.map((bin) => [bin.name, count(bin.rows), number(bin.mean), deviation(bin.error), number(bin.sd)]),
   };
   return html`<${Plot} title=${title} name="residuals" text=${residualText(all, of)} table=${table} frame=${frame}
-    labels=${{ x: axis, y: "Residual" }} names=${names} format=${format} wanted=${of.kind === "timestamp" ? 2 : undefined}>
+    labels=${{ x: axis, y: "Residual" }} names=${names}>
     ${bins.map((bin) => html`<g>
       <rect class="band" x=${x(bin.from) + 0.5} width=${Math.max(1, x(bin.to) - x(bin.from) - 1)} y=${y(bin.mean + bin.sd)} height=${y(bin.mean - bin.sd) - y(bin.mean + bin.sd)} />
       <line class=${`whisker ${isNoise(bin) ? "" : "off"}`} x1=${x((bin.from + bin.to) / 2)} x2=${x((bin.from + bin.to) / 2)} y1=${y(bin.mean - 2 * bin.error)} y2=${y(bin.mean + 2 * bin.error)} />
@@ -77,6 +76,12 @@ export function residualText(bins, of) {
 function shortened(name, bins) {
   const most = bins > 6 ? Math.max(2, Math.floor((3 * MAX_NAME) / bins)) : Math.max(4, Math.floor((5 * MAX_NAME) / bins));
   return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
+/** Two days to label an axis of points in time with, away from its ends; one of a short time. @param {[number, number]} domain */
+export function days([from, to]) {
+  const found = [0.18, 0.82].map((share) => from + share * (to - from)).map((at) => ({ at, name: day(at) }));
+  return found[0].name === found[1].name ? [{ ...found[0], at: (from + to) / 2 }] : found;
 }
 
 /** The day of a moment in seconds since 1970. @param {number} seconds */

@@ -6,7 +6,7 @@ import { extent, path, ticks } from "../parts/scales.js";
 import { contours } from "./contours.js";
 import { frameOf, Legend, Plot } from "./plot.js";
 
-const SIZE = { width: 560, height: 440, left: 60, right: 10, top: 26, bottom: 48 };
+const SIZE = { width: 680, height: 500, left: 60, right: 10, top: 26, bottom: 48 };
 const LEVELS = [0.5, 0.75, 0.9];
 /** The distance of labels from the border. */
 const MARGIN = 24;
@@ -33,9 +33,9 @@ export function SurfacePlot({ surface, rings, points }) {
     ${drawn.map(({ layer, rings, lines }) => html`<g class=${layer.name}>
       <path class="layer" fill-rule="evenodd" d=${rings.map((ring) => `${path(ring)}Z`).join("")} />
       <path class="contour" d=${lines.map(path).join("")} /></g>`)}
-    ${points.filter((point) => isWithin(frame, point.x, point.y)).map((point) => html`<circle class=${`point ${isClasses ? `line-${names.indexOf(String(point.label))}` : ""}`} cx=${frame.x(point.x)} cy=${frame.y(point.y)} r="2.5" />`)}
+    ${points.filter((point) => isWithin(frame, point.x, point.y)).map((point) => html`<circle class=${`point ${isClasses ? `line-${names.indexOf(String(point.label))}` : ""}`} cx=${frame.x(point.x)} cy=${frame.y(point.y)} r="3" />`)}
     ${drawn.map(({ layer, lines }, index) => layer.label && labelOf(lines, layer.label, frame, (index + 1) / (drawn.length + 1)))}
-    ${rings.filter(([x, y]) => isWithin(frame, x, y)).map(([x, y]) => html`<circle class="ring" cx=${frame.x(x)} cy=${frame.y(y)} r="6" />`)}
+    ${rings.filter(([x, y]) => isWithin(frame, x, y)).map(([x, y]) => html`<circle class="ring" cx=${frame.x(x)} cy=${frame.y(y)} r="7" />`)}
   <//>`;
 }
 
@@ -101,7 +101,7 @@ function legendOf({ fields, isClasses }, hasRings, hasPoints) {
   /** @type {[string, string][]} */
   const signs = [];
   if (isClasses) fields.forEach((field, index) => signs.push([`area line-${index}`, `${field.name} is ${fields.length === 2 ? "more" : "the most"} probable`]));
-  if (isClasses && fields.length === 2) signs.push(["contour", "75 and 90 % probable"]);
+  if (isClasses && fields.length === 2) signs.push(["contour", "75 and 90\u00a0% probable"]);
   if (hasPoints) signs.push(["point", isClasses ? "row, by its class" : "row of the data"]);
   if (hasRings) signs.push(["ring", "row that carries a function"]);
   return signs;

@@ -6,7 +6,8 @@ import { html } from "../html.js";
 import { useResource } from "../state.js";
 import { NumberInput } from "./number-input.js";
 
-const FORMATS = { csv: "CSV", parquet: "Parquet", arrow: "Arrow", feather: "Feather" };
+/** @type {Record<string, string>} */
+export const FORMATS = { csv: "CSV", parquet: "Parquet", arrow: "Arrow", feather: "Feather" };
 const COLUMNS = 200;
 
 /** @param {{ dataset: string, options: Record<string, any>, onChange: (options: Record<string, any>) => void }} props */
@@ -31,7 +32,8 @@ function Options({ dataset, options, onChange }) {
     set("keep", kept.length ? kept : undefined);
   };
   return html`<div class="option"><div class="field"><label for="format">Format</label>
-      <select id="format" value=${options.format ?? "csv"} onChange=${chosen("format", "csv")}>${Object.entries(FORMATS).map(([value, title]) => html`<option value=${value}>${title}</option>`)}</select></div></div>
+      <select id="format" aria-describedby="format-help" value=${options.format ?? "csv"} onChange=${chosen("format", "csv")}>${Object.entries(FORMATS).map(([value, title]) => html`<option value=${value}>${title}</option>`)}</select></div>
+      <p class="note" id="format-help">The page shows the first rows of CSV files, and of no other format.</p></div>
     <div class="option"><div class="field"><label for="interval">Interval</label>
       <${NumberInput} id="interval" help="interval-help" placeholder="default: 0.95" value=${options.interval} onChange=${(/** @type {number | undefined} */ value) => set("interval", value)} /></div>
       <p class="note" id="interval-help">The probability between the columns lower and upper.</p></div>

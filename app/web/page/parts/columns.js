@@ -1,7 +1,7 @@
 /** Columns of a dataset: kind, missing values, range or categories. */
 
 import { useState } from "../vendor/hooks.js";
-import { count, number, percent } from "../format.js";
+import { cell, count, number, percent } from "../format.js";
 import { html } from "../html.js";
 
 const SHOWN = 100;
@@ -45,6 +45,6 @@ export function values(column) {
   }
   if (column.kind === "boolean") return column.mean === null ? "" : `${percent(column.mean)} true`;
   if (column.min === null) return "";
-  if (column.kind === "timestamp") return `${column.min} to ${column.max}`;
+  if (column.kind === "timestamp") return `${cell(column.min)} to ${cell(column.max)}`;
   return `${number(column.min)} to ${number(column.max)}, mean ${number(column.mean)}`;
 }

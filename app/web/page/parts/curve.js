@@ -79,15 +79,15 @@ export const linesOf = (predictions) => (predictions[0]?.probabilities ? ofClass
 /** @param {any[]} predictions @returns {Lines} */
 function ofNumbers(predictions) {
   const means = predictions.map((one) => one.mean);
-  const bands = [{ name: "observations", title: "95 % of observations", lower: predictions.map((one) => one.lower), upper: predictions.map((one) => one.upper) }];
+  const bands = [{ name: "observations", title: "95\u00a0% of observations", lower: predictions.map((one) => one.lower), upper: predictions.map((one) => one.upper) }];
   const add = (/** @type {string} */ name, /** @type {string} */ title, /** @type {string[]} */ parts) => {
     const of = (/** @type {number} */ sign) => predictions.map((one) => one.mean + sign * TWO_SIDED_95 * Math.sqrt(parts.reduce((sum, part) => sum + one.variance[part], 0)));
     bands.push({ name, title, lower: of(-1), upper: of(1) });
   };
   if (predictions[0]?.variance) {
     const hasResidual = predictions.some((one) => one.variance.residual > MIN_SHARE * one.variance.total);
-    add("fit", "95 % without the noise", ["weights", "residual"]);
-    if (hasResidual) add("weights", "95 % by the uncertainty of the fit alone", ["weights"]);
+    add("fit", "95\u00a0% without the noise", ["weights", "residual"]);
+    if (hasResidual) add("weights", "95\u00a0% by the uncertainty of the fit alone", ["weights"]);
   }
   const text = (/** @type {number[]} */ xs) => {
     const [low, high] = [means.indexOf(Math.min(...means)), means.indexOf(Math.max(...means))];

@@ -1,6 +1,6 @@
 /** The field of an input, with the range or the categories of the training data. */
 
-import { number } from "../format.js";
+import { cell, number } from "../format.js";
 import { html } from "../html.js";
 import { NumberInput } from "./number-input.js";
 
@@ -10,8 +10,11 @@ export function initialValue(input) {
   if (input.kind === "category") return input.categories[0]?.label ?? null;
   if (input.min === null) return null;
   const middle = input.edges[Math.floor((input.edges.length - 1) / 2)] ?? (input.min + input.max) / 2;
-  return input.kind === "timestamp" ? new Date(1000 * middle).toISOString() : rounded(middle, input);
+  return input.kind === "timestamp" ? cell(new Date(1000 * middle).toISOString()) : rounded(middle, input);
 }
+
+/** A point in time as the service writes it, to the second. @param {number} seconds */
+const moment = (seconds) => new Date(1000 * seconds).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** A value with as many digits as the range needs. @param {number} value @param {any} input */
 function rounded(value, input) {
@@ -34,7 +37,8 @@ export function Field({ input, value, onChange }) {
   }
   if (input.kind === "timestamp" || input.min === null) {
     return html`<div class="field"><label for=${id} class="name">${input.name}</label>
-      <input id=${id} value=${value ?? ""} onChange=${(/** @type {Event} */ event) => onChange(read(event) || null)} /></div>`;
+      <input id=${id} value=${value ?? ""} onChange=${(/** @type {Event} */ event) => onChange(read(event) || null)} />
+      ${input.min !== null && html`<p class="note">${cell(moment(input.min))} to ${cell(moment(input.max))} in the data</p>`}</div>`;
   }
   const change = (/** @type {Event} */ event) => onChange(Number(read(event)));
   const step = 10 ** Math.floor(Math.log10((input.max - input.min || 1) / 200));

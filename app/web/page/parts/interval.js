@@ -13,7 +13,7 @@ export function Interval({ improvement, margin }) {
   const [low, high] = [lower ?? estimate, upper ?? estimate];
   const domain = extent([low, high, 0, margin], 0.08);
   const x = linear(domain, [SIDE, WIDTH - SIDE]);
-  const range = lower === null || upper === null ? "" : `, between ${number(lower)} and ${number(upper)} with 95 % confidence`;
+  const range = lower === null || upper === null ? "" : `, between ${number(lower)} and ${number(upper)} with 95\u00a0% confidence`;
   const text = `${estimate < 0 ? "The challenger is worse: its" : "The challenger's"} ${metric} is ${estimate < 0 ? "greater" : "less"} by ${number(Math.abs(estimate))}; improvement ${number(estimate)}${range}.`;
   return html`<figure class="interval">
     <svg class="figure" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${text}>
@@ -25,7 +25,7 @@ export function Interval({ improvement, margin }) {
       <circle class="here" cx=${x(estimate)} cy=${MIDDLE} r="5" />
     </svg>
     <figcaption>
-      <ul class="legend"><li>95 % interval of the improvement of ${metric}</li><li class="zero">no change</li>${margin !== 0 && html`<li class="line-1">margin</li>`}</ul>
+      <ul class="legend"><li>95\u00a0% interval of the improvement of ${metric}</li><li class="zero">no change</li>${margin !== 0 && html`<li class="line-1">margin</li>`}</ul>
       <p class="note">${text}</p>
     </figcaption>
   </figure>`;

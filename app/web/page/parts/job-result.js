@@ -5,6 +5,7 @@ import { count, number, size } from "../format.js";
 import { html } from "../html.js";
 import { goTo, link } from "../router.js";
 import { AsCode } from "./as-code.js";
+import { FORMATS } from "./batch-options.js";
 import { Confusion } from "./confusion.js";
 import { DatasetLink } from "./dataset-link.js";
 import { Interval } from "./interval.js";
@@ -88,9 +89,10 @@ function Predicted({ path, job }) {
   const file = `${path}/result`;
   const failed = result.rows_not_predicted;
   return html`<section><h2>Predictions</h2>
-    <p class="actions"><a class="button primary" download href=${ROOT + file}>Download ${size(result.size)} of ${format === "csv" ? "CSV" : format}</a>
+    <p class="actions"><a class="button primary" download href=${ROOT + file}>Download ${size(result.size)} of ${FORMATS[format] ?? format}</a>
       <span>${count(result.rows)} rows${failed ? html`, <span class="warning">${count(failed)} of them without a prediction</span>` : ""}</span></p>
-    ${format === "csv" ? html`<${Preview} path=${file} rows=${result.rows} />` : html`<p class="note">CSV files are shown here, others only downloaded.</p>`}
+    ${format === "csv" ? html`<${Preview} path=${file} rows=${result.rows} />` : html`<p class="note">The page shows the first rows of CSV files, and can't read ${FORMATS[format] ?? format}: download the file, or
+      <a href=${link(["batch"], { model: job.model, version: String(job.version.version), dataset: job.dataset_id })}>predict the dataset again as CSV</a>.</p>`}
     <${AsCode} path=${file} imports=${["from pathlib import Path"]}
       python=${[`size = service.batch_predictions.download(${JSON.stringify(job.id)}, Path(${JSON.stringify(`predictions.${format}`)}))`, "print(size)"]} />
   </section>`;

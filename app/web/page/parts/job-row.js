@@ -29,7 +29,7 @@ export const State = ({ state }) => html`<span class=${`state ${state}`}>${state
 /** The progress in words. @param {any} progress */
 export function progressText(progress) {
   const { phase, completed, total, unit } = progress;
-  return `${phase}: ${total ? `${count(completed)} of ${count(total)}` : count(completed)} ${unit}`;
+  return `${phase === unit ? "" : `${phase}: `}${total ? `${count(completed)} of ${count(total)}` : count(completed)} ${unit}`;
 }
 
 /** @param {{ progress: any, label: string }} props */

@@ -11,9 +11,9 @@ const UNDIRECTED = new Set(["coverage_95", "coverage_50", "coverage_80", "width_
 const OTHERS = {
   auc: "Area under the ROC curve",
   ece: "Expected calibration error",
-  coverage_50: "Rows within their 50 % interval",
-  coverage_80: "Rows within their 80 % interval",
-  width_95: "Mean width of the 95 % intervals",
+  coverage_50: "Rows within their 50\u00a0% interval",
+  coverage_80: "Rows within their 80\u00a0% interval",
+  width_95: "Mean width of the 95\u00a0% intervals",
 };
 const { coverage_95, rows, ...FIRST } = NAMES;
 /** @type {Record<string, string>} */

@@ -25,7 +25,7 @@ export const NAMES = {
   r2: "Share of the variance explained (R²)",
   nll: "Negative log predictive density, nats a row",
   nll_se: "… its standard error",
-  coverage_95: "Rows within their 95 % interval",
+  coverage_95: "Rows within their 95\u00a0% interval",
   error: "Rows classified wrongly",
   log_loss: "Log loss, nats a row",
   log_loss_se: "… its standard error",
@@ -66,7 +66,7 @@ function ofNumbers(target, metrics, how) {
   // R2 is 1 less the squared error over that of the mean.
   const compared = r2 === undefined || r2 >= 1 ? "" : `; always predicting the mean of ${target} would be off by ${number(rmse / Math.sqrt(1 - r2))}`;
   const counted = rows ? `${count(Math.round(coverage * rows))} of ${count(rows)} rows (${percent(coverage)})` : `${percent(coverage)} of the rows`;
-  const held = coverage === undefined ? "" : ` The 95 % intervals contained ${counted}.`;
+  const held = coverage === undefined ? "" : ` The 95\u00a0% intervals contained ${counted}.`;
   const text = `Predicts ${target} with a typical error of ${number(rmse)} (${how})${compared}.${held}`;
   const isCovered = coverage === undefined || (coverage >= 0.9 && coverage <= 0.99);
   if (r2 !== undefined && r2 < 0.3) return { grade: "poor", text };

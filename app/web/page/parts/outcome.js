@@ -15,7 +15,7 @@ export function Outcome({ version, prediction }) {
   if (prediction.probabilities) return html`<${Classes} version=${version} prediction=${prediction} />`;
   const { mean, lower, upper, variance, support } = prediction;
   return html`<div class="outcome" aria-live="polite">
-    <p><span class="name">${version.target}</span> <strong class="value">${number(mean)}</strong> <span>between ${number(lower)} and ${number(upper)} with 95 % probability</span></p>
+    <p><span class="name">${version.target}</span> <strong class="value">${number(mean)}</strong> <span>between ${number(lower)} and ${number(upper)} with 95\u00a0% probability</span></p>
     ${support !== undefined && support !== null && support < 0.5 && html`<p class="warning">Far from the training data: the prediction rests on ${percent(support)} of the evidence there would be near it.</p>`}
     ${variance && html`<dl class="parts">${PARTS.filter(([name]) => variance[name] !== undefined).map(([name, title]) => html`<div key=${name}>
       <dt>${title}</dt><dd><meter aria-label=${title} min="0" max="1" value=${variance[name] / variance.total}></meter> ${percent(variance[name] / variance.total)}</dd></div>`)}</dl>

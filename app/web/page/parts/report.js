@@ -1,8 +1,9 @@
 /** The report of a version in numbers. */
 
-import { cell, columnFormat, count, deviation, number, percent } from "../format.js";
+import { cell, columnFormat, count, deviation, number, percent, words } from "../format.js";
 import { html } from "../html.js";
 import { useResource } from "../state.js";
+import { shortestWidths } from "./encoded-columns.js";
 import { honest, metricText, NAMES } from "./metrics.js";
 import { useMore } from "./more.js";
 import { Shown } from "./states.js";
@@ -45,8 +46,8 @@ function Fit({ version }) {
   const facts = [
     rows !== undefined && ["Rows", `${count(rows)} trained on${version.rows_held_out ? `, ${count(version.rows_held_out)} held out` : ""}${version.rows_dropped ? `, ${count(version.rows_dropped)} dropped` : ""}`],
     version.functions !== undefined && ["Functions", version.candidates === undefined ? count(version.functions) : `${count(version.functions)} of ${count(version.candidates)} candidates`],
-    version.likelihood && ["Likelihood", version.likelihood.type.replaceAll("_", " ")],
-    version.prior && ["Prior", version.prior.type.replaceAll("_", " ")],
+    version.likelihood && ["Likelihood", words(version.likelihood.type)],
+    version.prior && ["Prior", words(version.prior.type)],
     learned?.noise_sd && ["Noise", `sd ${number(learned.noise_sd)}`],
     learned?.signal_sd && ["Signal", `sd ${number(learned.signal_sd)}`],
     learned?.degrees_of_freedom && ["Degrees of freedom", number(learned.degrees_of_freedom)],
@@ -60,12 +61,11 @@ function Fit({ version }) {
 
 /** @param {{ version: any }} props */
 function Widths({ version }) {
-  const widths = version.hyperparameters.widths.filter((/** @type {any} */ one) => one.input !== null);
-  if (widths.length < 2) return null;
-  const sorted = [...widths].sort((one, other) => one.width - other.width);
+  const sorted = shortestWidths(version);
+  if (sorted.length < 2) return null;
   const [least] = sorted;
   return html`<section><h2>Inputs that matter</h2>
-    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}.${version.basis?.some((/** @type {any} */ one) => one.type === "inputs") ? " Inputs enter linearly, too, whatever their width." : ""}</p>
+    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}. Of a category it is the shortest of its values.${version.basis?.some((/** @type {any} */ one) => one.type === "inputs") ? " Inputs enter linearly, too, whatever their width." : ""}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Inputs that matter"><table>
     <caption class="hidden">Widths of the inputs</caption>
     <thead><tr><th scope="col">Input</th><th scope="col" class="right">Width</th><th scope="col">Compared with the first</th></tr></thead>
@@ -76,8 +76,8 @@ function Widths({ version }) {
 
 /** @param {{ alternatives: any[] }} props */
 function Alternatives({ alternatives }) {
-  const name = (/** @type {any} */ one) => [one.basis?.kernel?.type ?? one.basis?.type, one.basis?.warp === "evidence" && "with warps", one.prior?.type, one.likelihood?.noise_sd === "heteroscedastic" && "noise by input"]
-    .filter(Boolean).join(", ").replaceAll("_", " ");
+  const name = (/** @type {any} */ one) => words([one.basis?.kernel?.type ?? one.basis?.type, one.basis?.warp === "evidence" && "with warps", one.prior?.type, one.likelihood?.noise_sd === "heteroscedastic" && "noise by input"]
+    .filter(Boolean).join(", "));
   return html`<section><h2>Alternatives that were compared</h2><div class="scroll" tabindex="0" role="region" aria-label="Alternatives"><table>
     <caption class="hidden">Alternatives</caption>
     <thead><tr><th scope="col">Alternative</th><th scope="col" class="right">Score, nats a row</th><th scope="col">Not scored because</th></tr></thead>
@@ -106,7 +106,7 @@ function VectorTable({ version, path, page }) {
       <thead><tr><th scope="col">Function</th><th scope="col" class="right">Dataset row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
         <th scope="col" class="right">Weight</th>${hasSd && html`<th scope="col" class="right">sd</th>`}</tr></thead>
       <tbody>${items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
-        <th scope="row">${one.kind.replaceAll("_", " ")}</th><td class="right">${one.row ?? ""}</td>
+        <th scope="row">${words(one.kind)}</th><td class="right">${one.row ?? ""}</td>
         ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name] ?? one.shape.find((/** @type {any} */ part) => part.input === name)?.location)}</td>`)}
         <td class="right">${weight(one.weight_mean)}</td>${hasSd && html`<td class="right">${sd(one.weight_sd)}</td>`}</tr>`)}</tbody>
     </table></div>${button}`;

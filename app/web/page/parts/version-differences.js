@@ -1,6 +1,6 @@
 /** The settings, learned values and origins in which two versions differ. */
 
-import { cell, count, duration, moment } from "../format.js";
+import { cell, count, duration, moment, words } from "../format.js";
 import { html } from "../html.js";
 import { link } from "../router.js";
 
@@ -39,10 +39,10 @@ function summary(value) {
   if (value === undefined || value === null) return "–";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.slice(0, 8).map(summary).join(", ") + (value.length > 8 ? ", …" : "") || "none";
-  if (typeof value !== "object") return cell(value).replaceAll("_", " ");
+  if (typeof value !== "object") return words(cell(value));
   const isSet = (/** @type {[string, unknown]} */ [name, member]) => !["type", "name", "input"].includes(name) && member !== null && member !== false && member !== "none";
   const members = Object.entries(value).filter(isSet).map(([name, member]) => `${name.replaceAll("_", " ")} ${summary(member)}`);
-  return [...(value.type ? [value.type.replaceAll("_", " ")] : []), ...members].join(", ");
+  return [...(value.type ? [words(value.type)] : []), ...members].join(", ");
 }
 
 /** @param {any} version @param {string[]} members */

@@ -97,7 +97,7 @@ function Options({ metrics, values, change }) {
       <p class="note" id="margin-help">The improvement that has to be exceeded, in units of the metric.</p></div>
     <div class="option"><div class="field"><label for="criterion">Criterion</label>
       <select id="criterion" aria-describedby="criterion-help" value=${values.criterion} onChange=${choose("criterion")}><option value="">default: interval</option><option>estimate</option></select></div>
-      <p class="note" id="criterion-help">What has to exceed the margin: the lower end of the improvement's 95 % interval, or the estimate.</p></div>
+      <p class="note" id="criterion-help">What has to exceed the margin: the lower end of the improvement's 95\u00a0% interval, or the estimate.</p></div>
     <div class="option"><div class="field"><label for="groups">Groups</label>
       <input id="groups" aria-describedby="groups-help" placeholder="default: by the split" value=${values.groups} onInput=${choose("groups")} /></div>
       <p class="note" id="groups-help">The column whose values identify rows that belong together, such as a patient or a machine.</p></div>

@@ -9,6 +9,7 @@ import { count } from "../../format.js";
 import { html } from "../../html.js";
 import { AsCode } from "../../parts/as-code.js";
 import { Chosen, MoreOf, useChosen } from "../../parts/chosen.js";
+import { inputOf, shortestWidths } from "../../parts/encoded-columns.js";
 import { initialValue } from "../../parts/input-field.js";
 import { useSample } from "../../parts/sample.js";
 import { Failure, Loading } from "../../parts/states.js";
@@ -86,7 +87,7 @@ function legendOf(effects, version) {
     ? lines.map((line, index) => /** @type {[string, string]} */ ([`line-${index}`, `average probability of ${line.label}`]))
     : [/** @type {[string, string]} */ (["line-0", version.classes.length ? `average probability of ${lines[0].label}` : "average prediction"])];
   const isNumeric = effects.some((one) => one.input.kind === "number" || one.input.kind === "timestamp");
-  if (profile.band === "mean" || profile.band === "pooled_mean") average.push(["fit", "95 % of the average, without noise"]);
+  if (profile.band === "mean" || profile.band === "pooled_mean") average.push(["fit", "95\u00a0% of the average, without noise"]);
   if (isNumeric && profile.points[0].individual.length) average.push(["single", "single rows"]);
   if (isNumeric) average.push(["rug", "quantiles of the data"]);
   return average;
@@ -101,17 +102,9 @@ const hasWidths = (version) => (version.hyperparameters?.widths ?? []).some((/**
  * @param {any} version @param {any[]} functions  the largest weights first
  */
 function byRelevance(version, functions) {
-  const known = new Set(version.inputs.map((/** @type {any} */ one) => one.name));
-  /** @type {Map<string, number>} */
-  const widths = new Map();
-  const keep = (/** @type {string} */ input, /** @type {number} */ width) => {
-    const name = known.has(input) ? input : input.slice(0, input.lastIndexOf("="));
-    widths.set(name, Math.min(width, widths.get(name) ?? Infinity));
-  };
-  for (const { input, width } of version.hyperparameters?.widths ?? []) if (input !== null) keep(input, width);
-  functions.forEach(({ input }, place) => input && keep(input, place));
   const names = version.inputs.map((/** @type {any} */ one) => /** @type {string} */ (one.name));
-  return names.sort((/** @type {string} */ one, /** @type {string} */ other) => (widths.get(one) ?? Infinity) - (widths.get(other) ?? Infinity) || 0);
+  const ordered = [...shortestWidths(version).map((one) => one.input), ...functions.flatMap(({ input }) => (input ? [inputOf(input, names)] : [])), ...names];
+  return [...new Set(ordered)].filter((name) => names.includes(name));
 }
 
 /**
