@@ -82,7 +82,8 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
             plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
         )
         *_, last = training.fit.steps(train, Limits(1, None, SETTINGS["max_candidate_cells"]), FitLog())
-    trained, encoding = expected(expected(last, FitResult).result, Trained), training.made.encoding
+    trained = expected(expected(last, FitResult).result, Trained)
+    encoding = training.made.learned_from(trained.derived).encoding
     return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation))
 
 

@@ -82,4 +82,4 @@ DAILY = (
     ),
     _classes("medicaldata/indo_rct", "outcome", "id bleed type", "25 texts, gaps"),
 )
-"""Neither reserved nor of a sealed family; a test says so."""
+"""Neither reserved nor of a sealed family."""

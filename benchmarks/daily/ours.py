@@ -23,7 +23,7 @@ DEFAULTS = SupervisedRequest(NO_DATASET, "")
 def predictions(
     split: DailySplit, request: SupervisedRequest = DEFAULTS
 ) -> tuple[float, Indices, PredictedNumbers | PredictedClasses]:
-    """The CPU seconds, the rows that are answered, and their predictions; raises NotRun where the job is refused."""
+    """The CPU seconds, the rows without a fault, and their predictions; raises NotRun where the job is refused."""
     start = process_time()
     try:
         found = fitted(split.learned, replace(request, target=split.table.target))
@@ -32,9 +32,9 @@ def predictions(
     seconds = process_time() - start
     _, faults = encode_inputs(found.encoding, split.measured)
     refused_rows = {fault.row for fault in faults}
-    answered = np.array([row for row in range(len(split.t_test)) if row not in refused_rows], np.intp)
-    rows = {name: taken(column, answered) for name, column in split.measured.items()}
+    predicted_rows = np.array([row for row in range(len(split.t_test)) if row not in refused_rows], np.intp)
+    rows = {name: taken(column, predicted_rows) for name, column in split.measured.items()}
     predicted = (
-        found.predicted_classes(rows) if split.classes else found.predicted_numbers(rows, split.t_test[answered])
+        found.predicted_classes(rows) if split.classes else found.predicted_numbers(rows, split.t_test[predicted_rows])
     )
-    return seconds, answered, predicted
+    return seconds, predicted_rows, predicted

@@ -2,8 +2,9 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from statistics import fmean
 
@@ -26,26 +27,30 @@ from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import CategoryColumn, TimestampColumn
 
 SPLITS, QUICK_SPLITS = 3, 1
+OPTIONS = replace(ours.DEFAULTS, dates="calendar", text="target")
 HEADER = (
     "table",
     "rows",
     "inputs",
     "what is hard",
     "error",
+    "with options",
     "HistGB",
     "log score",
+    "with options",
     "HistGB",
     "refused",
     "CPU s",
+    "with options",
     "HistGB",
 )
 NOTES = (
     (
-        f"A job from CSV that names data and target. Splits: {SPLITS}; at most {MAX_TRAINING_ROWS} rows for training "
-        f"and {MAX_TEST_ROWS} for testing. Error: RMSE of numbers, the share of wrong labels of classes. Log score: "
-        "the mean negative log density or log loss, in nats a row. Lower is better. Refused: the share of the rows for "
-        "testing that are answered by an error, such as a category that no row for training has; both are measured on "
-        "the others."
+        "A job from CSV that names data and target, and with the options `dates` of `calendar` and `text` of `target`. "
+        f"At most {MAX_TRAINING_ROWS} rows for training and {MAX_TEST_ROWS} for testing. Error: RMSE of numbers, the "
+        "share of wrong labels of classes. Log score: the mean negative log density or log loss, in nats a row. Lower "
+        "is better. Refused: the share of the rows for testing with an error in place of a prediction, such as for a "
+        "category that no row for training has; all are measured on the others."
     ),
     (
         "HistGB: HistGradientBoosting of scikit-learn with the pipeline by hand: dates as year, month, day, weekday, "
@@ -79,12 +84,13 @@ def daily_tables(options: Options) -> list[Table]:
             rows.append(_row(table, splits, cache))
         except NotRun as reason:
             missing.append(f"{reason}.")
-    return [Table("Daily tables", HEADER, tuple(rows), (*NOTES, *missing))]
+    return [Table("Daily tables", HEADER, tuple(rows), (f"Splits: {splits}.", *NOTES, *missing))]
 
 
-def _engines() -> tuple[Engine, Engine]:
+def _engines() -> tuple[Engine, Engine, Engine]:
     own = Engine("ours", ours.predictions, "daily, defaults", code_digest())
-    return own, Engine("HistGB", _peer, f"daily, {TREES}", version("scikit-learn"))
+    with_options = Engine("ours", partial(ours.predictions, request=OPTIONS), "daily, calendar, target", code_digest())
+    return own, with_options, Engine("HistGB", _peer, f"daily, {TREES}", version("scikit-learn"))
 
 
 def _peer(split: DailySplit) -> Predicted:
@@ -94,18 +100,17 @@ def _peer(split: DailySplit) -> Predicted:
 
 def _row(table: DailyTable, splits: int, cache: PeersCache) -> tuple[str, ...]:
     measured = [_measured(split_of(table, number), cache) for number in range(splits)]
-    first = split_of(table, 0)
-    own, other = ([pair[place] for pair in measured] for place in (0, 1))
-    figures = [f"{_mean(each, name):.4g}" for name in ("error", "loss") for each in (own, other)]
-    seconds = [f"{_mean(each, 'seconds'):.0f}" for each in (own, other)]
-    return table.name, f"{len(first.t):,}", _inputs(first), table.difficulty, *figures, _refused(own), *seconds
+    first, each = split_of(table, 0), list(zip(*measured, strict=True))
+    figures = [f"{_mean(engine, name):.4g}" for name in ("error", "loss") for engine in each]
+    seconds = [f"{_mean(engine, 'seconds'):.0f}" for engine in each]
+    return table.name, f"{len(first.t):,}", _inputs(first), table.difficulty, *figures, _refused(each[0]), *seconds
 
 
-def _mean(each: list[Figures], name: str) -> float:
+def _mean(each: Sequence[Figures], name: str) -> float:
     return fmean(one[name] for one in each)
 
 
-def _refused(own: list[Figures]) -> str:
+def _refused(own: Sequence[Figures]) -> str:
     share = _mean(own, "refused")
     return f"{100.0 * share:.1f} %" if share else "–"
 
@@ -119,28 +124,30 @@ def _kind(column: object) -> str:
     return "text" if isinstance(column, CategoryColumn) else "date" if isinstance(column, TimestampColumn) else "number"
 
 
-def _measured(split: DailySplit, cache: PeersCache) -> tuple[Figures, Figures]:
-    """The figures of ours and of the peer on the rows that ours answers."""
-    own, other = _engines()
-    found = _cached(own, split, cache)
-    answered = np.array([row for row in range(len(split.t_test)) if not found[f"refused_{row}"]], np.intp)
-    return found, _cached(other, split, cache, answered)
+def _measured(split: DailySplit, cache: PeersCache) -> tuple[Figures, ...]:
+    """The figures of the engines on the rows that ours answers by defaults."""
+    first, *others = _engines()
+    found = _cached(first, split, cache)
+    predicted_rows = np.array([row for row in range(len(split.t_test)) if not found[f"refused_{row}"]], np.intp)
+    return found, *(_cached(other, split, cache, predicted_rows) for other in others)
 
 
-def _cached(engine: Engine, split: DailySplit, cache: PeersCache, answered: Indices | None = None) -> Figures:
-    settings = engine.settings if answered is None else f"{engine.settings} on {answered.tolist()}"
+def _cached(engine: Engine, split: DailySplit, cache: PeersCache, rows: Indices | None = None) -> Figures:
+    """The figures on these rows, by default on all without a fault."""
+    settings = engine.settings if rows is None else f"{engine.settings} on {rows.tolist()}"
     key = Key(engine.name, settings, engine.version, f"daily-{split.table.name}", split.number, split.digest)
     found = cache.get(key)
     if found is None:
-        seconds, rows, predicted = engine.predict(split)
-        if answered is not None:
-            rows, predicted = answered, _taken(predicted, answered)
-        refused = np.ones(len(split.t_test))
-        refused[rows] = 0.0
-        found = {"seconds": seconds, "refused": float(refused.mean())} | _figures(predicted, split, rows)
-        found |= {f"refused_{row}": value for row, value in enumerate(refused.tolist())} if answered is None else {}
+        seconds, predicted_rows, predicted = engine.predict(split)
+        rows = predicted_rows if rows is None else rows
+        if not np.isin(rows, predicted_rows).all():
+            raise NotRun(f"{engine.settings} refuses rows of {split.table.name} that the defaults predict")
+        refused = np.setdiff1d(np.arange(len(split.t_test)), predicted_rows)
+        found = {f"refused_{row}": float(row in refused) for row in range(len(split.t_test))}
+        found |= {"seconds": seconds, "refused": len(refused) / len(split.t_test)}
+        found |= _figures(_taken(predicted, np.searchsorted(predicted_rows, rows)), split, rows)
         cache.put(key, found)
-        print(f"[{engine.name} on {split.table.name}, {split.number}]", file=sys.stderr, flush=True)
+        print(f"[{engine.name}, {engine.settings}: {split.table.name}, {split.number}]", file=sys.stderr, flush=True)
     return found
 
 
@@ -153,7 +160,7 @@ def _taken(predicted: PredictedNumbers | PredictedClasses, rows: Indices) -> Pre
     return PredictedNumbers(predicted.mean[rows], replace(distribution, **taken))
 
 
-def _figures(predicted: PredictedNumbers | PredictedClasses, split: DailySplit, rows: Indices) -> Mapping[str, float]:
+def _figures(predicted: PredictedNumbers | PredictedClasses, split: DailySplit, rows: Indices) -> Figures:
     t = split.t_test[rows]
     if isinstance(predicted, PredictedClasses):
         each = predicted.probabilities[np.arange(len(t)), t.astype(np.intp)]

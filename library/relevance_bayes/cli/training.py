@@ -48,6 +48,20 @@ class Effort(StrEnum):
     THOROUGH = "thorough"
 
 
+class Dates(StrEnum):
+    """The inputs of a timestamp."""
+
+    TIME = "time"
+    CALENDAR = "calendar"
+
+
+class Text(StrEnum):
+    """The treatment of texts of more than 50 values."""
+
+    LEAVE_OUT = "leave_out"
+    TARGET = "target"
+
+
 class Prefer(StrEnum):
     """The degree to which several processes are reduced to few functions."""
 
@@ -128,6 +142,22 @@ def train(
         typer.Option(metavar="COLUMN", help="The column that holds the noise sd of each row, in the target's units."),
     ] = None,
     missing: MissingValues = None,
+    dates: Annotated[
+        Dates | None,
+        typer.Option(
+            show_default="time",
+            help="calendar adds the position of a timestamp within year, week and day to the inputs, where it predicts "
+            "better.",
+        ),
+    ] = None,
+    text: Annotated[
+        Text | None,
+        typer.Option(
+            show_default="leave_out",
+            help="target encodes texts of more than 50 values by their effects on the target; leave_out makes them no "
+            "inputs.",
+        ),
+    ] = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -213,6 +243,8 @@ def train(
         noise_sd=noise_sd,
         noise_column=noise_column,
         missing=missing,
+        dates=dates,
+        text=text,
         split=split,
         holdout=holdout,
         validation=validation,
@@ -246,6 +278,8 @@ class TrainOptions:
     noise_sd: str | None = None
     noise_column: str | None = None
     missing: str | None = None
+    dates: str | None = None
+    text: str | None = None
     split: str | None = None
     holdout: float | None = None
     validation: int | None = None
@@ -267,6 +301,8 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "task": choices.task,
         "prior": None if choices.prior is None else {"type": choices.prior},
         "missing": choices.missing,
+        "dates": choices.dates,
+        "text": choices.text,
         "holdout": choices.holdout,
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,

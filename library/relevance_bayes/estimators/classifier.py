@@ -63,6 +63,10 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     local : dict, optional
         Whether a prediction may be conditioned on its nearest rows, which the model then stores, such as
         ``{"type": "none"}``. By default this is compared from 5,000 rows on.
+    dates : {"time", "calendar"}, default="time"
+        The inputs of a date: the time, or also its position within year, week and day where that predicts better.
+    text : {"leave_out", "target"}, default="leave_out"
+        Whether texts of more than 50 values are left out, or encoded by their effects on the target.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from relevance_bayes.estimators.base import VersionEstimator
 from relevance_bayes.estimators.columns import Raw, is_missing, to_numpy
 from relevance_bayes.estimators.fitting import learn
 from relevance_bayes.estimators.version import SupervisedVersion, Vectors
-from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
+from relevance_bayes.plans.requests import Dates, Effort, Missing, Prefer, Task, Text
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.values import ColumnKind
@@ -61,6 +61,8 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         prefer: Prefer = "accuracy",
         max_score_loss: float | None = None,
         local: object = None,
+        dates: Dates = "time",
+        text: Text = "leave_out",
     ) -> None:
         self.inputs = inputs
         self.likelihood = likelihood
@@ -77,6 +79,8 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         self.prefer = prefer
         self.max_score_loss = max_score_loss
         self.local = local
+        self.dates = dates
+        self.text = text
 
     @property
     def report_(self) -> SupervisedReport:

@@ -64,9 +64,9 @@ def test_the_peer_predicts_all_rows_with_parts_of_the_date(sales: DailyTable) ->
     assert np.sqrt(np.mean((predicted.mean - split.t_test) ** 2)) < 0.6 * split.t_test.std()
 
 
-def test_ours_answers_the_rows_whose_categories_it_knows(sales: DailyTable) -> None:
+def test_ours_predicts_the_rows_whose_categories_occurred(sales: DailyTable) -> None:
     split = split_of(sales, 0)
     request = replace(SupervisedRequest(ours.DEFAULTS.dataset_id, ""), effort="quick")
-    _, answered, predicted = ours.predictions(split, request)
+    _, predicted_rows, predicted = ours.predictions(split, request)
     assert isinstance(predicted, PredictedNumbers)
-    assert len(predicted.mean) == len(answered) >= len(split.t_test) - 1
+    assert len(predicted.mean) == len(predicted_rows) >= len(split.t_test) - 1
