@@ -74,6 +74,7 @@ $(TABLES)/.installed: benchmarks/tables/requirements-tables.lock | $(BIN)/uv
 
 tables: install $(TABLES)/.installed ## public tables and the packages that contain them, for the `open-tables` benchmarks
 	PYTHONPATH=library $(TABLES)/bin/python -m benchmarks.tables.writing
+	PYTHONPATH=library $(TABLES)/bin/python -m benchmarks.daily.writing
 
 demo: install ## train example models on a running service and draw pictures
 	$(BIN)/python -m examples.demo

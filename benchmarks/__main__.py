@@ -15,6 +15,7 @@ from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
 from benchmarks.components.tables import components
+from benchmarks.daily.tables import daily_tables
 from benchmarks.expansions.tables import expansions
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.hostile.attacks import hostile
@@ -80,6 +81,7 @@ BESIDE: dict[str, Callable[[Options], list[Table]]] = {
 
 TABLES: dict[str, Callable[[Options], list[Table]]] = {
     "open-tables": comparison.open_tables,
+    "daily-tables": daily_tables,
     "generators": comparison.generators,
     "sealed": comparison.sealed,
     "many-rows": large.large,
@@ -117,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--tables",
         nargs="+",
         default=(),
-        help="of open-tables, generators, many-rows or error-by-functions, these alone",
+        help="of open-tables, daily-tables, generators, many-rows or error-by-functions, these alone",
     )
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")

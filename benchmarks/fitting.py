@@ -21,14 +21,13 @@ from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.plans.supervised import plan_supervised
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column
+from relevance_bayes.tables.columns import Block, Column, kind_of
 from relevance_bayes.tables.encoding import Encoding, encode_inputs, user_mean, user_scores
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.tasks.fit import Fitted as FitResult
 from relevance_bayes.tasks.fit import Limits
 from relevance_bayes.tasks.learned import expected
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.values import ColumnKind
 
 NO_DATASET = UUID(int=0)
 
@@ -83,14 +82,13 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
             plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), max_cells=SETTINGS["max_training_cells"]
         )
         *_, last = training.fit.steps(train, Limits(1, None, SETTINGS["max_candidate_cells"]), FitLog())
-    trained, encoding = expected(expected(last, FitResult).result, Trained), training.made.encoding
+    trained = expected(expected(last, FitResult).result, Trained)
+    encoding = training.made.learned_from(trained.derived).encoding
     return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation))
 
 
 def _dataset(rows: Mapping[str, Column]) -> Dataset:
-    kinds: list[ColumnKind] = [
-        "category" if isinstance(column, CategoryColumn) else "number" for column in rows.values()
-    ]
+    kinds = [kind_of(column) for column in rows.values()]
     statistics = TableStatistics(list(rows), kinds)
     statistics.add(rows)
     moment = datetime(2000, 1, 1, tzinfo=UTC)

@@ -163,8 +163,11 @@ def _axis(served: ServedVersion, name: str, options: ProfileOptionsIn, block: Bl
     column = next(one for one in served.version.report.plan.inputs if one.name == name)
     points = options.points or DEFAULT_POINTS[len(options.inputs)]
     match block[name]:
-        case CategoryColumn():
-            labels = column.categories[:MAX_POINTS]
+        case CategoryColumn(codes=codes, labels=texts):  # of effects the plan has no categories: those of the rows
+            present = (texts[code] for code in np.unique(codes[codes >= 0]).tolist())
+            labels = (column.categories or tuple(sorted({*present})))[:MAX_POINTS]
+            if not labels:
+                raise _refused("inputs", f"Expected rows with a value of {name!r}, got none.")
             return Axis(column, CategoryColumn(np.arange(len(labels), dtype=np.int32), labels))
         case BooleanColumn():
             return Axis(column, BooleanColumn(np.array([0, 1], np.int8)))

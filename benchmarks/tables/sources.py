@@ -49,15 +49,16 @@ def reserved_fingerprints() -> Iterator[tuple[str, Fingerprint]]:
             except (AttributeError, OSError, ValueError):
                 continue
             if frame is not None and frame.ndim == 2 and frame.shape[1] <= MAX_FINGERPRINT_COLUMNS:
-                yield path, _fingerprint(frame)
+                yield path, frame_fingerprint(frame)
 
 
 def fingerprint(entry: Entry) -> Fingerprint:
     """The fingerprint of a table before any row is left out."""
-    return _fingerprint(_frame(entry.source, entry.path))
+    return frame_fingerprint(_frame(entry.source, entry.path))
 
 
-def _fingerprint(frame: pd.DataFrame) -> Fingerprint:
+def frame_fingerprint(frame: pd.DataFrame) -> Fingerprint:
+    """The fingerprint of a table's values."""
     digests = []
     for name in frame.columns:
         if str(name) == "rownames":

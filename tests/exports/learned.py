@@ -12,20 +12,19 @@ from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedComponents
 from relevance_bayes.documents.models import ComponentsPredictor
-from relevance_bayes.plans.requests import InputColumn
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, column_names, encode_inputs
+from relevance_bayes.tables.encoding import EncodedInput, InputEncoding, column_names, encode_inputs
 from relevance_bayes.tasks.components.prediction import ComponentsModel, ComponentsPrediction
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.reports import InputWidth
-from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block
+from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block, input_column
 from tests.small_components import version_of_components
 
 
 def of_rows(
     kernel: Covariance,
     widths: tuple[float, ...],
-    inputs: tuple[EncodedNumber | EncodedCategory, ...] = MIXED,
+    inputs: tuple[EncodedInput, ...] = MIXED,
     explained: float = 0.9,
 ) -> ExportedComponents:
     """Learned of a few rows."""
@@ -44,12 +43,7 @@ def exported(predictor: ComponentsPredictor) -> ExportedComponents:
     before, widths = version_of_components().report, tuple(found.input_map.widths.tolist())
     plan = replace(
         before.plan,
-        inputs=tuple(
-            InputColumn(column.name, "category", column.categories)
-            if isinstance(column, EncodedCategory)
-            else InputColumn(column.name, column.kind)
-            for column in encoding.inputs
-        ),
+        inputs=tuple(map(input_column, encoding.inputs)),
         kernel=found.kernel,
         widths=None,
     )

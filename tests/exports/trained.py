@@ -41,6 +41,8 @@ from relevance_bayes.plans.requests import InputColumn, Task
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
+    EncodedEffects,
+    EncodedInput,
     EncodedNumber,
     EncodedTarget,
     Encoding,
@@ -66,6 +68,15 @@ MIXED = (
     EncodedNumber("open", "boolean", 0.5, 0.5, None, False),
     EncodedNumber("when", "timestamp", 1.7e9, 86_400.0, None, False),
 )
+DAY = 86_400.0
+DERIVED = (
+    EncodedNumber("day", "timestamp", 1.7e9, 400.0 * DAY, None, False, ("year", "week", "day")),
+    EncodedNumber("seen", "timestamp", 1.6e9, 3.0 * DAY, 1.6e9, True, ("week",)),
+    EncodedEffects("shop", COLOURS, ((-1.0, 0.5, 1.5),), None, False),
+    EncodedEffects("town", COLOURS, ((0.3, -0.2, 0.1), (0.0, 0.7, -1.3)), 0.0, True),
+)
+"""Dates with their positions in periods, and texts by their effects."""
+
 PLAIN = (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedNumber("z", "number", -3.0, 4.0, None, False))
 
 PROCESS = GaussianProcess("rows", 3.0, 12)
@@ -115,7 +126,7 @@ DICTIONARIES: dict[str, tuple[Basis, ...]] = {
 }
 
 
-def block(inputs: tuple[EncodedNumber | EncodedCategory, ...], rows: int, seed: int, *, gaps: bool = True) -> Block:
+def block(inputs: tuple[EncodedInput, ...], rows: int, seed: int, *, gaps: bool = True) -> Block:
     """Raw rows for these inputs; where gaps are accepted there are some."""
     rng = np.random.default_rng(seed)
     columns: dict[str, NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn] = {}
@@ -124,6 +135,10 @@ def block(inputs: tuple[EncodedNumber | EncodedCategory, ...], rows: int, seed: 
         if isinstance(column, EncodedCategory):
             codes = np.where(missing, -1, rng.integers(len(column.categories), size=rows)).astype(np.int32)
             columns[column.name] = CategoryColumn(codes, column.categories)
+            continue
+        if isinstance(column, EncodedEffects):  # one text that is not known
+            codes = np.where(missing, -1, rng.integers(len(column.categories) + 1, size=rows)).astype(np.int32)
+            columns[column.name] = CategoryColumn(codes, (*column.categories, "mauve"))
             continue
         values = column.shift + column.scale * rng.uniform(-1.7, 1.7, rows)
         match column.kind:
@@ -175,7 +190,7 @@ def version(
     likelihood: TargetLikelihood,
     basis: tuple[Basis, ...],
     prior: Prior = INDEPENDENT,
-    inputs: tuple[EncodedNumber | EncodedCategory, ...] = MIXED,
+    inputs: tuple[EncodedInput, ...] = MIXED,
 ) -> ExportedSupervised:
     """Trained on a few rows."""
     encoding = Encoding(inputs, encoded_target(likelihood))
@@ -198,17 +213,23 @@ def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
         before.plan,
         target_kind=target.kind,
         classes=target.classes,
-        inputs=tuple(
-            InputColumn(column.name, "category", column.categories)
-            if isinstance(column, EncodedCategory)
-            else InputColumn(column.name, column.kind)
-            for column in encoding.inputs
-        ),
+        inputs=tuple(map(input_column, encoding.inputs)),
         spec=spec,
         noise_column=target.noise_column,
     )
     report = of_model(replace(before, plan=plan), predictor)
     return ExportedSupervised("small", 1, EXPORTED_AT, report, predictor)
+
+
+def input_column(column: EncodedInput) -> InputColumn:
+    """The input of a plan."""
+    match column:
+        case EncodedNumber():
+            return InputColumn(column.name, column.kind)
+        case EncodedCategory():
+            return InputColumn(column.name, "category", column.categories)
+        case EncodedEffects():
+            return InputColumn(column.name, "category")
 
 
 def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> SupervisedReport:
@@ -361,6 +382,7 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
         name = likelihood.type if given == "" or is_class_default(likelihood) else f"{likelihood.type} {given}"
         made[f"{name}, independent"] = partial(version, likelihood, _kernel(Gaussian()))
         made[f"{name}, process"] = partial(version, likelihood, _kernel(Gaussian()), PROCESS)
+    made["dates and texts"] = partial(version, GaussianNoise(), _kernel(Gaussian()), PROCESS, DERIVED)
     for kernel in KERNELS:
         made[kernel.type] = partial(version, GaussianNoise(), _kernel(kernel))
         made[f"{kernel.type} of two inputs"] = partial(version, Bernoulli(), _kernel(kernel), inputs=PLAIN)

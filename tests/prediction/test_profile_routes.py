@@ -10,6 +10,8 @@ from starlette.testclient import TestClient
 from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput
+from relevance_bayes.tasks.learned import NewSupervisedVersion
 from relevance_bayes.types.profiles import Profile
 from relevance_bayes.types.records import Converter
 from tests.applications import LIMITS, SmallParts
@@ -27,6 +29,7 @@ def client(parts: SmallParts) -> Iterator[TestClient]:
         small_version(name="numbers", prior=GaussianProcess()),
         small_version("classification", name="two"),
         version_of_three_classes(name="three"),
+        with_effects(small_version(name="effects", prior=GaussianProcess())),
     ):
         parts.stored.put_version(OWNER, made, number=1)
     parts.aliases.move(OWNER, "numbers", "champion", to=1)
@@ -35,6 +38,25 @@ def client(parts: SmallParts) -> Iterator[TestClient]:
         raise_server_exceptions=False,
     ) as client:
         yield client
+
+
+def with_effects(made: NewSupervisedVersion) -> NewSupervisedVersion:
+    """The version with texts by their effects, which are the columns that categories have."""
+    inputs = tuple(map(of_effects, made.predictor.encoding.inputs))
+    predictor = replace(made.predictor, encoding=replace(made.predictor.encoding, inputs=inputs))
+    columns = tuple(replace(column, categories=()) for column in made.report.plan.inputs)
+    return replace(
+        made, predictor=predictor, report=replace(made.report, plan=replace(made.report.plan, inputs=columns))
+    )
+
+
+def of_effects(column: EncodedInput) -> EncodedInput:
+    if not isinstance(column, EncodedCategory):
+        return column
+    effects = tuple(map(tuple, np.eye(len(column.categories)).tolist()))
+    return EncodedEffects(
+        column.name, column.categories, effects, None if column.fill is None else 0.0, column.indicator
+    )
 
 
 def profiled(client: TestClient, model: str, **members: object) -> Profile:
@@ -116,6 +138,15 @@ def test_an_alias_names_the_version(client: TestClient) -> None:
     response = client.post("/v1/models/numbers/versions/champion/profile", json={"inputs": ["x"], "rows": ROWS})
     assert (response.status_code, response.json()["version"]) == (200, 1)
     assert client.post("/v1/models/numbers/versions/9/profile", json={"inputs": ["x"], "rows": ROWS}).status_code == 404
+
+
+def test_texts_by_their_effects_have_the_values_of_the_rows(client: TestClient) -> None:
+    found = profiled(client, "effects", inputs=["colour"], rows=ROWS[1:])
+    assert [point.values for point in found.points] == [("red",)]
+    (expected,) = (
+        one for one in profiled(client, "numbers", inputs=["colour"], rows=ROWS[1:]).points if one.values == ("red",)
+    )
+    assert found.points[0].mean == pytest.approx(expected.mean)
 
 
 def test_values_are_over_the_range_of_the_rows(client: TestClient) -> None:

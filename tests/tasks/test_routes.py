@@ -114,6 +114,8 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "standardise": True,
         "missing": "error",
         "missing_reason": "No column has missing values, so a row to predict needs every input.",
+        "dates": "time",
+        "text": "leave_out",
         "split": {"type": "random"},
         "holdout": 0.0,
         "validation": None,

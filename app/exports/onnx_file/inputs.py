@@ -6,7 +6,16 @@ import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper
 
 from app.exports.onnx_file.graph import Graph, Value
-from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
+from relevance_bayes.tables.encoding import (
+    EncodedCategory,
+    EncodedEffects,
+    EncodedInput,
+    EncodedNumber,
+    EncodedTarget,
+    InputEncoding,
+)
+from relevance_bayes.tables.encoding.calendar import DAY, FIRST_MONDAY, SECONDS
+from relevance_bayes.types.values import Period
 
 MAX_SCALED = 1e75
 """The maximum magnitude of encoded numbers in rows that can be predicted, as in the service."""
@@ -32,7 +41,7 @@ def declared(encoding: InputEncoding, noise_column: str | None = None) -> list[V
     numbers = [] if noise_column is None else [_declared(noise_column, TensorProto.DOUBLE)]
     return [
         *(
-            _declared(column.name, TensorProto.STRING if isinstance(column, EncodedCategory) else TensorProto.DOUBLE)
+            _declared(column.name, TensorProto.DOUBLE if isinstance(column, EncodedNumber) else TensorProto.STRING)
             for column in encoding.inputs
         ),
         *numbers,
@@ -63,7 +72,22 @@ def _raw(graph: Graph, name: str) -> Value:
 
 def _columns(graph: Graph, column: EncodedInput) -> list[Value]:
     raw = _raw(graph, column.name)
-    return _number(graph, column, raw) if isinstance(column, EncodedNumber) else _category(graph, column, raw)
+    match column:
+        case EncodedNumber():
+            return _number(graph, column, raw)
+        case EncodedCategory():
+            return _category(graph, column, raw)
+        case EncodedEffects():
+            return _effects(graph, column, raw)
+
+
+def _effects(graph: Graph, column: EncodedEffects, raw: Value) -> list[Value]:
+    gap = graph.node("Equal", raw, graph.texts((GAP,)))
+    places = graph.node("Equal", raw, graph.texts(column.categories)).as_number()
+    effects = graph.node("MatMul", places, graph.constant(np.array(column.effects).T.copy()))
+    missing = np.nan if column.fill is None else 0.0
+    reported = effects if GAP in column.categories else graph.where(gap, missing, effects)
+    return [reported, *([gap.as_number()] if column.indicator else [])]
 
 
 def _number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
@@ -71,7 +95,17 @@ def _number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
     filled = raw if column.fill is None else graph.where(gap, column.fill, raw)
     scaled = (filled - column.shift) / column.scale
     sound = graph.node("LessOrEqual", abs(scaled), MAX_SCALED)
-    return [graph.where(sound, scaled, np.nan), *([gap.as_number()] if column.indicator else [])]
+    positions = [part for period in column.periods for part in _position(graph, raw, gap, period)]
+    return [graph.where(sound, scaled, np.nan), *positions, *([gap.as_number()] if column.indicator else [])]
+
+
+def _position(graph: Graph, seconds: Value, gap: Value, period: Period) -> list[Value]:
+    """Return sine and cosine of points in time within a period; 0 where missing."""
+    if period == "week":
+        seconds = graph.node("Floor", seconds / DAY) * DAY - FIRST_MONDAY
+    turns = seconds / SECONDS[period]
+    angles = (turns - graph.node("Floor", turns)) * (2.0 * np.pi)
+    return [graph.where(gap, 0.0, graph.node("Sin", each)) for each in (angles, angles + 0.5 * np.pi)]
 
 
 def _category(graph: Graph, column: EncodedCategory, raw: Value) -> list[Value]:

@@ -22,6 +22,25 @@ def number(values: Sequence[float | None], shift: float, scale: float, fill: flo
     return np.column_stack([scaled, missing] if indicator else [scaled])
 
 
+def date(
+    values: Sequence[float | None],
+    periods: Sequence[tuple[float, bool]],
+    shift: float,
+    scale: float,
+    fill: float | None,
+    indicator: bool,
+) -> Array:
+    """Return the columns of a number, and a sine and a cosine of each period, in seconds, some by whole days."""
+    columns = number(values, shift, scale, fill, indicator)
+    raw = np.array([math.nan if value is None else value for value in values], float)
+    parts = [columns[:, :1]]
+    for seconds, by_days in periods:
+        begun = np.floor(raw / 86400.0) * 86400.0 - 345600.0 if by_days else raw
+        angle = 2.0 * math.pi * np.mod(begun, seconds) / seconds
+        parts += [np.nan_to_num(part)[:, None] for part in (np.sin(angle), np.cos(angle))]
+    return np.hstack([*parts, columns[:, 1:]])
+
+
 def category(
     values: Sequence[str | None], known: tuple[str, ...], fill: tuple[float, ...] | None, indicator: bool
 ) -> Array:
@@ -31,6 +50,22 @@ def category(
     gap = strange if fill is None else list(fill)
     reported = np.array([gap if value is None else codes.get(value, strange) for value in values], float)
     reported = reported.reshape(len(values), len(known))
+    return np.column_stack([reported, [float(value is None) for value in values]]) if indicator else reported
+
+
+def effects(
+    values: Sequence[str | None],
+    known: tuple[str, ...],
+    each: tuple[tuple[float, ...], ...],
+    fill: float | None,
+    indicator: bool,
+) -> Array:
+    """Return a column for each output, the effect of each text, 0 of unknown ones; with `indicator` one of gaps."""
+    table = {text: [one[place] for one in each] for place, text in enumerate(known)}
+    gap = [math.nan if fill is None else fill] * len(each)
+    others = [0.0] * len(each)
+    reported = np.array([gap if value is None else table.get(value, others) for value in values], float)
+    reported = reported.reshape(len(values), len(each))
     return np.column_stack([reported, [float(value is None) for value in values]]) if indicator else reported
 
 

@@ -8,7 +8,8 @@ from typing import TypeAlias
 from app.exports.python_file.text import array, needed, pieces_by_name, quoted
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
+from relevance_bayes.tables.encoding import EncodedEffects, EncodedNumber, InputEncoding
+from relevance_bayes.tables.encoding.calendar import SECONDS
 
 Numbers: TypeAlias = Array | Indices | None
 
@@ -86,7 +87,12 @@ def _encode(encoding: InputEncoding) -> str:
         where = f"columns[{column.name!r}]"
         if isinstance(column, EncodedNumber):
             given = (column.shift, column.scale, column.fill, column.indicator)
-            parts.append(f"number({where}, {', '.join(map(repr, given))})")
+            periods = [(SECONDS[one], one == "week") for one in column.periods]
+            call = f"date({where}, {periods!r}, " if periods else f"number({where}, "
+            parts.append(f"{call}{', '.join(map(repr, given))})")
+        elif isinstance(column, EncodedEffects):
+            each = (column.categories, column.effects, column.fill, column.indicator)
+            parts.append(f"effects({where}, {', '.join(map(repr, each))})")
         else:
             parts.append(f"category({where}, {column.categories!r}, {column.fill!r}, {column.indicator!r})")
     listed = "".join(f"            {part},\n" for part in parts)

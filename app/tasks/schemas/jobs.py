@@ -12,7 +12,17 @@ from app.tasks.schemas.specification import AnyLikelihood, BasisOut, shown, show
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
-from relevance_bayes.plans.requests import Effort, LocalPlan, Missing, Split, SupervisedPlan, Task, Validation
+from relevance_bayes.plans.requests import (
+    Dates,
+    Effort,
+    LocalPlan,
+    Missing,
+    Split,
+    SupervisedPlan,
+    Task,
+    Text,
+    Validation,
+)
 from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob
@@ -71,6 +81,10 @@ class SupervisedJobOut(JobBase):
     missing: Missing
     missing_reason: str
     """The reason for this treatment of missing values."""
+    dates: Dates
+    """The inputs of timestamps: under `calendar` the version states whether derived ones were selected."""
+    text: Text
+    """The treatment of texts of more than 50 values; those that are encoded by their effects have no `categories`."""
     split: Split
     holdout: float
     validation: Validation | None

@@ -15,7 +15,7 @@ from relevance_bayes.core.types import Indices
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, InputEncoding
 from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
 from relevance_bayes.tasks.listing import FunctionLocation, listed, places
 from relevance_bayes.tasks.options import PredictOptions, refuse
@@ -84,7 +84,9 @@ def _usual_rows(encoding: InputEncoding) -> Block:
     return {column.name: _usual(column) for column in encoding.inputs}
 
 
-def _usual(column: EncodedNumber | EncodedCategory) -> Column:
+def _usual(column: EncodedInput) -> Column:
+    if isinstance(column, EncodedEffects):
+        return CategoryColumn(np.zeros(len(USUAL), np.int32), column.categories or ("",))
     if isinstance(column, EncodedCategory):
         codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
         return CategoryColumn(codes.astype(np.int32), column.categories)

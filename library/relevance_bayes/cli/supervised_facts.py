@@ -7,6 +7,7 @@ from relevance_bayes.cli.rendering import Fact, cell_text, number
 from relevance_bayes.cli.verdict import UNSEEN, has_linear_columns
 from relevance_bayes.client.responses import Alternative, ComparedModel, Member, SupervisedVersion
 from relevance_bayes.types.reports import (
+    CalendarInputs,
     Evidence,
     Hyperparameters,
     InputWarp,
@@ -43,6 +44,7 @@ def supervised_facts(version: SupervisedVersion) -> Iterator[Fact]:
         yield from ((f"member {place}", member_text(one, version)) for place, one in enumerate(version.members, 1))
     yield from _compared(version)
     yield from () if version.local is None else _nearest_rows(version.local)
+    yield "calendar", None if version.calendar is None else _calendar(version.calendar)
     yield "task", f"{version.task} of {version.target}"
     yield "classes", _classes(version) or None
     yield "inputs", ", ".join(column.name for column in version.inputs)
@@ -114,6 +116,13 @@ def _nearest_rows(found: LocalReport) -> Iterator[Fact]:
         score = "" if one.score is None else f": {number(one.score)} nats a row, on {found.rows_apart:,} rows left out"
         reason = "" if one.reason is None else f"; {one.reason}"
         yield "", f"of the {one.on}{score}{reason}"
+
+
+def _calendar(found: CalendarInputs) -> str:
+    """Return the inputs derived from timestamps, and whether they were selected."""
+    derived = ", ".join(f"{' and '.join(one.periods)} of {one.column}" for one in found.derived)
+    gain = "" if found.gain is None else f"; the gain was {number(found.gain)} nats a row"
+    return f"{derived} {'selected' if found.selected else 'not selected'}{gain}"
 
 
 def _score_loss(version: SupervisedVersion) -> str | None:

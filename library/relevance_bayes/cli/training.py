@@ -13,7 +13,17 @@ from relevance_bayes.cli.option_values import Document
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.training_request import Effort, Local, Prefer, Prior, Task, TrainOptions, training_document
+from relevance_bayes.cli.training_request import (
+    Dates,
+    Effort,
+    Local,
+    Prefer,
+    Prior,
+    Task,
+    Text,
+    TrainOptions,
+    training_document,
+)
 from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import ClientError, Problem, Relevance
@@ -86,6 +96,22 @@ def train(
         typer.Option(metavar="COLUMN", help="The column that holds the noise sd of each row, in the target's units."),
     ] = None,
     missing: MissingValues = None,
+    dates: Annotated[
+        Dates | None,
+        typer.Option(
+            show_default="time",
+            help="calendar adds the position of a timestamp within year, week and day to the inputs, where it predicts "
+            "better.",
+        ),
+    ] = None,
+    text: Annotated[
+        Text | None,
+        typer.Option(
+            show_default="leave_out",
+            help="target encodes texts of more than 50 values by their effects on the target; leave_out makes them no "
+            "inputs.",
+        ),
+    ] = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -172,6 +198,8 @@ def train(
         noise_sd=noise_sd,
         noise_column=noise_column,
         missing=missing,
+        dates=dates,
+        text=text,
         split=split,
         holdout=holdout,
         validation=validation,

@@ -37,6 +37,20 @@ class Effort(StrEnum):
     THOROUGH = "thorough"
 
 
+class Dates(StrEnum):
+    """The inputs of a timestamp."""
+
+    TIME = "time"
+    CALENDAR = "calendar"
+
+
+class Text(StrEnum):
+    """The treatment of texts of more than 50 values."""
+
+    LEAVE_OUT = "leave_out"
+    TARGET = "target"
+
+
 class Prefer(StrEnum):
     """The degree to which several processes are reduced to few functions."""
 
@@ -67,6 +81,8 @@ class TrainOptions:
     noise_sd: str | None = None
     noise_column: str | None = None
     missing: str | None = None
+    dates: str | None = None
+    text: str | None = None
     split: str | None = None
     holdout: float | None = None
     validation: int | None = None
@@ -88,6 +104,8 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "task": choices.task,
         "prior": None if choices.prior is None else {"type": choices.prior},
         "missing": choices.missing,
+        "dates": choices.dates,
+        "text": choices.text,
         "holdout": choices.holdout,
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,

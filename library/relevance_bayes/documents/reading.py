@@ -31,13 +31,15 @@ from relevance_bayes.documents.reports import approximation_report, components_r
 from relevance_bayes.documents.schema import (
     ApproximationContent,
     ApproximationDocument,
-    CategoryInput,
+    CalendarInput,
     ComponentsContent,
     ComponentsDocument,
     ComponentsPart,
     Content,
+    EffectsInput,
     ImageContent,
     ImagePart,
+    InputPart,
     NumberInput,
     SupervisedContent,
     SupervisedDocument,
@@ -50,6 +52,7 @@ from relevance_bayes.documents.values import json_members
 from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
+    EncodedEffects,
     EncodedInput,
     EncodedNumber,
     EncodedTarget,
@@ -116,7 +119,13 @@ def _inputs(content: Content) -> InputEncoding:
     return InputEncoding(tuple(map(_input, content.inputs)))
 
 
-def _input(column: NumberInput | CategoryInput) -> EncodedInput:
+def _input(column: InputPart) -> EncodedInput:
+    if isinstance(column, EffectsInput):
+        effects = tuple(map(tuple, np.asarray(column.effects, np.float64).tolist()))
+        return EncodedEffects(column.name, tuple(column.categories), effects, column.fill, column.indicator)
+    if isinstance(column, CalendarInput):
+        numbers = column.shift, column.scale, column.fill
+        return EncodedNumber(column.name, "timestamp", *numbers, column.indicator, tuple(column.periods))
     if isinstance(column, NumberInput):
         return EncodedNumber(
             column.name, column.kind, column.shift, column.scale, column.fill, indicator=column.indicator

@@ -23,6 +23,12 @@ from relevance_bayes.types.records import Converter, encode
 
 MAX_FAULTS = 20
 
+KINDS = {"calendar": "timestamp", "effects": "category"}
+"""The kinds of columns that documents have by their encoding."""
+
+EARLIER_DEFAULTS: Sequence[tuple[str, object]] = (("dates", "time"), ("text", "leave_out"))
+"""Members of plans that are left out at these values, which are those of releases without the members."""
+
 R = TypeVar("R")
 
 Members: TypeAlias = dict[str, object]
@@ -91,7 +97,11 @@ def supervised_members(report: SupervisedReport) -> Members:
     whole = SUPERVISED.reported(report)
     metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
     assert isinstance(alternatives, list)
+    if report.calendar is None:  # a release without it can import the document
+        del whole["calendar"]
+    plan = {name: one for name, one in _object(whole["plan"]).items() if (name, one) not in EARLIER_DEFAULTS}
     return whole | {
+        "plan": plan,
         "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
         "alternatives": [one for one in alternatives if isinstance(one, dict) and _is_finite([one["score"]])],
     }
@@ -170,7 +180,7 @@ def _columns(inputs: Inputs) -> object:
     return [
         {
             "name": column.name,
-            "kind": column.kind,
+            "kind": KINDS.get(column.kind, column.kind),
             "categories": list[str](column.categories if isinstance(column, CategoryInput) else ()),
         }
         for column in inputs

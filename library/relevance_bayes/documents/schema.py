@@ -23,7 +23,7 @@ from relevance_bayes.documents.parts import FIRST_FAULT, KernelPart, Part, Wavel
 from relevance_bayes.plans.names import MODEL_NAME
 from relevance_bayes.types.annotations import Bounds, OneOf
 from relevance_bayes.types.records import Converter
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.types.values import ColumnKind, Label, Period
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[3] = 3
@@ -51,6 +51,19 @@ class NumberInput(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CalendarInput(Part):
+    """A timestamp as a number, (seconds - shift) / scale, then a sine and a cosine of its position in each period."""
+
+    name: str
+    kind: Literal["calendar"]
+    shift: Finite
+    scale: Positive
+    fill: Finite | None
+    indicator: bool
+    periods: list[Period]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CategoryInput(Part):
     """A 0/1 column for each category."""
 
@@ -58,6 +71,18 @@ class CategoryInput(Part):
     kind: Literal["category"]
     categories: Annotated[list[str], FIRST_FAULT]
     fill: Vector | None
+    indicator: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EffectsInput(Part):
+    """A column for each output, with the effect of a text on the target; 0 for texts that are not `categories`."""
+
+    name: str
+    kind: Literal["effects"]
+    categories: Annotated[list[str], FIRST_FAULT]
+    effects: Matrix
+    fill: Finite | None
     indicator: bool
 
 
@@ -121,7 +146,8 @@ class ComponentsPart(Part):
     log_densities: Vector
 
 
-Inputs = Annotated[list[Annotated[NumberInput | CategoryInput, OneOf("kind")]], FIRST_FAULT]
+InputPart: TypeAlias = NumberInput | CalendarInput | CategoryInput | EffectsInput
+Inputs = Annotated[list[Annotated[InputPart, OneOf("kind")]], FIRST_FAULT]
 Report: TypeAlias = dict[str, object]
 """Plain JSON."""
 

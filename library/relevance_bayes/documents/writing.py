@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import (
@@ -42,13 +44,16 @@ from relevance_bayes.documents.schema import (
     FORMAT_VERSION,
     ApproximationContent,
     ApproximationDocument,
+    CalendarInput,
     CategoryInput,
     ComponentsContent,
     ComponentsDocument,
     ComponentsPart,
     Content,
+    EffectsInput,
     ImageContent,
     ImagePart,
+    InputPart,
     NumberInput,
     ReachedPart,
     SourcePart,
@@ -58,7 +63,7 @@ from relevance_bayes.documents.schema import (
     TermsPart,
     VersionDocument,
 )
-from relevance_bayes.tables.encoding import EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
+from relevance_bayes.tables.encoding import EncodedEffects, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 
 BLOCK_ROWS = 4_096
 """The number of rows of a block of a nearest-neighbour process."""
@@ -137,17 +142,36 @@ def _of_components(predictor: ComponentsPredictor) -> ComponentsContent:
     return ComponentsContent(task="components", inputs=_inputs(predictor.encoding), model=_components(predictor))
 
 
-def _inputs(encoding: InputEncoding) -> list[NumberInput | CategoryInput]:
+def _inputs(encoding: InputEncoding) -> list[InputPart]:
     return [_input(column) for column in encoding.inputs]
 
 
-def _input(column: EncodedInput) -> NumberInput | CategoryInput:
+def _input(column: EncodedInput) -> InputPart:
+    if isinstance(column, EncodedNumber) and column.periods:
+        return CalendarInput(
+            name=column.name,
+            kind="calendar",
+            shift=column.shift,
+            scale=column.scale,
+            fill=column.fill,
+            indicator=column.indicator,
+            periods=list(column.periods),
+        )
     if isinstance(column, EncodedNumber):
         return NumberInput(
             name=column.name,
             kind=column.kind,
             shift=column.shift,
             scale=column.scale,
+            fill=column.fill,
+            indicator=column.indicator,
+        )
+    if isinstance(column, EncodedEffects):
+        return EffectsInput(
+            name=column.name,
+            kind="effects",
+            categories=list(column.categories),
+            effects=np.array(column.effects, np.float64).reshape(len(column.effects), len(column.categories)),
             fill=column.fill,
             indicator=column.indicator,
         )

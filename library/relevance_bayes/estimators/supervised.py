@@ -16,7 +16,7 @@ from relevance_bayes.estimators.base import VersionEstimator
 from relevance_bayes.estimators.columns import Raw, is_missing, to_numpy
 from relevance_bayes.estimators.fitting import learn
 from relevance_bayes.estimators.version import SupervisedVersion, Vectors
-from relevance_bayes.plans.requests import Effort, Missing, Prefer, Task
+from relevance_bayes.plans.requests import Dates, Effort, Missing, Prefer, Task, Text
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.diagnostics import Diagnostics
@@ -64,6 +64,8 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         max_score_loss: float | None = None,
         local: object = None,
         unknown_categories: UnknownCategories = "average",
+        dates: Dates = "time",
+        text: Text = "leave_out",
     ) -> None:
         self.inputs = inputs
         self.likelihood = likelihood
@@ -81,6 +83,8 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         self.max_score_loss = max_score_loss
         self.local = local
         self.unknown_categories = unknown_categories
+        self.dates = dates
+        self.text = text
 
     @property
     def report_(self) -> SupervisedReport:

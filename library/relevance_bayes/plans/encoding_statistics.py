@@ -5,30 +5,65 @@ from collections.abc import Sequence
 import numpy as np
 
 from relevance_bayes.core.likelihoods import LogGaussian
-from relevance_bayes.core.types import Mask
-from relevance_bayes.plans.requests import InputColumn, Missing, SupervisedPlan
-from relevance_bayes.tables.columns import Block, CategoryColumn
+from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.plans.requests import GroupSplit, InputColumn, Missing, SupervisedPlan
+from relevance_bayes.plans.split import content_hash, mixed
+from relevance_bayes.tables.columns import Block, CategoryColumn, taken
+from relevance_bayes.tables.encoding.calendar import PeriodStatistics
 from relevance_bayes.tables.encoding.columns import (
     EncodedCategory,
+    EncodedEffects,
     EncodedInput,
     EncodedNumber,
     EncodedTarget,
     Encoding,
     InputEncoding,
 )
+from relevance_bayes.tables.encoding.effects import FOLDS, EffectStatistics, encoded_effects
 from relevance_bayes.tables.encoding.outlying import Limits, ValueSample
 from relevance_bayes.tables.encoding.raw import gaps, real_values
+from relevance_bayes.tables.encoding.target import encode_target
 from relevance_bayes.tables.moments import Moments
+
+
+def has_effects(column: InputColumn) -> bool:
+    """Return whether a text column is encoded by the effects on the target: it has no categories in the plan."""
+    return column.kind == "category" and not column.categories
+
+
+def effect_folds(plan: SupervisedPlan, block: Block, numbers: Array) -> Indices:
+    """Return the fold (N,) of each row of a block for the effects of texts; `numbers` (N,) are its rows' indices in the
+    table.
+
+    Rows of one group stay together, and copies of a row where they are left out of the training. Elsewhere copies are
+    observations as others are: the rows of one text and class, were they together, would have no part in their own
+    encoding, which would then be that of the other classes.
+    """
+    split = plan.split
+    if isinstance(split, GroupSplit):
+        keys = content_hash(block, [split.column], plan.spec.seed)
+    elif plan.spec.likelihood.has_target_units:
+        keys = content_hash(block, [*(column.name for column in plan.inputs), plan.target], plan.spec.seed)
+    else:
+        keys = mixed(numbers.astype(np.uint64) + mixed(np.array([plan.spec.seed], np.uint64)))
+    return (keys % np.uint64(FOLDS)).astype(np.intp)
+
+
+def _of_effects(column: EncodedInput, effects: EffectStatistics, without: int | None) -> EncodedEffects:
+    found = encoded_effects(effects, without=without)
+    fill = None if column.fill is None else 0.0
+    return EncodedEffects(column.name, effects.texts, found, fill, column.indicator)
 
 
 class ColumnStatistics:
     """Statistics of one column over the training rows."""
 
-    def __init__(self, *, sampled: bool = False) -> None:
+    def __init__(self, *, sampled: bool = False, has_periods: bool = False) -> None:
         self.gaps = 0
         self.moments = Moments()
         self.counts: dict[str, int] = {}
         self.sample = ValueSample() if sampled else None
+        self.dates = PeriodStatistics() if has_periods else None
 
     def add(self, block: Block, name: str, chosen: Mask) -> None:
         """Add the column's cells in the rows of `block` for which `chosen` (N,) is true."""
@@ -46,6 +81,8 @@ class ColumnStatistics:
             self.moments += Moments.of(values)
             if self.sample is not None:
                 self.sample.add(values)
+            if self.dates is not None:
+                self.dates.add(values)
 
     @property
     def limits(self) -> Limits | None:
@@ -63,12 +100,17 @@ class ColumnStatistics:
 class InputStatistics:
     """Statistics of the inputs over the training rows, in bounded memory."""
 
-    def __init__(self, inputs: Sequence[InputColumn], *, standardise: bool, missing: Missing) -> None:
+    def __init__(
+        self, inputs: Sequence[InputColumn], *, standardise: bool, missing: Missing, has_periods: bool = False
+    ) -> None:
         self._inputs = inputs
         self._standardise = standardise
         self._accepts_gaps = missing == "indicator"
         self._seen = {
-            column.name: ColumnStatistics(sampled=standardise and column.kind in {"number", "timestamp"})
+            column.name: ColumnStatistics(
+                sampled=standardise and column.kind in {"number", "timestamp"},
+                has_periods=has_periods and column.kind == "timestamp",
+            )
             for column in inputs
         }
         self.rows = 0
@@ -98,7 +140,9 @@ class InputStatistics:
             return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
         mean = seen.moments.mean
         shift, scale = (mean, seen.moments.sd or 1.0) if self._standardise else (0.0, 1.0)
-        return EncodedNumber(column.name, column.kind, shift, scale, mean if self._accepts_gaps else None, indicator)
+        periods = () if seen.dates is None else seen.dates.periods()
+        replaced = mean if self._accepts_gaps else None
+        return EncodedNumber(column.name, column.kind, shift, scale, replaced, indicator, periods)
 
 
 class Statistics:
@@ -106,16 +150,24 @@ class Statistics:
 
     def __init__(self, plan: SupervisedPlan) -> None:
         self._plan = plan
-        self._inputs = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
+        self._inputs = InputStatistics(
+            plan.inputs,
+            standardise=plan.standardise,
+            missing=plan.missing,
+            has_periods=plan.dates == "calendar",
+        )
         self._target = ColumnStatistics()
+        outputs = len(plan.classes) if len(plan.classes) > 2 else 1
+        self._effects = {column.name: EffectStatistics(outputs) for column in plan.inputs if has_effects(column)}
         self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.compared_models))
         self._log_targets = Moments()
 
-    def add(self, block: Block, chosen: Mask) -> None:
-        """Add the rows of `block` for which `chosen` (N,) is true."""
+    def add(self, block: Block, chosen: Mask, numbers: Array) -> None:
+        """Add the rows of `block` for which `chosen` (N,) is true; `numbers` (N,) are their indices in the table."""
         name = self._plan.target
         self._inputs.add(block, chosen)
         self._target.add(block, name, chosen)
+        self._add_effects(block, chosen, numbers)
         column = block[name]
         if self._positive and not isinstance(column, CategoryColumn):
             self._log_targets += Moments.of(np.log(real_values(column)[chosen & ~gaps(column)]))
@@ -136,7 +188,32 @@ class Statistics:
 
     def encoding(self) -> Encoding:
         """Return the encoding from these rows."""
-        return Encoding(self._inputs.encoding().inputs, self._encoded_target())
+        return self._encoding()
+
+    def fold_encodings(self) -> tuple[Encoding, ...]:
+        """Return the encodings of the training rows of each fold, by the effects of texts in the others; none without
+        texts that are encoded by their effects."""
+        return tuple(self._encoding(without=fold) for fold in range(FOLDS)) if self._effects else ()
+
+    def _encoding(self, *, without: int | None = None) -> Encoding:
+        inputs = (
+            _of_effects(column, self._effects[column.name], without) if column.name in self._effects else column
+            for column in self._inputs.encoding().inputs
+        )
+        return Encoding(tuple(inputs), self._encoded_target())
+
+    def _add_effects(self, block: Block, chosen: Mask, numbers: Array) -> None:
+        if not self._effects:
+            return
+        plan, rows = self._plan, np.flatnonzero(chosen)
+        t = encode_target(EncodedTarget(plan.target, plan.target_kind, 0.0, 1.0, plan.classes), block)[rows]
+        several = len(plan.classes) > 2
+        targets = (t[:, None] == np.arange(len(plan.classes))).astype(np.float64) if several else t[:, None]
+        folds = effect_folds(plan, block, numbers)[rows]
+        for name, effects in self._effects.items():
+            column = taken(block[name], rows)
+            if isinstance(column, CategoryColumn):
+                effects.add(column, targets, folds)
 
     def _encoded_target(self) -> EncodedTarget:
         plan, seen = self._plan, self._target.moments

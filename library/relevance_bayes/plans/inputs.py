@@ -28,19 +28,21 @@ def chosen_inputs(
     target: str | None = None,
     split: Split = AT_RANDOM,
     noise: str | None = None,
+    has_effects: bool = False,
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     """Return the input columns, those left out with the reasons, and the faults of the requested ones.
 
     The column `target` is predicted from them, where there is one; the column `noise` has the noise sd of each row.
+    Texts of many values are inputs where they are encoded by their effects on the target.
     """
     if requested is not None:
-        return _named(dataset, requested, target=target, split=split, noise=noise)
+        return _named(dataset, requested, target=target, split=split, noise=noise, has_effects=has_effects)
     uses = {} if noise is None else {noise: "it has the noise of each row"}
     if not isinstance(split, RandomSplit) and split.column is not None:
         use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
         uses.setdefault(split.column, f"it is used to {use}")
     reasons = [
-        (column, uses.get(column.name) or _unfit(column, dataset.rows))
+        (column, uses.get(column.name) or _unfit(column, dataset.rows, has_effects=has_effects))
         for column in dataset.columns
         if column.name != target
     ]
@@ -55,8 +57,9 @@ def chosen_inputs(
 
 
 def input_column(column: ColumnSummary) -> InputColumn:
-    """Return a plan's input: its name, its kind, and its categories by alphabet."""
-    return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
+    """Return a plan's input: its name, its kind, and its categories by alphabet, none of a text of many values."""
+    categories = () if _has_many_texts(column) else tuple(sorted(label for label, _ in column.categories))
+    return InputColumn(column.name, column.kind, categories)
 
 
 def placed(columns: Sequence[ColumnSummary], requested: tuple[str, ...] | None) -> Placed:
@@ -100,7 +103,13 @@ def is_constant(column: ColumnSummary) -> bool:
 
 
 def _named(
-    dataset: TableSummary, requested: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
+    dataset: TableSummary,
+    requested: tuple[str, ...],
+    *,
+    target: str | None,
+    split: Split,
+    noise: str | None,
+    has_effects: bool,
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     inputs: list[ColumnSummary] = []
     faults = (
@@ -114,7 +123,11 @@ def _named(
         if len(faults) == MAX_FAULTS_REPORTED:
             break
         column = known.get(name)
-        wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
+        wrong = (
+            unknown_column(dataset, name)
+            if column is None
+            else _misuse(column, dataset.rows, target=target, has_effects=has_effects)
+        )
         if name in seen:
             wrong = f"`{name}` is named twice."
         elif name == noise:
@@ -129,18 +142,18 @@ def _named(
     return tuple(inputs), (), tuple(faults)
 
 
-def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | None:
+def _misuse(column: ColumnSummary, rows: int, *, target: str | None, has_effects: bool) -> str | None:
     """Return why a column can't be an input even when it is requested, None if it can."""
     if column.name == target:
         return f"`{target}` is the target, so it can't be an input."
     if column.missing == rows:
         return f"`{column.name}` has no values."
-    if column.kind == "category" and _has_many_texts(column):
+    if column.kind == "category" and _has_many_texts(column) and not has_effects:
         return f"`{column.name}` has more than {MAX_CATEGORIES_LISTED} distinct texts; group them, or leave it out."
     return None
 
 
-def _unfit(column: ColumnSummary, rows: int) -> str | None:
+def _unfit(column: ColumnSummary, rows: int, *, has_effects: bool) -> str | None:
     """Return why a column is not an input unless it is requested, None if it is."""
     if column.missing == rows:
         return "it has no values"
@@ -149,7 +162,7 @@ def _unfit(column: ColumnSummary, rows: int) -> str | None:
     if column.kind == "category":
         if rows >= MIN_ROWS_FOR_IDS and column.distinct == rows:
             return "it looks like an id: a distinct text in every row"
-        if _has_many_texts(column):
+        if _has_many_texts(column) and not has_effects:
             return f"it has more than {MAX_CATEGORIES_LISTED} distinct texts"
     if column.kind == "number" and rows >= MIN_ROWS_FOR_IDS and _is_row_number(column, rows):
         return "it looks like an id: consecutive integers, one for each row"

@@ -30,7 +30,12 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
     target = resolve_target(dataset, request.target, request.task, request.likelihood)
     columns, ignored, input_faults = chosen_inputs(
-        dataset, request.inputs, target=request.target, split=request.split, noise=request.noise_column
+        dataset,
+        request.inputs,
+        target=request.target,
+        split=request.split,
+        noise=request.noise_column,
+        has_effects=request.text == "target",
     )
     names = [column.name for column in columns]
     spec = chosen_spec(request, target.task, classes=len(target.classes), rows=dataset.rows, inputs=names)
@@ -71,6 +76,8 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         standardise=standardise,
         missing=missing.treatment,
         missing_reason=missing.reason,
+        dates=request.dates,
+        text=request.text,
         split=request.split,
         holdout=request.holdout,
         validation=request.validation,

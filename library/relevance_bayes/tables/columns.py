@@ -103,6 +103,11 @@ def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> C
             return replace(column, values=column.values[rows])
 
 
+def kind_of(column: Column) -> ColumnKind:
+    """Return the kind of a column."""
+    return next(kind for kind, empty in _EMPTY.items() if isinstance(column, type(empty)))
+
+
 _EMPTY: Mapping[ColumnKind, Column] = {
     "number": NumberColumn(np.zeros(0)),
     "boolean": BooleanColumn(np.zeros(0, np.int8)),

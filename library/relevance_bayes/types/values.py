@@ -11,6 +11,9 @@ ColumnKind = Literal["number", "boolean", "category", "timestamp"]
 AnyTask = Literal["regression", "classification", "approximation", "image", "components"]
 """The values of `task` in jobs and versions."""
 
+Period = Literal["year", "week", "day"]
+"""The periods within which the position of a point in time may be an input."""
+
 Missing = Literal["error", "drop_rows", "indicator"]
 """The treatment of missing values."""
 

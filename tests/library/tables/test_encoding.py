@@ -59,7 +59,7 @@ def encoding_of(
     request = SupervisedRequest(DATASET_ID, target, missing=missing, standardise=standardise, likelihood=likelihood)
     statistics = Statistics(plan(request, dataset_of(table)))
     for _, block in cut_up(table, *ends):
-        statistics.add(block, np.ones(block_rows(block), np.bool_))
+        statistics.add(block, np.ones(block_rows(block), np.bool_), np.arange(float(block_rows(block))))
     return statistics.encoding()
 
 
@@ -167,14 +167,14 @@ def test_only_the_first_twenty_known_categories_are_listed() -> None:
 def test_categories_are_those_of_the_chosen_rows_alone() -> None:
     table: Block = {"colour": texts("red", "blue", "green", "blue"), "y": numbers(1, 2, 4, 5)}
     statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
-    statistics.add(table, np.array([True, True, False, True]))
+    statistics.add(table, np.array([True, True, False, True]), np.arange(4.0))
     assert column_names(statistics.encoding()) == ("colour=blue", "colour=red")
 
 
 def test_a_column_that_is_constant_in_training_keeps_the_scale_one() -> None:
     table: Block = {"x": numbers(0.1, 0.1, 0.1, 7), "y": numbers(1, 2, 4, 5)}
     statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
-    statistics.add(table, np.array([True, True, True, False]))
+    statistics.add(table, np.array([True, True, True, False]), np.arange(4.0))
     assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, None, False),)
 
 

@@ -94,7 +94,7 @@ def test_noise_by_row_and_its_column_go_together(likelihood: Likelihood, column:
 
 def test_targets_are_standardised_and_their_noise_with_them() -> None:
     statistics = Statistics(plan(REQUEST, dataset_of(TABLE)))
-    statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_))
+    statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_), np.arange(float(block_rows(TABLE))))
     target = statistics.encoding().target
     assert (target.noise_column, target.shift) == ("sd", 30.0)
     t, (noise_sd, faults) = encode_target(target, TABLE), encode_noise(target, TABLE)

@@ -204,6 +204,10 @@ class SupervisedVersionOut(VersionBaseOut):
         "selected it is the only member, `functions` are those of the sparse model whose residuals it models, and "
         "`score` and `metrics.validation` are those on the held-out rows."
     )
+    calendar: records.CalendarInputs | None = Field(
+        description="The inputs derived from timestamps, with the gain by which they were selected or left out; null "
+        "where none were compared."
+    )
     dataset: DatasetName
     seconds: float
     software_version: str
@@ -251,6 +255,7 @@ class SupervisedVersionOut(VersionBaseOut):
             "outliers": report.outliers,
             "warnings": report.warnings,
             "local": report.local,
+            "calendar": report.calendar,
             "imported": report.imported,
         }
         return cls.model_validate(shared_by_versions(version) | own)

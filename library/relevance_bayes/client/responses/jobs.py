@@ -40,6 +40,8 @@ class SupervisedJob(Job):
     pool: tuple[Choice, ...] = ()
     alternatives: tuple[Choice, ...] = ()
     local: Choice | None = None
+    dates: str = "time"
+    text: str = "leave_out"
 
 
 @dataclass(frozen=True, kw_only=True)

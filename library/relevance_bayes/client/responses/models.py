@@ -9,6 +9,7 @@ from relevance_bayes.types.html import facts_html
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
 from relevance_bayes.types.reports import (
+    CalendarInputs,
     ClassRows,
     Evidence,
     Hyperparameters,
@@ -130,6 +131,7 @@ class SupervisedVersion(VersionBase):
     score_loss: float | None = None
     warnings: tuple[TrainingWarning, ...] = ()
     local: LocalReport | None = None
+    calendar: CalendarInputs | None = None
 
     def _facts(self) -> dict[str, object]:
         metrics = {f"{name}, {rows}": value for rows, of in self.metrics.items() for name, value in of.items()}

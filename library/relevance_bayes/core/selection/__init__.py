@@ -6,7 +6,7 @@ from relevance_bayes.core.selection.pooled import Member
 from relevance_bayes.core.selection.ranking import RankedModel
 from relevance_bayes.core.selection.rows import Folding, Rows, Step
 from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, MeasuredRows, Score
-from relevance_bayes.core.selection.trained import Trained
+from relevance_bayes.core.selection.trained import DerivedColumns, Trained
 from relevance_bayes.core.selection.training import train
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "THOROUGH",
     "Bounds",
     "Compared",
+    "DerivedColumns",
     "Folding",
     "LocalComparison",
     "MeasuredRows",

@@ -13,6 +13,17 @@ from relevance_bayes.core.spec import Spec
 NOT_REQUESTED = "No rows were held out: request a validation."
 
 
+@dataclass(frozen=True)
+class DerivedColumns:
+    """The comparison of a fit with columns of X that are derived from others, and without.
+
+    `gain` is the score with them less that without, in nats a row, None where they were not compared.
+    """
+
+    kept: bool
+    gain: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The result: the model, the spec as run (with the widths found), and its figures.
@@ -24,6 +35,7 @@ class Trained:
     could not be fitted are in `compared` too, with the reason. Of a model for each class `class_specs` are the members'
     specs. `local` is the comparison with nearest-neighbour processes. Figures are in the units of t. `left_out` are the
     rows that `validation` measured, and `held_out` those of `scores`, with their predictions; None without any.
+    `derived` is the comparison with derived columns, None without any.
     """
 
     learned: LearnedModel
@@ -41,6 +53,7 @@ class Trained:
     local: LocalComparison | None = None
     left_out: MeasuredRows | None = None
     held_out: MeasuredRows | None = None
+    derived: DerivedColumns | None = None
 
     @property
     def model(self) -> Model:

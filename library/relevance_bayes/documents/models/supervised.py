@@ -17,6 +17,7 @@ from relevance_bayes.types.baselines import Baseline
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import (
+    CalendarInputs,
     ClassRows,
     InputTerm,
     InputWarp,
@@ -112,6 +113,7 @@ class SupervisedReport:
     `warnings` describe what was left out, and what differs from the plan. `local` is the comparison with
     nearest-neighbour processes, None without one. `baseline` has the histograms of the training rows and of predictions
     for them, `diagnostics` reliability, residuals and the trace of the fit; both are None in versions without them.
+    `calendar` is the comparison with inputs derived from timestamps, None without any.
     """
 
     task: Task
@@ -142,6 +144,7 @@ class SupervisedReport:
     local: LocalReport | None = None
     baseline: Baseline | None = None
     diagnostics: Diagnostics | None = None
+    calendar: CalendarInputs | None = None
 
     def with_diagnostics(self, found: Diagnostics | None) -> "SupervisedReport":
         """Return the report with these diagnostics."""

@@ -4,8 +4,15 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from math import isclose
 
-from relevance_bayes.documents.validation.figures import SHARE, figure_faults
-from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, InputEncoding, quoted
+from relevance_bayes.documents.validation.figures import FINITE, SHARE, figure_faults
+from relevance_bayes.tables.encoding import (
+    EncodedCategory,
+    EncodedEffects,
+    EncodedInput,
+    EncodedNumber,
+    InputEncoding,
+    quoted,
+)
 from relevance_bayes.types.errors import Fault
 
 MAX_TEXT_LENGTH = 200
@@ -30,6 +37,8 @@ def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) ->
 
 
 def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if isinstance(column, EncodedEffects):
+        return
     if isinstance(column, EncodedCategory):
         shares = column.fill or ()
         yield from figure_faults((f"{where}/fill/{place}", share, SHARE) for place, share in enumerate(shares))
@@ -41,8 +50,12 @@ def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
 
 
 def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if isinstance(column, EncodedNumber) and len(set(column.periods)) < len(column.periods):
+        yield Fault("Expected periods that are all distinct.", f"{where}/periods")
     if column.indicator and column.fill is None:
         yield Fault("Expected a value with `indicator`.", f"{where}/fill")
+    if isinstance(column, EncodedEffects):
+        yield from _of_effects(column, where)
     if isinstance(column, EncodedCategory):
         known = column.categories
         if not known or len(set(known)) < len(known):
@@ -51,6 +64,17 @@ def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
             yield Fault("Expected categories of bounded length without NUL.", f"{where}/categories")
         if column.fill is not None and len(column.fill) != len(known):
             yield Fault(f"Expected {len(known)} shares, got {len(column.fill)}.", f"{where}/fill")
+
+
+def _of_effects(column: EncodedEffects, where: str) -> Iterator[Fault]:
+    known = column.categories
+    if len(set(known)) < len(known) or any(not is_label(text) for text in known):
+        yield Fault("Expected distinct texts of bounded length without NUL.", f"{where}/categories")
+    if not column.effects or any(len(each) != len(known) for each in column.effects):
+        yield Fault(f"Expected effects of {len(known)} texts.", f"{where}/effects")
+    yield from figure_faults((f"{where}/effects", one, FINITE) for each in column.effects for one in each)
+    if column.fill not in {None, 0.0}:
+        yield Fault("Expected 0, the mean effect, or null.", f"{where}/fill")
 
 
 def column_name_faults(name: str, where: str) -> Iterator[Fault]:

@@ -12,6 +12,7 @@ from relevance_bayes.plans.requests.supervised import (
     AutomaticLocal,
     AutomaticPrior,
     BasisChoice,
+    Dates,
     Effort,
     GroupChoice,
     GroupSplit,
@@ -28,6 +29,7 @@ from relevance_bayes.plans.requests.supervised import (
     SupervisedPlan,
     SupervisedRequest,
     Task,
+    Text,
     Validation,
 )
 from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
@@ -46,6 +48,7 @@ __all__ = [
     "BasisChoice",
     "ComponentsPlan",
     "ComponentsRequest",
+    "Dates",
     "Effort",
     "GroupChoice",
     "GroupSplit",
@@ -67,6 +70,7 @@ __all__ = [
     "SupervisedPlan",
     "SupervisedRequest",
     "Task",
+    "Text",
     "TrainingPlan",
     "TrainingRequest",
     "Validation",

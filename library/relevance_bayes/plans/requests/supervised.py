@@ -51,6 +51,12 @@ class OrderSplit:
 
 Split = RandomSplit | GroupSplit | OrderSplit
 
+Dates = Literal["time", "calendar"]
+"""The inputs of a timestamp: the time, or also the position within year, week and day where that predicts better."""
+
+Text = Literal["leave_out", "target"]
+"""The treatment of texts of more than 50 values: left out, or encoded by their effects on the target."""
+
 Effort = Literal["quick", "normal", "thorough"]
 """The effort of a training: one fit; all that is open, by five folds; or more of it, by ten."""
 
@@ -202,6 +208,8 @@ class SupervisedRequest:
     prefer: Prefer = "accuracy"
     max_score_loss: float | None = None
     local: LocalOption | None = None
+    dates: Dates = "time"
+    text: Text = "leave_out"
 
 
 @dataclass(frozen=True)
@@ -213,7 +221,8 @@ class SupervisedPlan:
     is selected. `pool` are processes that are fitted with that of `spec` and weighted by folds; together they lose at
     most `max_score_loss` nats a row of their score by their reduction to few functions. For classes, folds select one
     of `spec` and its `alternatives`. `local` are the nearest-neighbour processes that `spec` is compared with, None for
-    none. `noise_column` has each row's noise sd, in the target's units, where that is known.
+    none. `noise_column` has each row's noise sd, in the target's units, where that is known. Inputs of texts without
+    categories are encoded by their effects on the target.
     """
 
     task: Task
@@ -238,6 +247,8 @@ class SupervisedPlan:
     max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
     local: LocalPlan | None = None
     missing_reason: str = ""
+    dates: Dates = "time"
+    text: Text = "leave_out"
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""

@@ -2,6 +2,7 @@
 
 from relevance_bayes.tables.encoding.columns import (
     EncodedCategory,
+    EncodedEffects,
     EncodedInput,
     EncodedNumber,
     EncodedTarget,
@@ -29,6 +30,7 @@ from relevance_bayes.tables.encoding.target import (
 
 __all__ = [
     "EncodedCategory",
+    "EncodedEffects",
     "EncodedInput",
     "EncodedNumber",
     "EncodedTarget",

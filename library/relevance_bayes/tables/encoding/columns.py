@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.types.values import ColumnKind, Label, Period
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class EncodedNumber:
     """A number, boolean (0 and 1) or timestamp (seconds UTC): (value - shift) / scale.
 
     `fill` replaces a missing value (before shift and scale), None where missing values are refused. With `indicator` a
-    0/1 column "was missing" follows.
+    0/1 column "was missing" follows. `periods` of a timestamp have a sine and a cosine each, between them: see
+    `relevance_bayes.tables.encoding.calendar`.
     """
 
     name: str
@@ -27,11 +28,12 @@ class EncodedNumber:
     scale: float
     fill: float | None
     indicator: bool
+    periods: tuple[Period, ...] = ()
 
     @property
     def width(self) -> int:
         """Return the number of its columns in X."""
-        return 1 + self.indicator
+        return 1 + 2 * len(self.periods) + self.indicator
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,37 @@ class EncodedCategory:
         return {category: place for place, category in enumerate(self.categories)}
 
 
-EncodedInput = EncodedNumber | EncodedCategory
+@dataclass(frozen=True)
+class EncodedEffects:
+    """The effect of a text on the target: see `relevance_bayes.tables.encoding.effects`.
+
+    `effects` have a column for each output, one or one for each class, in units of their root mean square over the
+    training rows, with a number for each of `categories`; other texts have 0, the mean over texts. `fill`, which is 0,
+    replaces a missing value, None where missing values are refused. With `indicator` a 0/1 column "was missing"
+    follows.
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    effects: tuple[tuple[float, ...], ...]
+    fill: float | None
+    indicator: bool
+
+    @property
+    def width(self) -> int:
+        """Return the number of its columns in X."""
+        return len(self.effects) + self.indicator
+
+    @cached_property
+    def table(self) -> dict[str, tuple[float, ...]]:
+        """Return the effects (J,) of each category."""
+        return dict(zip(self.categories, zip(*self.effects, strict=True), strict=True))
+
+
+WAVES = ("sine", "cosine")
+"""The columns of a period, in order."""
+
+EncodedInput = EncodedNumber | EncodedCategory | EncodedEffects
 
 
 @dataclass(frozen=True)
@@ -96,8 +128,8 @@ class Layout:
     """The columns of X as arrays, so that all numbers of a block are encoded together.
 
     `numbers` (k) are at `places` (k,) with their `shift`, `scale` and `fill` (k,), NaN where missing values are
-    refused; the `numbers` at `indicated` (j,) have their indicators at `indicators` (j,). `categories` have their first
-    columns.
+    refused; the `numbers` at `indicated` (j,) have their indicators at `indicators` (j,). `dates` are the indices of
+    numbers with periods. `categories` and `effects` have their first columns.
     """
 
     width: int
@@ -108,7 +140,9 @@ class Layout:
     fill: Array
     indicated: Indices
     indicators: Indices
+    dates: tuple[int, ...]
     categories: tuple[tuple[int, EncodedCategory], ...]
+    effects: tuple[tuple[int, EncodedEffects], ...]
 
     @cached_property
     def units(self) -> tuple[tuple[float, float], ...]:
@@ -152,9 +186,31 @@ class InputEncoding:
             scale=np.array([column.scale for _, column in numbers], np.float64),
             fill=np.array([np.nan if column.fill is None else column.fill for _, column in numbers], np.float64),
             indicated=np.array(indicated, np.intp),
-            indicators=np.array([numbers[number][0] + 1 for number in indicated], np.intp),
+            indicators=np.array([_last(*numbers[number]) for number in indicated], np.intp),
+            dates=tuple(number for number, (_, column) in enumerate(numbers) if column.periods),
             categories=tuple((start, column) for start, column in placed if isinstance(column, EncodedCategory)),
+            effects=tuple((start, column) for start, column in placed if isinstance(column, EncodedEffects)),
         )
+
+    def without_periods(self) -> Self:
+        """Return the same inputs, timestamps as numbers alone."""
+        inputs = (replace(one, periods=()) if isinstance(one, EncodedNumber) else one for one in self.inputs)
+        return replace(self, inputs=tuple(inputs))
+
+    @cached_property
+    def derived(self) -> tuple[int, ...]:
+        """Return the columns of X that are positions of timestamps within their periods."""
+        starts = accumulate((column.width for column in self.inputs), initial=0)
+        return tuple(
+            start + 1 + place
+            for start, column in zip(starts, self.inputs, strict=False)
+            if isinstance(column, EncodedNumber)
+            for place in range(2 * len(column.periods))
+        )
+
+
+def _last(start: int, column: EncodedNumber) -> int:
+    return start + column.width - 1
 
 
 @dataclass(frozen=True)
@@ -174,15 +230,20 @@ def column_units(encoding: InputEncoding) -> tuple[tuple[float, float], ...]:
 
 
 def column_names(encoding: InputEncoding) -> tuple[str, ...]:
-    """Return a name for each column of X: the raw column's, `colour=red` for a category, `age missing` for an
-    indicator."""
+    """Return a name for each column of X: the raw column's, `date (week, sine)` for a position within a period,
+    `colour=red` for a category, `shop (effect)`, numbered if there are several, for the effect of a text, `age missing`
+    for an indicator."""
     names: list[str] = []
     for column in encoding.inputs:
         match column:
             case EncodedNumber():
                 names.append(column.name)
+                names.extend(f"{column.name} ({period}, {wave})" for period in column.periods for wave in WAVES)
             case EncodedCategory():
                 names.extend(f"{column.name}={category}" for category in column.categories)
+            case EncodedEffects(effects=effects):
+                numbers = [""] if len(effects) == 1 else [f" {number}" for number in range(1, len(effects) + 1)]
+                names.extend(f"{column.name} (effect{number})" for number in numbers)
         if column.indicator:
             names.append(f"{column.name} missing")
     return tuple(names)

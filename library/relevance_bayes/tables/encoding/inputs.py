@@ -7,7 +7,8 @@ import numpy as np
 
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberBlock, block_rows
-from relevance_bayes.tables.encoding.columns import EncodedCategory, InputEncoding, Layout
+from relevance_bayes.tables.encoding.calendar import calendar_columns
+from relevance_bayes.tables.encoding.columns import EncodedCategory, EncodedEffects, InputEncoding, Layout
 from relevance_bayes.tables.encoding.raw import quoted, real_values
 from relevance_bayes.types.errors import Fault
 
@@ -40,6 +41,8 @@ def encode_inputs(encoding: InputEncoding, block: Block) -> tuple[Array, tuple[F
         faults.extend(_put_numbers(layout, raw, matrix))
     for start, encoded in layout.categories:
         faults.extend(_put_category(encoded, block[encoded.name], matrix[:, start : start + encoded.width]))
+    for start, effects in layout.effects:
+        faults.extend(_put_effects(effects, block[effects.name], matrix[:, start : start + effects.width]))
     if faults:
         faults.sort(key=_row)
         matrix[[_row(fault) for fault in faults]] = np.nan
@@ -80,6 +83,9 @@ def _scaled_row(layout: Layout, raw: Array) -> Array | None:
 
 def _put_numbers(layout: Layout, raw: Array, out: Array) -> list[Fault]:
     missing = np.isnan(raw)
+    for place in layout.dates:
+        first, periods = layout.places[place] + 1, layout.numbers[place].periods
+        out[:, first : first + 2 * len(periods)] = calendar_columns(raw[:, place], periods)
     if missing.any():
         raw = np.where(missing, layout.fill, raw)
     out[:, layout.indicators] = missing[:, layout.indicated]
@@ -111,6 +117,18 @@ def _put_category(encoded: EncodedCategory, column: Column, out: Array) -> list[
     rows = np.flatnonzero(places >= 0)
     out[rows, places[rows]] = 1.0
     return list(_category_faults(encoded, column, np.flatnonzero(places < 0), out)) if len(rows) < len(out) else []
+
+
+def _put_effects(encoded: EncodedEffects, column: Column, out: Array) -> list[Fault]:
+    if not isinstance(column, CategoryColumn):
+        raise TypeError(f"column {encoded.name!r}: expected category, got numbers")
+    outputs, missing = len(encoded.effects), column.codes < 0
+    others = (0.0,) * outputs
+    table = np.array([*(encoded.table.get(label, others) for label in column.labels), others])
+    out[:, :outputs] = table[column.codes]
+    if encoded.indicator:
+        out[:, -1] = missing
+    return [_gap_fault(encoded.name, row) for row in np.flatnonzero(missing).tolist()] if encoded.fill is None else []
 
 
 def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Indices, out: Array) -> Iterator[Fault]:

@@ -13,6 +13,7 @@ from relevance_bayes.core.selection import MeasuredRows, Trained
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
 from relevance_bayes.tables.encoding import (
+    EncodedEffects,
     EncodedTarget,
     Encoding,
     encode_target,
@@ -37,7 +38,7 @@ def diagnostics_of(trained: Trained, made: Materialised, encoding: Encoding, pre
     """Return the diagnostics; `predictions` are those of the sample of training rows: means (N,), or probabilities
     (N, K), None without rows."""
     target = encoding.target
-    names = [column.name for column in encoding.inputs][:MAX_INPUTS]
+    names = [one.name for one in encoding.inputs if not isinstance(one, EncodedEffects)][:MAX_INPUTS]
     found = _left_out(trained)
     reliability = None if found is None else reliability_of(target, found.rows.measured, found.source)
     if found is None or reliability is None:

@@ -20,7 +20,7 @@ def model_expansion(predictor: SupervisedPredictor) -> VersionExpansion:
     if not isinstance(model, Model):
         several = 'several models predict together, of numbers with "effort": "normal", else one for each class'
         raise no_expansion(several)
-    if not all(isinstance(column, EncodedNumber) and not column.indicator for column in encoding.inputs):
+    if not all(isinstance(column, EncodedNumber) and column.width == 1 for column in encoding.inputs):
         raise no_expansion("some inputs are texts, or had gaps")
     if not isinstance(model.likelihood, GaussianNoise | StudentT | Bernoulli):
         raise no_expansion(f"its mean is none under {model.likelihood.type}")

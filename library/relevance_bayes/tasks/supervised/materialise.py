@@ -1,15 +1,16 @@
 """The rows of a dataset as one file of numbers that a fit maps."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.selection import DerivedColumns
 from relevance_bayes.core.types import Array, Mask
-from relevance_bayes.plans.encoding_statistics import Statistics
+from relevance_bayes.plans.encoding_statistics import Statistics, effect_folds
 from relevance_bayes.plans.likelihoods import is_near, too_far
 from relevance_bayes.plans.requests import GroupSplit, RandomSplit, SupervisedPlan
 from relevance_bayes.plans.split import NOTHING, fold_keys
@@ -17,10 +18,11 @@ from relevance_bayes.tables.columns import Block, taken
 from relevance_bayes.tables.encoding import EncodedTarget, Encoding, encode_inputs, encode_noise, encode_target
 from relevance_bayes.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
 from relevance_bayes.tasks.row_sample import RowSample
+from relevance_bayes.tasks.supervised.derived_columns import FILE
 from relevance_bayes.tasks.supervised.duplicates import WrittenRows, drop_duplicates
 from relevance_bayes.tasks.supervised.holdout import Holdout
 from relevance_bayes.tasks.supervised.outlying_inputs import AllLimits, OutlyingInput, outlying_inputs, outside
-from relevance_bayes.types.errors import TrainingFailedError
+from relevance_bayes.types.errors import Fault, TrainingFailedError
 from relevance_bayes.types.reports import ClassRows
 
 EXTRA_COLUMNS = 4
@@ -54,6 +56,13 @@ class Materialised:
         """Return all rows, mapped read-only."""
         return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
 
+    def learned_from(self, derived: DerivedColumns | None) -> "Materialised":
+        """Return the file that was learned from: where derived inputs were not kept, the one that the fit wrote."""
+        if derived is None or derived.kept:
+            return self
+        encoding = self.encoding.without_periods()
+        return replace(self, path=self.path.with_name(FILE), encoding=encoding, inputs=encoding.width)
+
 
 def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
@@ -79,7 +88,8 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
     sample = RowSample([*(column.name for column in plan.inputs), plan.target], rows=training)
     divided = _sampled(_divided(plan, read, holdout, limits), sample)
     with path.open("wb") as file:
-        measured = _write(file, divided, plan=plan, encoding=encoding, training=training)
+        encodings = Encodings(encoding, statistics.fold_encodings())
+        measured = _write(file, divided, plan=plan, encodings=encodings, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
             "Every held-out row has a category that no training row has; choose another seed or a larger `holdout`,"
@@ -97,6 +107,26 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
 
 
 @dataclass(frozen=True)
+class Encodings:
+    """The encoding of rows to predict, and those of the training rows of each fold, none where they are the same."""
+
+    encoding: Encoding
+    folds: tuple[Encoding, ...]
+
+    def inputs(self, plan: SupervisedPlan, part: Part, held_out: Mask) -> tuple[Array, tuple[Fault, ...]]:
+        """Return X (N, d) and faults of a part; training rows by the targets of other folds."""
+        block = part.block
+        matrix, faults = encode_inputs(self.encoding, block)
+        if self.folds:
+            of_row = effect_folds(plan, block, part.numbers)
+            for fold, encoding in enumerate(self.folds):
+                rows = np.flatnonzero((of_row == fold) & ~held_out)
+                some = {name: taken(column, rows) for name, column in block.items()}
+                matrix[rows] = encode_inputs(encoding, some)[0]
+        return matrix, faults
+
+
+@dataclass(frozen=True)
 class _Gathered:
     """The result of a pass: statistics of training rows, numbers of usable and dropped rows."""
 
@@ -108,7 +138,7 @@ class _Gathered:
 def _gathered(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimits) -> _Gathered:
     statistics, usable, dropped = Statistics(plan), 0, 0
     for part, held_out in _divided(plan, read, holdout, limits):
-        statistics.add(part.block, ~held_out)
+        statistics.add(part.block, ~held_out, part.numbers)
         usable += len(part.numbers)
         dropped += part.dropped
     return _Gathered(statistics, usable, dropped)
@@ -178,14 +208,15 @@ def _write(
     parts: Iterator[tuple[Part, Mask]],
     *,
     plan: SupervisedPlan,
-    encoding: Encoding,
+    encodings: "Encodings",
     training: int,
 ) -> int:
     """Write the training rows and then the held-out ones; return the number of the latter that could be encoded."""
+    encoding = encodings.encoding
     row_bytes = 8 * (encoding.width + EXTRA_COLUMNS)
     learned = measured = 0
     for part, held_out in parts:
-        inputs, faults = encode_inputs(encoding, part.block)
+        inputs, faults = encodings.inputs(plan, part, held_out)
         targets = encode_target(encoding.target, part.block)
         noise_sd, wrong = encode_noise(encoding.target, part.block)
         faults = (*faults, *wrong)

@@ -23,6 +23,7 @@ from relevance_bayes.documents.scales import model_terms, model_warps, model_wid
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.tables.columns import IdentifiedTable
 from relevance_bayes.tables.encoding import (
+    EncodedNumber,
     EncodedTarget,
     Encoding,
     in_target_units,
@@ -42,7 +43,7 @@ from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.vectors import vectors
 from relevance_bayes.tasks.supervised.warnings import outliers, warnings
 from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.reports import InputWidth, Score
+from relevance_bayes.types.reports import CalendarInputs, DerivedInput, InputWidth, Score
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -69,6 +70,8 @@ def new_version(
     holding: BlockHolding,
 ) -> NewSupervisedVersion:
     """Return the version to record of a successful fit that took `seconds`."""
+    calendar = _calendar(trained, made.encoding)
+    made = made.learned_from(trained.derived)
     learned, encoding = trained.learned, _settled(made.encoding, trained)
     target, units = encoding.target, _Units.of(plan, made.encoding.target)
     model = representative(learned)
@@ -85,6 +88,7 @@ def new_version(
         temperature=_temperature(likelihood_of(learned)),
         unreduced_functions=trained.unreduced,
         local=None if trained.local is None else local_report(trained.local, learned, target),
+        calendar=calendar,
         class_rows=class_rows(made),
         standardised=plan.standardise,
         functions=n_functions(learned),
@@ -113,6 +117,15 @@ def new_version(
     diagnostics = diagnostics_of(trained, made, encoding, None if monitored is None else monitored[1])
     listed = tuple(vectors(plan, dataset, learned, made, holding))
     return Learned(replace(report, baseline=baseline, diagnostics=diagnostics), listed, predictor)
+
+
+def _calendar(trained: Trained, planned: Encoding) -> CalendarInputs | None:
+    """Return the inputs derived from timestamps, and whether they were selected; None without any."""
+    if trained.derived is None:
+        return None
+    numbers = (column for column in planned.inputs if isinstance(column, EncodedNumber))
+    derived = tuple(DerivedInput(column.name, column.periods) for column in numbers if column.periods)
+    return CalendarInputs(derived, trained.derived.kept, trained.derived.gain)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from relevance_bayes.tables.columns import (
     NumberColumn,
     TimestampColumn,
 )
-from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from relevance_bayes.tables.histograms import FLAGS, MAX_CATEGORIES, quantile_edges
 from relevance_bayes.types.diagnostics import (
     CategoryResidual,
@@ -62,7 +62,8 @@ def thinned(rows: Indices) -> Indices:
 
 
 def decoded(encoding: InputEncoding, rows: Array, names: Sequence[str]) -> Block:
-    """Return the columns of the inputs `names` from their encoded `rows` (N, d): the inverse of `encode_inputs`."""
+    """Return the columns of the inputs `names` from their encoded `rows` (N, d): the inverse of `encode_inputs`, which
+    texts that are encoded by their effects have not."""
     block: dict[str, Column] = {}
     first = 0
     for column in encoding.inputs:
@@ -73,7 +74,7 @@ def decoded(encoding: InputEncoding, rows: Array, names: Sequence[str]) -> Block
         if isinstance(column, EncodedNumber):
             values = np.where(missing, np.nan, columns[:, 0] * column.scale + column.shift)
             block[column.name] = _numbers(column, _rounded(values))
-        else:
+        elif isinstance(column, EncodedCategory):
             codes = columns[:, : len(column.categories)].argmax(axis=1) if column.categories else np.zeros(len(rows))
             block[column.name] = CategoryColumn(np.where(missing, -1, codes).astype(np.int32), column.categories)
     return block

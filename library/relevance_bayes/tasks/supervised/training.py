@@ -51,6 +51,7 @@ class SupervisedTraining:
             bounds=_bounds(plan),
             max_score_loss=plan.max_score_loss,
             local=None if plan.local is None else plan.local.choice,
+            derived=made.encoding.derived,
         )
 
     def progress(self, step: Step) -> Progress:

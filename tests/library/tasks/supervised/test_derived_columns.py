@@ -1,0 +1,219 @@
+"""Trainings with inputs derived from dates, and with texts by their effects."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
+from relevance_bayes.core.types import Array
+from relevance_bayes.documents.reports import supervised_members
+from relevance_bayes.documents.writing import content_of
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.encoding_statistics import effect_folds
+from relevance_bayes.plans.requests import (
+    Dates,
+    GroupSplit,
+    KernelChoice,
+    RandomSplit,
+    Split,
+    SupervisedPlan,
+    SupervisedRequest,
+    Text,
+)
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn
+from relevance_bayes.tables.encoding import EncodedNumber, column_names
+from relevance_bayes.tables.encoding.effects import FOLDS
+from relevance_bayes.tasks.fit import Fitted, Limits
+from relevance_bayes.tasks.learned import NewSupervisedVersion, expected
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from tests.small_tables import dataset_of
+
+DAY = 86_400.0
+ROWS = 240
+LIMITS = Limits()
+RANDOM = RandomSplit()
+
+
+def sales(*, weekly: bool, shops: int = 60, seed: int = 5) -> Block:
+    """Numbers of some days, by the weekday or not, and by the shop."""
+    rng = np.random.default_rng(seed)
+    days = rng.choice(400, ROWS, replace=False).astype(np.float64)
+    weekend = (days % 7 >= 5).astype(np.float64)
+    codes = rng.integers(shops, size=ROWS).astype(np.int32)
+    effects = np.random.default_rng(1).normal(0.0, 1.0, shops)
+    y = 10.0 + (5.0 * weekend if weekly else effects[codes]) + 0.3 * rng.standard_normal(ROWS)
+    return {
+        "day": TimestampColumn(1.7e9 // DAY * DAY + days * DAY),
+        "shop": CategoryColumn(codes, tuple(f"shop {place}" for place in range(shops))),
+        "y": NumberColumn(y),
+    }
+
+
+def planned(
+    block: Block,
+    *,
+    dates: Dates = "time",
+    text: Text = "leave_out",
+    inputs: tuple[str, ...] | None = None,
+    split: Split = RANDOM,
+    basis: KernelChoice | None = None,
+) -> SupervisedPlan:
+    dataset = dataset_of(block)
+    request = SupervisedRequest(
+        dataset.id, "y", effort="quick", dates=dates, text=text, inputs=inputs, split=split, basis=basis
+    )
+    return plan(request, dataset)
+
+
+def trained(block: Block, folder: Path, plan_: SupervisedPlan) -> tuple[SupervisedTraining, Trained]:
+    training = SupervisedTraining.prepare(plan_, dataset_of(block), lambda: iter([(0, block)]), folder, max_cells=10**6)
+    *_, last = training.fit.steps(train, LIMITS, FitLog())
+    return training, expected(expected(last, Fitted).result, Trained)
+
+
+def version(block: Block, folder: Path, plan_: SupervisedPlan) -> NewSupervisedVersion:
+    training, found = trained(block, folder, plan_)
+    return training.version(found, seconds=1.0, holding=lambda _: (0, block))
+
+
+def test_the_day_of_the_week_is_kept_where_it_predicts_better(tmp_path: Path) -> None:
+    block = sales(weekly=True)
+    made = version(block, tmp_path, planned(block, dates="calendar", inputs=("day",)))
+    calendar = made.report.calendar
+    assert calendar is not None
+    assert calendar.selected
+    assert calendar.gain is not None
+    assert calendar.gain > 0.5
+    assert [(one.column, one.periods) for one in calendar.derived] == [("day", ("week",))]
+    assert column_names(made.predictor.encoding) == ("day", "day (week, sine)", "day (week, cosine)")
+    later = sales(weekly=True, seed=6)
+    found = SupervisedModel.of(made.predictor, made.report).predict(later, PredictOptions())
+    assert isinstance(found, RegressionPrediction)
+    y = later["y"]
+    assert isinstance(y, NumberColumn)
+    assert np.sqrt(np.mean((found.mean - y.values) ** 2)) < 0.8 < 2.0 < y.values.std()
+
+
+def test_where_it_does_not_the_version_is_the_same_as_without_the_option(tmp_path: Path) -> None:
+    block = sales(weekly=False)
+    names = ("day",)
+    folders = [tmp_path / name for name in ("with", "without")]
+    for folder in folders:
+        folder.mkdir()
+    made = version(block, folders[0], planned(block, dates="calendar", inputs=names))
+    plain = version(block, folders[1], planned(block, inputs=names))
+    assert made.report.calendar is not None
+    assert not made.report.calendar.selected
+    assert plain.report.calendar is None
+    assert made.predictor.encoding == plain.predictor.encoding
+    np.testing.assert_array_equal(made.predictor.model.mean, plain.predictor.model.mean)
+    assert content_of(made.predictor).inputs == content_of(plain.predictor).inputs
+
+
+def test_a_comparison_that_is_resumed_has_the_same_result(tmp_path: Path) -> None:
+    block = sales(weekly=True)
+    plan_ = planned(block, dates="calendar", inputs=("day",))
+    training, whole = trained(block, tmp_path, plan_)
+    stopped = FitLog()
+    steps: Iterator[Step | Fitted] = training.fit.steps(train, LIMITS, stopped)
+    compared = [step for step, _ in zip(steps, range(25), strict=False)]
+    assert {step.phase for step in compared if isinstance(step, Step)} == {"derived inputs"}
+    *_, last = training.fit.steps(train, LIMITS, FitLog(stopped.entries))
+    again = expected(expected(last, Fitted).result, Trained)
+    assert again.derived == whole.derived
+    assert isinstance(again.derived, DerivedColumns)
+    np.testing.assert_array_equal(again.model.mean, whole.model.mean)
+
+
+def test_without_the_options_documents_have_no_member_that_earlier_releases_do_not_know(tmp_path: Path) -> None:
+    block = sales(weekly=True)
+    made = version(block, tmp_path, planned(block))
+    members = supervised_members(made.report)
+    assert "calendar" not in members
+    written = members["plan"]
+    assert isinstance(written, dict)
+    assert written.keys().isdisjoint({"dates", "text"})
+    assert [one.kind for one in content_of(made.predictor).inputs] == ["timestamp"]
+    assert [one.reason for one in made.report.plan.ignored] == ["it has more than 50 distinct texts"]
+
+
+def test_the_targets_of_a_fold_do_not_change_the_encodings_of_its_texts(tmp_path: Path) -> None:
+    """But for their unit, which is the size of the effects of all rows."""
+    block = sales(weekly=False)
+    plan_ = planned(block, text="target", inputs=("shop",), split=GroupSplit("day"))
+    y, folds = block["y"], effect_folds(plan_, block, np.arange(float(ROWS)))
+    assert isinstance(y, NumberColumn)
+    assert len(np.unique(folds)) == FOLDS
+    other = np.where(folds == 2, y.values + np.random.default_rng(3).normal(0.0, 3.0, ROWS), y.values)
+    before, after = (
+        encoded_rows({**block, "y": NumberColumn(values)}, plan_, tmp_path / name)
+        for name, values in (("before", y.values), ("after", other))
+    )
+    inside = (folds == 2) & (before != 0.0)
+    assert inside.sum() > 5
+    ratios = after[inside] / before[inside]
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-6)
+    outside = (folds != 2) & (before != 0.0)
+    assert np.std(after[outside] / before[outside]) > 0.1
+
+
+def encoded_rows(block: Block, plan_: SupervisedPlan, folder: Path) -> Array:
+    """The only column of the training rows, in the order of the dataset."""
+    folder.mkdir()
+    made = SupervisedTraining.prepare(
+        plan_, dataset_of(block), lambda: iter([(0, block)]), folder, max_cells=10**6
+    ).made
+    return by_row(made.rows())[:, 0]
+
+
+def by_row(table: Array) -> Array:
+    """The rows in the order of the dataset."""
+    return np.asarray(table[np.argsort(table[:, -1])])
+
+
+def test_unknown_texts_are_predicted_and_rows_of_a_group_are_in_one_fold(tmp_path: Path) -> None:
+    block = sales(weekly=False)
+    made = version(block, tmp_path, planned(block, text="target", split=GroupSplit("day"), inputs=("shop",)))
+    rows = {"shop": CategoryColumn(np.array([0], np.int32), ("a new shop",))}
+    found = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
+    assert isinstance(found, RegressionPrediction)
+    assert not found.faults
+    assert np.isfinite(found.mean).all()
+    assert [(one.name, one.categories) for one in made.report.plan.inputs] == [("shop", ())]
+
+
+def test_texts_have_an_effect_on_each_of_several_classes(tmp_path: Path) -> None:
+    block = sales(weekly=False)
+    y = block["y"]
+    assert isinstance(y, NumberColumn)
+    codes = np.searchsorted(np.quantile(y.values, [0.33, 0.67]), y.values).astype(np.int32)
+    classes = {**block, "y": CategoryColumn(codes, ("few", "many", "some"))}
+    made = version(classes, tmp_path, planned(classes, text="target", inputs=("shop",)))
+    names = column_names(made.predictor.encoding)
+    assert names == ("shop (effect 1)", "shop (effect 2)", "shop (effect 3)")
+    found = SupervisedModel.of(made.predictor, made.report).predict(classes, PredictOptions())
+    assert isinstance(found, ClassificationPrediction)
+    right = found.probabilities[np.arange(ROWS), made.predictor.encoding.target.classes.index("few")][codes == 0]
+    assert right.mean() > found.probabilities[codes != 0, 0].mean() + 0.2
+
+
+def test_where_widths_are_given_by_input_the_derived_inputs_are_kept(tmp_path: Path) -> None:
+    block = sales(weekly=True)
+    basis = KernelChoice(width=FixedWidth((0.7,)))
+    made = version(block, tmp_path, planned(block, dates="calendar", inputs=("day",), basis=basis))
+    assert made.report.calendar is not None
+    assert (made.report.calendar.selected, made.report.calendar.gain) == (True, None)
+    assert made.predictor.encoding.derived == (1, 2)
+
+
+def test_numbers_have_no_periods(tmp_path: Path) -> None:
+    block = {"x": NumberColumn(np.arange(30.0) ** 1.5), "y": NumberColumn(np.arange(30.0))}
+    made = version(block, tmp_path, planned(block, dates="calendar"))
+    assert made.report.calendar is None
+    assert all(isinstance(one, EncodedNumber) and not one.periods for one in made.predictor.encoding.inputs)
