@@ -204,7 +204,7 @@ def test_without_its_dataset_a_version_has_effects_of_the_ends_of_the_data(servi
     look.open(service.address(DELETED))
     look.see_all()
     effects = look.page.locator("section.effects")
-    expect(effects).to_contain_text("The dataset is gone")
+    expect(effects).to_contain_text("The dataset was deleted")
     expect(effects.locator("figure.effect")).to_have_count(3)
 
 
@@ -365,7 +365,7 @@ def test_an_image_whose_dataset_is_deleted_has_no_original(service: Trained, loo
     look.may_fail = True
     look.page.route("**/v1/datasets/*", lambda route: route.fulfill(status=404, json={"title": "Not found"}))
     look.open(service.address(IMAGE))
-    expect(look.page.get_by_text("The dataset is gone: the original can't be shown.")).to_be_visible()
+    expect(look.page.get_by_text("The dataset was deleted: the original can't be shown.")).to_be_visible()
     expect(look.page.get_by_role("img", name="The original")).to_have_count(0)
 
 

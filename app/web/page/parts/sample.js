@@ -5,7 +5,7 @@ import { useResource } from "../state.js";
 /** @typedef {{ row: number, cells: Record<string, any> }} Row */
 
 /**
- * At most `size` rows; null until they are there, empty where the dataset is gone.
+ * At most `size` rows; null until they are there, empty where the dataset was deleted.
  * @param {any} version
  * @param {number} size
  * @returns {Row[] | null}

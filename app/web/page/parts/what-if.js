@@ -49,7 +49,7 @@ function WithOthers(props) {
   const { version, baseline } = props;
   const sample = useSample(version, 1);
   if (sample === null) return html`<${Loading} what="a row of the data" />`;
-  if (sample.length === 0) return html`<p class="note">The dataset is gone, and of ${version.inputs.length} inputs only ${baseline.inputs.length} have known values.</p>`;
+  if (sample.length === 0) return html`<p class="note">The dataset was deleted, and of ${version.inputs.length} inputs only ${baseline.inputs.length} have known values.</p>`;
   const shown = new Set(baseline.inputs.map((/** @type {any} */ one) => one.name));
   const others = version.inputs.filter((/** @type {any} */ one) => !shown.has(one.name)).map((/** @type {any} */ one) => [one.name, sample[0].cells[one.name]]);
   return html`<${Form} ...${props} base=${Object.fromEntries(others)} />`;

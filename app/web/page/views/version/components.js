@@ -34,7 +34,7 @@ function Predicted({ version, path }) {
   }, [path, sample]);
   return html`<${ComponentFigures} version=${version} rows=${rows}>
     ${problem && html`<${Failure} problem=${problem} />`}
-    ${sample && sample.length === 0 && html`<p class="note">The dataset is gone: its rows can't be shown.</p>`}
+    ${sample && sample.length === 0 && html`<p class="note">The dataset was deleted: its rows can't be shown.</p>`}
     ${!rows && !problem && (!sample || sample.length > 0) && html`<${Loading} what="components" />`}
   <//>`;
 }

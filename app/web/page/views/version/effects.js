@@ -53,7 +53,7 @@ function Sorted({ version, path, baseline, functions }) {
   const { profiles, problem } = useProfiles(version, path, isKnown ? table : null, chosen.names);
   const found = chosen.names.filter((name) => profiles.has(name)).map((name) => profiles.get(name));
   if (rows && rows.length === 0 && baseline.inputs.length < version.inputs.length) {
-    return html`<p class="note">The dataset is gone, and of ${count(version.inputs.length)} inputs only ${count(baseline.inputs.length)} have known values.</p>`;
+    return html`<p class="note">The dataset was deleted, and of ${count(version.inputs.length)} inputs only ${count(baseline.inputs.length)} have known values.</p>`;
   }
   const body = table && { inputs: [names[0]], points: POINTS, ...table.body };
   return html`${table && html`<p class="note">${table.note} ${orderOf(version)}</p>`}
@@ -120,7 +120,7 @@ function tableOf(version, sample, baseline) {
   if (rows.length > 0) return { isSample: true, body: { names, rows }, note: `The prediction averaged over ${count(rows.length)} rows of the data, all with the same value of the input.` };
   const middle = (/** @type {any} */ input) => initialValue(input);
   const ends = ["min", "max"].map((end) => baseline.inputs.map((/** @type {any} */ input) => (input.kind === "number" && input.min !== null ? input[end] : middle(input))));
-  return { isSample: false, body: { names: baseline.inputs.map((/** @type {any} */ one) => one.name), rows: ends }, note: "The dataset is gone: averaged over the least and the greatest values of all inputs." };
+  return { isSample: false, body: { names: baseline.inputs.map((/** @type {any} */ one) => one.name), rows: ends }, note: "The dataset was deleted: averaged over the least and the greatest values of all inputs." };
 }
 
 /**

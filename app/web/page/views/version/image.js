@@ -53,5 +53,5 @@ function StoredOriginal({ version }) {
   const path = `v1/datasets/${encodeURIComponent(version.dataset.id)}`;
   const { data, error } = useResource(path);
   if (data) return html`<${Original} version=${version} source=${`${ROOT}${path}/image`} />`;
-  return error && html`<p class="note">${/** @type {any} */ (error).status === 404 ? "The dataset is gone: the original can't be shown." : error.message}</p>`;
+  return error && html`<p class="note">${/** @type {any} */ (error).status === 404 ? "The dataset was deleted: the original can't be shown." : error.message}</p>`;
 }
