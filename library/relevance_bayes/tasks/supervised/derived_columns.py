@@ -28,6 +28,9 @@ MIN_ROWS = 10
 
 FILE = "without-derived.f64"
 
+BLOCK_ROWS = 8_192
+"""The number of rows of a file that are written at a time."""
+
 
 def compared(
     rows: Rows, spec: Spec, derived: Sequence[int], folding: Folding, *, train: Trainer, fit_log: FitLog
@@ -87,6 +90,3 @@ def write_without(table: Array, derived: Sequence[int], path: Path) -> None:
     with path.open("wb") as file:
         for first in range(0, len(table), BLOCK_ROWS):
             file.write(np.ascontiguousarray(without(table[first : first + BLOCK_ROWS], derived), "<f8").data)
-
-
-BLOCK_ROWS = 8_192
