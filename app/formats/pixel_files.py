@@ -1,13 +1,14 @@
 """Files of images: pixels as PNG or npy."""
 
 import io
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from relevance_bayes.core.types import Array
 
 ImageMediaType: TypeAlias = Literal["image/png", "application/x-npy"]
+IMAGE_MEDIA_TYPES: tuple[ImageMediaType, ...] = get_args(ImageMediaType)
 
 
 def image_bytes(pixels: Array, media_type: ImageMediaType, *, peak: float) -> bytes:

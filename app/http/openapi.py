@@ -12,6 +12,7 @@ from app.errors import ConflictError, CrossSiteError, GoneError, NotInstalledErr
 from app.formats import ROW_FORMATS
 from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
+from app.formats.pixel_files import IMAGE_MEDIA_TYPES
 from app.http import projects
 from app.http.authentication import SESSION, sufficient_scopes
 from app.http.paths import is_protected
@@ -49,7 +50,7 @@ def described(option: OptionName) -> str:
 
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
-IMAGE_CONTENT: Mapping[str, object] = {"image/png": _BYTES, "application/x-npy": _BYTES}
+IMAGE_CONTENT: Mapping[str, object] = dict.fromkeys(IMAGE_MEDIA_TYPES, _BYTES)
 """The OpenAPI content of images, which `image_media_type` negotiates."""
 
 

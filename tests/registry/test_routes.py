@@ -128,6 +128,7 @@ def test_a_version_reports_all_that_was_learned(client: TestClient, parts: Small
         "unreduced_functions": None,
         "warnings": [],
         "local": None,
+        "calendar": None,
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
         "software_version": "0.1.0",
