@@ -1,6 +1,6 @@
 /** Addresses of views: the part after `#`, such as `#/models/kiosk/versions/1?tab=effects`. */
 
-import { useEffect, useState } from "./vendor/hooks.js";
+import { useEffect, useRef, useState } from "./vendor/hooks.js";
 
 /** @typedef {{ parts: string[], query: URLSearchParams }} Route */
 
@@ -46,9 +46,11 @@ export function setQuery(query) {
 /** The current route; the component is drawn again when it changes. */
 export function useRoute() {
   const [route, setRoute] = useState(() => parse(location.hash));
+  const drawn = useRef(location.hash);
   useEffect(() => {
     const changed = () => setRoute(parse(location.hash));
     addEventListener("hashchange", changed);
+    if (location.hash !== drawn.current) changed(); // before there was a listener
     return () => removeEventListener("hashchange", changed);
   }, []);
   return route;
