@@ -252,6 +252,9 @@ STEEP = {
 }
 """Functions beyond all numbers wherever a row may be."""
 
+RAGGED = {"kind": "effects", "name": "colour", "categories": ["blue", "red"], "fill": None, "indicator": False}
+"""A text with effects of a number of texts that is not that of its categories, once `effects` are added."""
+
 FAULTS: list[tuple[str, object, str]] = [
     ("/format", "pmml", "/format"),
     ("/format_version", 4, "/format_version"),
@@ -271,6 +274,8 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/inputs/1/categories", ["red", "red"], "/inputs/1/categories"),
     ("/inputs/1/categories/0", "\u0000", "/inputs/1/categories/0"),
     ("/inputs/1/fill", [0.5], "/inputs/1/fill"),
+    ("/inputs/1", {**RAGGED, "effects": [[0.5, 1.0], [0.5]]}, "/inputs/1/effects/1"),
+    ("/inputs/1", {**RAGGED, "effects": []}, "/model/functions/0/centres/0"),
     ("/target/scale", -1.0, "/target/scale"),
     ("/target/name", "\n", "/target/name"),
     ("/target/kind", "category", "/target"),

@@ -100,7 +100,7 @@ def _exported(document: SupervisedDocument, named: tuple[str, int, datetime]) ->
 
 
 def _supervised(content: SupervisedContent) -> SupervisedPredictor:
-    encoding = Encoding(tuple(map(_input, content.inputs)), _target(content.target))
+    encoding = Encoding(_inputs(content).inputs, _target(content.target))
     return SupervisedPredictor(encoding, learned_of(content.model, encoding.width, len(encoding.target.classes)))
 
 
@@ -116,12 +116,13 @@ def _of_components(content: ComponentsContent) -> ComponentsPredictor:
 
 
 def _inputs(content: Content) -> InputEncoding:
-    return InputEncoding(tuple(map(_input, content.inputs)))
+    return InputEncoding(tuple(_input(column, f"/inputs/{place}") for place, column in enumerate(content.inputs)))
 
 
-def _input(column: InputPart) -> EncodedInput:
+def _input(column: InputPart, where: str) -> EncodedInput:
     if isinstance(column, EffectsInput):
-        effects = tuple(map(tuple, np.asarray(column.effects, np.float64).tolist()))
+        shape = len(column.effects), len(column.categories)
+        effects = tuple(map(tuple, matrix(column.effects, shape, f"{where}/effects").tolist()))
         return EncodedEffects(column.name, tuple(column.categories), effects, column.fill, column.indicator)
     if isinstance(column, CalendarInput):
         numbers = column.shift, column.scale, column.fill
