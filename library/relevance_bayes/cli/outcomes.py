@@ -62,7 +62,7 @@ def send(
         received = OutcomesReceived(0, 0, 0, 0, ())
         try:
             for rows in row_reader(context)(file, kinds, size=BATCH, options=RowOptions()):
-                outcomes = {_cell(row, row_ids): _label(row, version.target) for row in rows}
+                outcomes = {str(_value(row, row_ids)): _value(row, version.target) for row in rows}
                 received = _sum(received, client.outcomes.send(model, outcomes))
         except RelevanceError as unreadable:
             refuse(f"{file}: {unreadable.detail}")
@@ -142,14 +142,8 @@ def _kind(version: SupervisedVersion) -> ColumnKind:
     return "boolean" if isinstance(classes[0], bool) else "category" if isinstance(classes[0], str) else "number"
 
 
-def _cell(row: Row, column: str) -> str:
-    """Return the text of a row in a column; raises typer.Exit(1) where there is none."""
-    if (found := row.get(column)) is None:
-        refuse(f"A row has no value in the column {column!r}.")
-    return str(found)
-
-
-def _label(row: Row, column: str) -> Label:
+def _value(row: Row, column: str) -> Label:
+    """Return the value of a row in a column; raises typer.Exit(1) where there is none."""
     if (found := row.get(column)) is None:
         refuse(f"A row has no value in the column {column!r}.")
     return found

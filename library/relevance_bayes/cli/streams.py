@@ -58,8 +58,8 @@ def readable(context: typer.Context, file: Path | None) -> Path | None:
     return spooled.rename(folder / f"stdin{_suffix(spooled)}")
 
 
-def write_result(output: Path, content: bytes, *, form: str, is_text: bool) -> bool:
-    """Write a result to a file, or to standard output for `-`; return whether it is a file.
+def write_result(output: Path, content: bytes, *, form: str, is_text: bool) -> None:
+    """Write a result to a file, or to standard output for `-`.
 
     Raises typer.Exit(1) where the file can't be written, and where a terminal would show bytes that are no text.
     """
@@ -67,12 +67,11 @@ def write_result(output: Path, content: bytes, *, form: str, is_text: bool) -> b
         refuse_binary(form, is_text=is_text)
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-        return False
+        return
     try:
         output.write_bytes(content)
     except OSError as error:
         refuse(f"{output}: {error.strerror}")
-    return True
 
 
 def refuse_binary(form: str, *, is_text: bool) -> None:
