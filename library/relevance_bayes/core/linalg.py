@@ -155,6 +155,14 @@ def max_piece(width: int) -> int:
     return max(PIECE_BYTES // (8 * max(width, 1)), 1)
 
 
+def max_rows_of_gram(columns: int) -> int:
+    """The number of rows whose Gram matrix is computed at once: `max_piece`, and at least half as many as columns.
+
+    With fewer, adding the matrices, and mirroring the triangle that is computed, costs as much as the products.
+    """
+    return max(max_piece(columns), columns // 2)
+
+
 def pieces(rows: int, width: int) -> "Iterator[slice[int, int, None]]":
     """Rows in their order, as many of so many numbers at a time as are computed at once."""
     size = max_piece(width)

@@ -1,8 +1,6 @@
 """The bound of a process through inducing points, and its gradient, in two passes over the rows [THEORY 13]."""
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Self
 
 import numpy as np
@@ -66,18 +64,17 @@ class SumSlopes:
         F, mean, scale = len(fixed), as_columns(posterior.mean), -posterior.latents * h.beta
         spread = posterior.covariance[F:].copy()
         spread[:, F:].flat[:: len(spread) + 1] -= h.signal_variance
-        C = whitening.weights(spread).T
+        C = whitening.pull_columns(spread.T)
         C *= scale
-        u = whitening.weights(mean[F:])
-        return cls(
-            candidates, fixed, kernel, h, mapped, mean[:F], u, whitening.weights(C[F:]), np.concatenate([C[:F], u.T])
-        )
+        of_E, u = whitening.pull_columns(C[F:].T).T, whitening.weights(mean[F:])
+        return cls(candidates, fixed, kernel, h, mapped, mean[:F], u, of_E, np.concatenate([C[:F], u.T]))
+
+    @property
+    def max_rows(self) -> int:
+        """The number of rows for which it is called at once."""
+        return max_piece(max(len(self.mapped) + len(self.fixed), self.mapped.shape[1]))
 
     def __call__(self, block: RowBlock, /) -> RowSlopes:
-        width = max(len(self.mapped) + len(self.fixed), block.X.shape[1])
-        return reduce(add, map(self._of, block.pieces(max_piece(width))))
-
-    def _of(self, block: RowBlock) -> RowSlopes:
         h, U = self.h, self.h.input_map(block.X)
         E, F = h.covariance(self.kernel)(U, self.mapped), self.candidates.columns(block.X, self.fixed)
         g = h.beta * block.weighted(as_columns(block.t) - F @ self.fixed_mean - E @ self.u)
@@ -98,9 +95,11 @@ def summed_bound(
     V, covariance = vectors.mapped(h), h.covariance(kernel)
     E_mm = covariance(V, V)
     whitening = Whitening.of(E_mm, jitter=h.jitter)
-    sums = problem.source.reduce(SumRows(problem.candidates, fixed, covariance, V, whitening, h, origin))
+    sum_rows = SumRows(problem.candidates, fixed, covariance, V, whitening, h, origin)
+    sums = problem.source.reduce(sum_rows, sum_rows.max_rows)
     reached = sums.at(h)
-    slopes = problem.source.reduce(SumSlopes.of(problem.candidates, fixed, kernel, h, V, whitening, reached.posterior))
+    sum_slopes = SumSlopes.of(problem.candidates, fixed, kernel, h, V, whitening, reached.posterior)
+    slopes = problem.source.reduce(sum_slopes, sum_slopes.max_rows)
     dV, logits = h.terms.pull_symmetric(kernel, V, whitening.pull_factor(_whitened_slopes(sums, reached, h)), E_mm)
     theta = slopes.theta.copy()
     theta[: len(reached.gradient)] += reached.gradient
@@ -109,8 +108,15 @@ def summed_bound(
 
 
 def _whitened_slopes(sums: RowSums, reached: Reached, h: Hyperparameters) -> Array:
-    """dL/dB'B (m, m), B the whitened columns, from the sums alone: dL/dB = g m' - K lam (P Sigma - s B)."""
-    F, found = len(h.alpha), reached.posterior
+    """dL/dB'B (m, m), B the whitened columns, from the sums alone: dL/dB = g m' - K lam (P Sigma - s B).
+
+    As Sigma^-1 = A + beta gram, of which A is I/s for the weights of B, beta Sigma gram = I - Sigma A.
+    """
+    F, s, found = len(h.alpha), h.signal_variance, reached.posterior
     towards = h.beta * (sums.slope - sums.gram @ (found.mean - sums.origin))
-    spread = found.covariance[F:] @ sums.gram[:, F:] - h.signal_variance * sums.gram[F:, F:]
-    return as_columns(found.mean[F:]) @ as_columns(towards[F:]).T - found.latents * h.beta * spread
+    spread = found.covariance[F:, F:] / s
+    spread += (s * h.beta) * sums.gram[F:, F:]
+    spread *= found.latents
+    spread.flat[:: len(spread) + 1] -= found.latents
+    spread += as_columns(found.mean[F:]) @ as_columns(towards[F:]).T
+    return spread

@@ -1,8 +1,6 @@
 """Further functions of a process: their gains at the current scales on all rows, in one pass [THEORY 13]."""
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Self
 
 import numpy as np
@@ -11,7 +9,7 @@ from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.choice import Chosen, choose_beside
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Additive, Covariance
-from relevance_bayes.core.linalg import cholesky, max_piece, root_of_gram, solve_lower
+from relevance_bayes.core.linalg import cholesky, max_rows_of_gram, root_of_gram, solve_lower
 from relevance_bayes.core.priors.gaussian_process import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Vectors
@@ -52,11 +50,12 @@ class GramBeside:
     reached: Array
     scale: Array
 
-    def __call__(self, block: RowBlock, /) -> Gram:
-        width = max(len(self.mean) + len(self.points), block.X.shape[1])
-        return reduce(add, map(self._of, block.pieces(max_piece(width))))
+    @property
+    def max_rows(self) -> int:
+        """The number of rows for which it is called at once."""
+        return max_rows_of_gram(max(len(self.mean) + len(self.points) + 1, self.mapped.shape[1]))
 
-    def _of(self, block: RowBlock) -> Gram:
+    def __call__(self, block: RowBlock, /) -> Gram:
         F, R, U = len(self.fixed), len(self.mean), self.h.input_map(block.X)
         Y = np.empty((len(block), R + len(self.points) + 1))
         Y[:, :F] = self.candidates.columns(block.X, self.fixed)
@@ -92,7 +91,7 @@ def choose_more(
     left.flat[:: len(left) + 1] += jitter
     scale = np.maximum(left.diagonal(), MIN_RESIDUE * jitter) ** -0.5
     beside = GramBeside(problem.candidates, fixed, covariance, h, V, whitening, posterior.mean, U, reached, scale)
-    root = root_of_gram(problem.source.reduce(beside).products)
+    root = root_of_gram(problem.source.reduce(beside, beside.max_rows).products)
     R, M, beta = len(posterior.mean), len(X), h.beta
     P, Phi, r = root[:, :R] * posterior.alpha**-0.5, root[:, R:-1], root[:, -1:]
     explained = solve_lower(cholesky(np.eye(R) + beta * (P.T @ P)), beta * P.T)

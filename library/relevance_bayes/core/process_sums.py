@@ -1,9 +1,7 @@
 """Sums over all rows of a process through inducing points: one pass, then all is of size R [THEORY 13]."""
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from math import log, pi
-from operator import add
 from typing import Self
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.basis import Candidates
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Additive, Covariance
-from relevance_bayes.core.linalg import max_piece
+from relevance_bayes.core.linalg import max_rows_of_gram
 from relevance_bayes.core.posterior import Posterior, Sums, posterior
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors.gaussian_process import Whitening
@@ -96,11 +94,12 @@ class SumRows:
     origin: Array
     rho: float = 0.0
 
-    def __call__(self, block: RowBlock, /) -> RowSums:
-        width = max(len(self.origin), block.X.shape[1])
-        return reduce(add, map(self._of, block.pieces(max_piece(width))))
+    @property
+    def max_rows(self) -> int:
+        """The number of rows for which it is called at once."""
+        return max_rows_of_gram(max(len(self.origin), self.mapped.shape[1]))
 
-    def _of(self, block: RowBlock) -> RowSums:
+    def __call__(self, block: RowBlock, /) -> RowSums:
         P, F = np.empty((len(block), len(self.origin))), len(self.fixed)
         P[:, :F] = self.candidates.columns(block.X, self.fixed)
         B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped), out=P[:, F:])
@@ -137,4 +136,5 @@ def row_sums(
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
     whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
-    return problem.source.reduce(SumRows(problem.candidates, fixed, covariance, V, whitening, h, origin, rho))
+    sum_rows = SumRows(problem.candidates, fixed, covariance, V, whitening, h, origin, rho)
+    return problem.source.reduce(sum_rows, sum_rows.max_rows)

@@ -8,7 +8,9 @@ summation, a tree reduction): neither threads nor a division of the blocks among
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import chain, islice
+from operator import add
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -74,7 +76,7 @@ R = TypeVar("R", bound=Summable, covariant=True)
 
 
 class Reduction(Protocol[R]):
-    """The reduction of a block by a pass: a frozen dataclass of its parameters, pure, called by several threads."""
+    """The reduction of some rows by a pass: a frozen dataclass of its parameters, pure, called by several threads."""
 
     def __call__(self, block: RowBlock, /) -> R: ...
 
@@ -98,8 +100,8 @@ class RowSource(Protocol):
     def threads(self) -> int:
         """The number of threads that share a pass."""
 
-    def reduce(self, reduction: Reduction[S]) -> S:
-        """The sum of the results for all blocks, in the order of `PairwiseSum`."""
+    def reduce(self, reduction: Reduction[S], max_rows: int = BLOCK_ROWS) -> S:
+        """The sum of the results for all blocks, in the order of `PairwiseSum`; see `reduce_blocks`."""
 
     def every(self) -> RowBlock:
         """All rows as one block, for computations that need all of X at once: in memory, or mapped."""
@@ -162,21 +164,43 @@ def block_bounds(number: int, rows: int) -> tuple[int, int]:
 
 
 def reduce_blocks(
-    block: Callable[[int], RowBlock], numbers: Iterable[int], reduction: Reduction[S], *, threads: int = 1
+    block: Callable[[int], RowBlock],
+    numbers: Iterable[int],
+    reduction: Reduction[S],
+    max_rows: int = BLOCK_ROWS,
+    *,
+    threads: int = 1,
 ) -> PairwiseSum[S]:
-    """The results for some blocks, by number; `threads` of them at a time, each read by `block` where it is needed."""
-    found = PairwiseSum[S]()
+    """The results for some blocks, by number: the sum of those for their pieces of at most `max_rows`, in order.
+
+    `threads` blocks at a time, each read by `block` where it is needed. The last blocks, where they are fewer, are
+    divided among the threads by pieces: one block of many pieces would else leave all other threads idle.
+    """
+
+    def of_block(number: int) -> S:
+        return sum_in_order(map(reduction, block(number).pieces(max_rows)))
+
+    found, some = PairwiseSum[S](), list(numbers)
     if threads == 1:
-        for number in numbers:
-            found.add(number, reduction(block(number)))
+        for number in some:
+            found.add(number, of_block(number))
         return found
-    some = list(numbers)
+    whole = len(some) - len(some) % threads
     with ThreadPoolExecutor(threads) as pool:
-        for first in range(0, len(some), threads):
+        for first in range(0, whole, threads):
             now = some[first : first + threads]
-            for number, result in zip(now, pool.map(lambda number: reduction(block(number)), now), strict=True):
+            for number, result in zip(now, pool.map(of_block, now), strict=True):
                 found.add(number, result)
+        last = [read.pieces(max_rows) for read in pool.map(block, some[whole:])]
+        results = pool.map(reduction, chain.from_iterable(last))
+        for number, pieces in zip(some[whole:], last, strict=True):
+            found.add(number, sum_in_order(islice(results, len(pieces))))
     return found
+
+
+def sum_in_order(results: Iterable[S]) -> S:
+    """The first result plus the second, plus the third, and so on."""
+    return reduce(add, results)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +217,10 @@ class ArrayRows:
         """d."""
         return int(self.X.shape[1])
 
-    def reduce(self, reduction: Reduction[S]) -> S:
+    def reduce(self, reduction: Reduction[S], max_rows: int = BLOCK_ROWS) -> S:
         """The sum of the results for all blocks."""
         rows = len(self.t)
-        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, threads=self.threads).total(rows)
+        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, max_rows, threads=self.threads).total(rows)
 
     def block(self, number: int) -> RowBlock:
         """A block by its number."""

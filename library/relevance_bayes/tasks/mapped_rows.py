@@ -34,10 +34,10 @@ class MappedRows:
     precisions: Array | None = None
     threads: int = 1
 
-    def reduce(self, reduction: Reduction[S]) -> S:
+    def reduce(self, reduction: Reduction[S], max_rows: int = BLOCK_ROWS) -> S:
         """Return the sum of the results for all blocks."""
         rows = len(self.t)
-        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, threads=self.threads).total(rows)
+        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, max_rows, threads=self.threads).total(rows)
 
     def block(self, number: int) -> RowBlock:
         """Return a block by its number."""

@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relevance_bayes.core import row_source
-from relevance_bayes.core.row_source import ArrayRows, PairwiseSum, Reduction, RowBlock, S, n_blocks, reduce_blocks
+from relevance_bayes.core.row_source import (
+    ArrayRows,
+    PairwiseSum,
+    Reduction,
+    RowBlock,
+    S,
+    n_blocks,
+    reduce_blocks,
+    sum_in_order,
+)
 from relevance_bayes.core.types import Array, Indices
 
 
@@ -36,10 +45,10 @@ class PartitionedRows:
     def threads(self) -> int:
         return self.full.threads
 
-    def reduce(self, reduction: Reduction[S]) -> S:
+    def reduce(self, reduction: Reduction[S], max_rows: int = row_source.BLOCK_ROWS) -> S:
         found = PairwiseSum[S]()
         for part in self.parts:
-            found.merge(reduce_blocks(self.full.block, part, reduction))
+            found.merge(reduce_blocks(self.full.block, part, reduction, max_rows))
         return found.total(len(self.t))
 
     def every(self) -> RowBlock:
@@ -68,12 +77,13 @@ class GeneratedRows:
     precisions: Array | None = None
     threads: int = 1
 
-    def reduce(self, reduction: Reduction[S]) -> S:
+    def reduce(self, reduction: Reduction[S], max_rows: int = row_source.BLOCK_ROWS) -> S:
         found, size = PairwiseSum[S](), row_source.BLOCK_ROWS
         for number, X in enumerate(self.make()):
             first, stop = number * size, number * size + len(X)
             precisions = None if self.precisions is None else self.precisions[first:stop]
-            found.add(number, reduction(RowBlock(first, X, self.t[first:stop], precisions)))
+            block = RowBlock(first, X, self.t[first:stop], precisions)
+            found.add(number, sum_in_order(map(reduction, block.pieces(max_rows))))
         return found.total(len(self.t))
 
     def every(self) -> RowBlock:

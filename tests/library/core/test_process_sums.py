@@ -15,7 +15,7 @@ from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Bound, Rows, Vectors, bound, bound_gradient
 from relevance_bayes.core.process_sums import RowSums, row_sums
-from relevance_bayes.core.row_source import ArrayRows, Reduction, S
+from relevance_bayes.core.row_source import BLOCK_ROWS, ArrayRows, Reduction, S
 from relevance_bayes.core.scales import InputMap
 from tests.library.core.drawn import friedman, process_spec
 
@@ -86,9 +86,9 @@ class CountedRows(ArrayRows):
 
     passes: list[str] = field(default_factory=list)
 
-    def reduce(self, reduction: Reduction[S]) -> S:
+    def reduce(self, reduction: Reduction[S], max_rows: int = BLOCK_ROWS) -> S:
         self.passes.append(type(reduction).__name__)
-        return super().reduce(reduction)
+        return super().reduce(reduction, max_rows)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.4])

@@ -1,5 +1,6 @@
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Barrier
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from relevance_bayes.core.fitting import iterates, learned, pose_rows
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.problem import Problem, check_source
-from relevance_bayes.core.row_source import ArrayRows, Moments, PairwiseSum, RowSource, n_blocks
+from relevance_bayes.core.row_source import ArrayRows, Moments, PairwiseSum, RowBlock, RowSource, n_blocks
 from relevance_bayes.core.sampling import Sampler
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
@@ -61,6 +62,30 @@ def test_neither_the_order_nor_the_workers_change_how_blocks_are_added(data: st.
         merged.merge(worker)
     rows = (blocks - 1) * row_source.BLOCK_ROWS + data.draw(st.integers(1, row_source.BLOCK_ROWS))
     assert merged.total(rows) == expected.total(rows)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 16])
+def test_threads_that_share_the_pieces_of_the_last_blocks_change_no_bracket(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 20)
+    rows = ArrayRows(np.zeros((95, 1)), np.zeros(95), threads=threads)
+    found = rows.reduce(lambda block: Grouping(f"{block.first}+{len(block)} "), max_rows=8)
+    first, second = "((0+8 8+8 )16+4 )", "((20+8 28+8 )36+4 )"
+    third, fourth, last = "((40+8 48+8 )56+4 )", "((60+8 68+8 )76+4 )", "(80+8 88+7 )"
+    assert found.text == f"((({first}{second})({third}{fourth})){last})"
+
+
+def test_one_block_is_divided_among_the_threads() -> None:
+    """Two pieces wait for each other: in one thread, the barrier would break."""
+    both = Barrier(2, timeout=30)
+
+    def waiting(block: RowBlock) -> Grouping:
+        both.wait()
+        return Grouping(str(block.first))
+
+    found = ArrayRows(np.zeros((10, 1)), np.zeros(10), threads=2).reduce(waiting, max_rows=5)
+    assert found == Grouping("(05)")
 
 
 def test_blocks_that_are_missing_or_come_twice_are_refused() -> None:
