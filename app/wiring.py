@@ -67,7 +67,6 @@ from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.tracing.spans import NO_TRACER, Tracer
-from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
@@ -168,6 +167,9 @@ def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenti
 
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """Return a worker of this process; `trainer` is the function that its children call ("module:function")."""
+    # Imported only by workers: its HTTP client takes .1 s and memory, and other processes send nothing.
+    from app.webhooks.deliverer import Deliverer, Finder
+
     base = make_base(settings)
     tracer = make_tracer(settings, "relevance-worker")
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()

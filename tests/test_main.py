@@ -106,6 +106,13 @@ def test_a_process_without_an_issuer_of_tokens_holds_nothing_of_what_they_need()
     assert not {"jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"} & set(found)
 
 
+def test_a_process_that_delivers_no_webhooks_holds_no_http_client() -> None:
+    loaded = "import sys, app.main; print(*sys.modules, sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert "app.main" in found
+    assert not {"httpx", "app.webhooks.deliverer"} & set(found)
+
+
 PREDICTS = """
 import sys
 import app.main
