@@ -99,9 +99,9 @@ def train(
     dates: Annotated[
         Dates | None,
         typer.Option(
-            show_default="time",
+            show_default="calendar",
             help="calendar adds the position of a timestamp within year, week and day to the inputs, where it predicts "
-            "better.",
+            "better; time does not compare.",
         ),
     ] = None,
     text: Annotated[
