@@ -161,8 +161,9 @@ class SupervisedJobIn(JobIn):
         "leave_out",
         description="The treatment of texts of more than 50 values. `leave_out`: no inputs, and the job's `ignored` "
         "states so. `target`: each is encoded by its effect on the target, shrunk towards the mean the more, the fewer "
-        "rows it has; a training row by the targets of the other four of five folds, without its own. A text that did "
-        "not occur in training has the mean effect, 0.",
+        "rows it has; a training row by the targets of the other four of five folds, without its own. The row "
+        "of a text that did not occur in training is averaged over such effects, unless `unknown_categories` of the "
+        "prediction is `error`.",
     )
 
     def to_request(self) -> SupervisedRequest:
