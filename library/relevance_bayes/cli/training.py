@@ -221,7 +221,8 @@ def train(
         sheet=sheet,
     )
     with service(url, creates=True) as client:
-        run_training(client, options.upload(client, file), document, wait=wait, as_json=as_json)
+        uploaded = options.upload(client, file, prompts=not as_json)
+        run_training(client, uploaded, document, wait=wait, as_json=as_json)
 
 
 def run_training(
