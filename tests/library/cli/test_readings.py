@@ -1,13 +1,7 @@
 """Files with two readings, chosen at a prompt on a pseudo-terminal."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pytest
@@ -16,6 +10,7 @@ from app.formats.dates import ISO, find_date_formats
 from relevance_bayes.cli.readings import READINGS
 from relevance_bayes.types.errors import InvalidDataError
 from tests.commands import Run
+from tests.terminals import Dialogue
 
 PROMPT = "The reading that is meant, 1 or 2:"
 DAYS = "day;sold\n" + "".join(f"{1 + k % 12:02}.{1 + k % 11:02}.2025;{k % 7}\n" for k in range(40))
@@ -23,58 +18,6 @@ DAYS = "day;sold\n" + "".join(f"{1 + k % 12:02}.{1 + k % 11:02}.2025;{k % 7}\n" 
 
 NUMBERS = "place;sold\nUlm;753,843\nHof;1,250\n"
 BOTH = "day;sold\n03.04.2025;753,843\n05.06.2025;1,250\n"
-
-
-class Output(NamedTuple):
-    exit_code: int
-    stdout: str
-    terminal: str
-
-
-class Dialogue(Protocol):
-    """Runs `relevance` with these arguments, on a terminal where these lines are `typed`."""
-
-    def __call__(self, *arguments: str, typed: str = "") -> Output: ...
-
-
-@pytest.fixture
-def dialogue(url: str) -> Dialogue:
-    """Runs `relevance` with a pseudo-terminal as standard input and standard error, where these lines are typed."""
-
-    def run(*arguments: str, typed: str = "") -> Output:
-        controller, terminal = pty.openpty()
-        environment = {**os.environ, "RELEVANCE_URL": url}
-        with subprocess.Popen(
-            [sys.executable, "-m", "app.cli", *arguments],
-            stdin=terminal,
-            stdout=subprocess.PIPE,
-            stderr=terminal,
-            env=environment,
-            start_new_session=True,
-        ) as process:
-            os.close(terminal)
-            os.write(controller, typed.encode())
-            with ThreadPoolExecutor(1) as reader:
-                shown_later = reader.submit(_all_of, controller)
-                stdout, _ = process.communicate(timeout=120)
-                shown = shown_later.result(10)
-        os.close(controller)
-        return Output(process.returncode, stdout.decode(), shown.replace("\r\n", "\n"))
-
-    return run
-
-
-def _all_of(controller: int) -> str:
-    """What a pseudo-terminal shows, until its other end is closed."""
-    parts: list[bytes] = []
-    while True:
-        try:
-            part = os.read(controller, 65_536)
-        except OSError:  # so that Linux reports the other end
-            part = b""
-        if not part:
-            return b"".join(parts).decode()
-        parts.append(part)
 
 
 @pytest.fixture
