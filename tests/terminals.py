@@ -50,7 +50,7 @@ def on_a_terminal(url: str) -> Dialogue:
 
 
 def _all_of(controller: int) -> str:
-    """What a pseudo-terminal shows, until its other end is closed."""
+    """Return all that a pseudo-terminal shows until its other end is closed."""
     parts: list[bytes] = []
     while True:
         try:

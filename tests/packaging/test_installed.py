@@ -154,7 +154,7 @@ def test_the_tour_runs_on_both_wheels_in_an_empty_environment(
 ) -> None:
     """Each command prints what the page shows, but for figures, of which `tests/examples/test_tour.py` has a test."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    made = environment(tmp_path / "env", str(wheels.library), f"relevance-server[onnx] @ {wheels.server.as_uri()}")
+    made = environment(tmp_path / "env", str(wheels.library), f"{wheels.server}[onnx]")
     folder = tmp_path / "empty"
     folder.mkdir()
     with serving(made, project) as url:
