@@ -136,7 +136,7 @@ def _kind_of(table: pa.Table, position: int, separators: Separators, dates: Date
         if isinstance(texts, pa.StringArray)
     ):
         return "number"
-    return kind_of_texts(dates.iso(separators.pointed(text)) for text in _texts(table, position))
+    return kind_of_texts(separators.pointed(dates.iso(text)) for text in _texts(table, position))
 
 
 def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Block]:

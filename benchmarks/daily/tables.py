@@ -1,4 +1,4 @@
-"""Daily tables: ours by defaults and with two options, beside histogram gradient boosting."""
+"""Daily tables: ours by defaults and with texts by their effects, beside histogram gradient boosting."""
 
 import sys
 from collections import Counter
@@ -27,26 +27,26 @@ from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import CategoryColumn, TimestampColumn
 
 SPLITS, QUICK_SPLITS = 3, 1
-OPTIONS = replace(ours.DEFAULTS, dates="calendar", text="target")
+OPTIONS = replace(ours.DEFAULTS, text="target")
 HEADER = (
     "table",
     "rows",
     "inputs",
     "what is hard",
     "error",
-    "with options",
+    "text target",
     "HistGB",
     "log score",
-    "with options",
+    "text target",
     "HistGB",
     "refused",
     "CPU s",
-    "with options",
+    "text target",
     "HistGB",
 )
 NOTES = (
     (
-        "A job from CSV that names data and target, and with the options `dates` of `calendar` and `text` of `target`. "
+        "A job from CSV that names data and target; text target: with the option `text` of `target`. "
         f"At most {MAX_TRAINING_ROWS} rows for training and {MAX_TEST_ROWS} for testing. Error: RMSE of numbers, the "
         "share of wrong labels of classes. Log score: the mean negative log density or log loss, in nats a row. Lower "
         "is better. Refused: the share of the rows for testing with an error in place of a prediction, such as for a "
@@ -89,8 +89,8 @@ def daily_tables(options: Options) -> list[Table]:
 
 def _engines() -> tuple[Engine, Engine, Engine]:
     own = Engine("ours", ours.predictions, "daily, defaults", code_digest())
-    with_options = Engine("ours", partial(ours.predictions, request=OPTIONS), "daily, calendar, target", code_digest())
-    return own, with_options, Engine("HistGB", _peer, f"daily, {TREES}", version("scikit-learn"))
+    by_effects = Engine("ours", partial(ours.predictions, request=OPTIONS), "daily, target", code_digest())
+    return own, by_effects, Engine("HistGB", _peer, f"daily, {TREES}", version("scikit-learn"))
 
 
 def _peer(split: DailySplit) -> Predicted:

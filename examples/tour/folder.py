@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from examples.tour.readme import BLOCK, ID, MORE, README, Step, differences, renewed
-from examples.tour.terminal import NUMBER, printed
+from examples.tour.terminal import COMMANDS, NUMBER, printed
 from relevance_bayes.client import DEFAULT_URL
 
 PAGE = README.parent / "docs" / "tutorial" / "tour.md"
@@ -15,8 +15,10 @@ WORD = re.compile(r"\S+")
 FIGURE = re.compile(f"{ID.pattern}|{NUMBER.pattern}")
 
 
-def run_commands(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
+def run_commands(text: str, url: str, folder: Path, *, commands: Path = COMMANDS) -> Iterator[tuple[Step, str]]:
     """Yield each command with the current output in the form shown on the page; ids are those of the service at `url`.
+
+    Programs are those of the folder `commands` first.
 
     Raises SystemExit where an output has another shape, so that the text may be wrong too.
     """
@@ -25,7 +27,7 @@ def run_commands(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]
         command = step.command.replace(DEFAULT_URL, url)
         for shown, actual in ids.items():
             command = command.replace(shown, actual)
-        response = printed(command, url, where=folder)
+        response = printed(command, url, where=folder, commands=commands)
         now = _json(step, response) if step.shown.startswith("{") else with_current_figures(step.shown, response)
         if now is None:
             raise SystemExit(f"{step.command}{response}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from examples.tour.readme import README
 
 CLI_EXAMPLE = re.compile(r"^```sh\n(relevance [^`]*?)\n```\n+```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = Path(sys.executable).parent
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -26,12 +27,12 @@ def cli_examples(text: str) -> list[CliExample]:
     return [CliExample(command, shown) for command, shown in CLI_EXAMPLE.findall(text)]
 
 
-def printed(command: str, url: str, *, where: Path = README.parent) -> str:
+def printed(command: str, url: str, *, where: Path = README.parent, commands: Path = COMMANDS) -> str:
     """Return the output of a command of a client of the service at `url`, without its progress.
 
-    For a command that fails, the last line of its error message.
+    For a command that fails, the last line of its error message. Programs are those of the folder `commands` first.
     """
-    here = os.environ | {"RELEVANCE_URL": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    here = os.environ | {"RELEVANCE_URL": url, "PATH": f"{commands}:{os.environ['PATH']}"}
     done = subprocess.run(
         ("sh", "-ec", command), cwd=where, env=here, capture_output=True, text=True, timeout=120, check=False
     )

@@ -47,6 +47,10 @@ Results are on standard output, progress and errors on standard error. `-` as FI
 found by its first bytes: text that does not begin as JSON is CSV, and so is compressed content. Its dataset is called
 `stdin`. After `--output`, `-` is standard output. Formats that are no text are not written to a terminal.
 
+Numbers such as `753,843` and dates such as `03.04.2025` have [two readings](formats.md#options). Where a file does not
+show which is meant, a command whose standard input and standard error are terminals prompts for one, and goes on with
+it; pipes and `--json` have a refusal with both options.
+
 ```sh
 relevance predict-dataset kiosk examples/tour/kiosk.csv --keep litres --output - | head -3
 relevance predict kiosk - --format parquet --output predicted.parquet < examples/tour/kiosk.csv

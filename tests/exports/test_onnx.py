@@ -22,7 +22,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
-from tests.exports.trained import CASES, PLAIN, block, predicted, trained
+from tests.exports.trained import CASES, PLAIN, block, predicted, trained, with_mean_effect
 
 SERVICE = {
     "mean": "mean",
@@ -69,7 +69,7 @@ def test_a_runtime_predicts_as_the_service_does(name: str) -> None:
     made = trained(name)
     encoding = made.predictor.encoding
     rows = block(encoding.inputs, 40, 5)
-    expected = predicted(made, rows)
+    expected = predicted(with_mean_effect(made), rows)
     noise = encoding.target.noise_column
     found = run(made, rows, **({} if noise is None else {noise: np.full(40, np.nan)}))
     assert {"mean", "variance"} <= set(found) or "probabilities" in found

@@ -17,7 +17,7 @@ from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE
-from tests.exports.trained import CASES, block, predicted, trained
+from tests.exports.trained import CASES, block, predicted, trained, with_mean_effect
 
 HARNESS = """
 import importlib.abc, json, pathlib, runpy, sys
@@ -87,7 +87,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Predictions:
 @pytest.mark.parametrize("name", CASES)
 def test_a_program_predicts_as_the_service_does(reported: Predictions, name: str) -> None:
     made = trained(name)
-    expected = predicted(made, block(made.predictor.encoding.inputs, 25, 5))
+    expected = predicted(with_mean_effect(made), block(made.predictor.encoding.inputs, 25, 5))
     found = reported[f"case_{list(CASES).index(name)}"]
     numbers = {"mean", "variance", "variance_noise", "variance_weights", "variance_residual"}
     counts = members_of(made.predictor.learned)[0].likelihood.targets == "count"

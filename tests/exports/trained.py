@@ -59,6 +59,9 @@ from tests.small_models import small_version
 ROWS = 40
 EXPORTED_AT = datetime(2024, 5, 1, 13, tzinfo=UTC)
 
+UNKNOWN = "mauve"
+"""A text that has no effect in training, which is the mean effect in exports."""
+
 COLOURS = ("blue", 'gr"een', "red ✓")
 
 MIXED = (
@@ -136,9 +139,9 @@ def block(inputs: tuple[EncodedInput, ...], rows: int, seed: int, *, gaps: bool 
             codes = np.where(missing, -1, rng.integers(len(column.categories), size=rows)).astype(np.int32)
             columns[column.name] = CategoryColumn(codes, column.categories)
             continue
-        if isinstance(column, EncodedEffects):  # one text that is not known
+        if isinstance(column, EncodedEffects):
             codes = np.where(missing, -1, rng.integers(len(column.categories) + 1, size=rows)).astype(np.int32)
-            columns[column.name] = CategoryColumn(codes, (*column.categories, "mauve"))
+            columns[column.name] = CategoryColumn(codes, (*column.categories, UNKNOWN))
             continue
         values = column.shift + column.scale * rng.uniform(-1.7, 1.7, rows)
         match column.kind:
@@ -411,6 +414,18 @@ def predicted(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
     response = SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions())
     reported = {field.name: getattr(response, field.name) for field in fields(response)}
     return {name: array for name, array in reported.items() if isinstance(array, np.ndarray)}
+
+
+def with_mean_effect(made: ExportedSupervised) -> ExportedSupervised:
+    """The same version with the text `UNKNOWN` as a known one, of the effect 0."""
+    encoding = made.predictor.encoding
+    inputs = tuple(
+        replace(one, categories=(*one.categories, UNKNOWN), effects=tuple((*each, 0.0) for each in one.effects))
+        if isinstance(one, EncodedEffects)
+        else one
+        for one in encoding.inputs
+    )
+    return replace(made, predictor=replace(made.predictor, encoding=replace(encoding, inputs=inputs)))
 
 
 @cache

@@ -110,6 +110,13 @@ def test_dates_of_two_readings_are_refused_until_the_format_is_given() -> None:
     assert read_csv(content, declared={"day": "category"})[1][0][0] == "03.04.2025"
 
 
+@pytest.mark.parametrize("day", ["31.12.2025", "2025-12-31", "2025-12-31T00:00:00.0Z"])
+def test_dates_are_read_beside_numbers_with_a_decimal_comma(day: str) -> None:
+    kinds, rows = read_csv(f"day;sold\n{day};1.204,5\n{day};3,5\n")
+    assert kinds == {"day": "timestamp", "sold": "number"}
+    assert rows == [[iso(2025, 12, 31), 1204.5], [iso(2025, 12, 31), 3.5]]
+
+
 def test_another_column_of_the_file_shows_the_order() -> None:
     _, rows = read_csv("from;to\n03.04.2025;13.04.2025\n05.06.2025;06.06.2025\n")
     assert rows[0] == [iso(2025, 4, 3), iso(2025, 4, 13)]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.tour.folder import PAGE, run_commands
 from tests.packaging.wheels import Environment, Wheels, environment, run
 from tests.waiting import until
 
@@ -144,3 +146,18 @@ def test_the_server_serves_in_any_folder_and_the_library_predicts_the_same_from_
     assert reported == pytest.approx(2.0, abs=0.05)
     assert float(library.run(PREDICT, project)) == pytest.approx(reported, rel=1e-12)
     assert (project / "kept.db").is_file()
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the tour's commands need curl (apt install curl)")
+def test_the_tour_runs_on_both_wheels_in_an_empty_environment(
+    wheels: Wheels, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each command prints what the page shows, but for figures, of which `tests/examples/test_tour.py` has a test."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    made = environment(tmp_path / "env", str(wheels.library), f"{wheels.server}[onnx]")
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    with serving(made, project) as url:
+        steps = [*run_commands(PAGE.read_text(), url, folder, commands=made.command("relevance").parent)]
+    assert len(steps) == PAGE.read_text().count("```sh\n") > 15
+    assert {file.name for file in folder.iterdir()} >= {"predicted.csv", "heating.onnx", "heating.json"}

@@ -82,7 +82,9 @@ class SupervisedJobOut(JobBase):
     missing_reason: str
     """The reason for this treatment of missing values."""
     dates: Dates
-    """The inputs of timestamps: under `calendar` the version states whether derived ones were selected."""
+    """The inputs of timestamps: under `calendar` the version states whether derived ones were selected.
+    `time` where no input is one.
+    """
     text: Text
     """The treatment of texts of more than 50 values; those that are encoded by their effects have no `categories`."""
     split: Split

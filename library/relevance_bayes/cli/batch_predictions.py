@@ -27,14 +27,13 @@ from relevance_bayes.cli.options import (
     UnknownCategoriesOption,
     Url,
     VersionOfModel,
-    dataset_id,
     file_argument,
-    refuse_unless_one,
 )
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client import Problem, Relevance
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
@@ -100,6 +99,13 @@ def predict_dataset(
     components: Components = None,
     priority: Priority = 0,
     csv_escape_formulas: CsvEscapeFormulas = False,
+    kind: KindOf = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    date_format: DateFormat = None,
+    header: Header = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -107,12 +113,21 @@ def predict_dataset(
 
     The result is downloaded to the file --output.
     """
-    refuse_unless_one(file, dataset)
+    options = FileOptions(
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
+    )
+    options.refuse_unless_one(file, dataset)
     with service(url) as client:
         form = _format(output, coded)
         job = client.batch_predictions.submit(
             model,
-            dataset_id(client, file, dataset),
+            options.dataset_id(client, file, dataset, prompts=not as_json),
             format=form.name,
             keep=tuple(keep or ()),
             outputs=tuple(outputs) if outputs else None,

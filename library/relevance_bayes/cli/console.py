@@ -11,6 +11,11 @@ def has_terminal() -> bool:
     return sys.stdin.isatty()
 
 
+def has_terminals() -> bool:
+    """Return True where standard error is a terminal too, so that a prompt is seen while results go elsewhere."""
+    return has_terminal() and sys.stderr.isatty()
+
+
 def echo(text: str) -> None:
     """Print a line on standard output, unbuffered."""
     typer.echo(text)

@@ -13,11 +13,10 @@ from relevance_bayes.cli.options import (
     Url,
     VersionOfModel,
     Wait,
-    dataset_id,
-    refuse_unless_one,
 )
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import number, print_facts, print_json
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassMetrics, Evaluation, NumberMetrics
 
@@ -27,15 +26,33 @@ def evaluate(
     file: LabelledFile = None,
     *,
     dataset: Dataset = None,
+    kind: KindOf = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    date_format: DateFormat = None,
+    header: Header = None,
+    sheet: Sheet = None,
     priority: Priority = 0,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Measure the predictions of MODEL on the targets in FILE."""
-    refuse_unless_one(file, dataset)
+    options = FileOptions(
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
+    )
+    options.refuse_unless_one(file, dataset)
     with service(url) as client:
-        job = client.evaluations.submit(model, dataset_id(client, file, dataset), priority=priority)
+        job = client.evaluations.submit(
+            model, options.dataset_id(client, file, dataset, prompts=not as_json), priority=priority
+        )
         if not wait:
             print_json(job) if as_json else echo(f"Evaluation {job.id} is {job.state}.")
             return

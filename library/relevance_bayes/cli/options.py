@@ -7,12 +7,8 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import PROJECT
-from relevance_bayes.cli.console import warn
-from relevance_bayes.cli.rendering import time_text
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.cli.streams import readable
-from relevance_bayes.client import Relevance
-from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.formats import FILE_FORMATS
 from relevance_bayes.types.predictions import UnknownCategories
 
@@ -111,25 +107,3 @@ def row_reader(context: typer.Context) -> RowReader:
     """The reader of rows to predict for that the program of a command has, else `text_rows`."""
     given = context.find_object(CommandContext)
     return text_rows if given is None else given.read_rows
-
-
-def refuse_unless_one(file: Path | None, dataset: str | None) -> None:
-    """Raise typer.BadParameter unless either a file or a dataset is given."""
-    if (file is None) == (dataset is None):
-        raise typer.BadParameter("pass either FILE or --dataset", param_hint="FILE")
-
-
-def dataset_id(client: Relevance, file: Path | None, dataset: str | None) -> str:
-    """The id of the dataset that is given, else that of the file, which is uploaded."""
-    if dataset is not None or file is None:
-        return dataset or ""
-    uploaded = client.upload_once(file)
-    warn_of_reuse(uploaded)
-    return uploaded.dataset.id
-
-
-def warn_of_reuse(uploaded: UploadedDataset) -> None:
-    """Print that a dataset was there before its upload."""
-    if not uploaded.is_new:
-        found = uploaded.dataset
-        warn(f"Dataset {found.id} ({found.name}, of {time_text(found.created_at)}) has the same content: it is used.")

@@ -26,6 +26,8 @@ from relevance_bayes.cli.options import (
 )
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.prediction_output import opened, show_predictions, write_predictions
+from relevance_bayes.cli.readings import read_batches, with_readings
+from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import print_json, write_json
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
@@ -117,7 +119,15 @@ def predict(
     with service(url) as client:
         if coded is not None:
             _predict_file(
-                client, model, file, coded, version=version, required=required, options=options, output=output
+                client,
+                model,
+                file,
+                coded,
+                version=version,
+                required=required,
+                options=options,
+                output=output,
+                prompts=not as_json,
             )
             return
         _predict(
@@ -126,7 +136,7 @@ def predict(
             file,
             version=version,
             required=required,
-            read_rows=partial(row_reader(context), options=options),
+            read_rows=partial(read_batches, row_reader(context), options=options, prompts=not as_json),
             output=output,
             as_json=as_json,
         )
@@ -157,7 +167,7 @@ def _predict(
             show_predictions(learned, answered, required)
     except RelevanceError as unreadable:
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
-        refuse(f"{file}: {unreadable.detail}{faults}")
+        refuse(f"{file}: {in_options(unreadable.detail)}{in_options(faults)}")
     if output is not None:
         echo_written(output, f"Written to {output}, by {learned.model}, version {learned.version}.")
 
@@ -172,6 +182,7 @@ def _predict_file(
     required: PredictOptions,
     options: RowOptions,
     output: Path | None,
+    prompts: bool,
 ) -> None:
     """Send `file` as it is, and write the response as it is; raises typer.Exit(1) where a terminal can't show it."""
     written, form = output or STREAM, by_name(response)
@@ -180,25 +191,30 @@ def _predict_file(
     if (by_suffix(file) or CSV).is_document:
         refuse("A JSON file contains options of its own: write its rows as .ndjson, or leave out --format.")
     learned = client.version(model, version, of=VersionBase)
-    content = client.files.predict(
-        learned.model,
-        file,
-        response,
-        version=learned.version,
-        interval=required.interval,
-        explain=required.explain,
-        class_priors=read_priors(required.class_priors, columns_of(learned, required).classes),
-        costs=read_costs(required.costs),
-        reject_cost=required.reject_cost,
-        components=required.components,
-        unknown_categories=required.unknown_categories,
-        row_ids=required.row_ids,
-        csv_escape_formulas=required.csv_escape_formulas,
-        delimiter=options.delimiter,
-        decimal=options.decimal,
-        thousands=options.thousands,
-        date_format=options.date_format,
-        sheet=options.sheet,
+    priors = read_priors(required.class_priors, columns_of(learned, required).classes)
+    content = with_readings(
+        options,
+        lambda options: client.files.predict(
+            learned.model,
+            file,
+            response,
+            version=learned.version,
+            interval=required.interval,
+            explain=required.explain,
+            class_priors=priors,
+            costs=read_costs(required.costs),
+            reject_cost=required.reject_cost,
+            components=required.components,
+            unknown_categories=required.unknown_categories,
+            row_ids=required.row_ids,
+            csv_escape_formulas=required.csv_escape_formulas,
+            delimiter=options.delimiter,
+            decimal=options.decimal,
+            thousands=options.thousands,
+            date_format=options.date_format,
+            sheet=options.sheet,
+        ),
+        prompts=prompts,
     )
     write_result(written, content, form=response, is_text=form.is_text)
     echo_written(written, f"Written to {written}, by {learned.model}, version {learned.version}.")

@@ -7,9 +7,10 @@ import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.options import HERE, AsJson, Dataset, LabelledFile, Url, dataset_id, refuse_unless_one
+from relevance_bayes.cli.options import HERE, AsJson, Dataset, LabelledFile, Url
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
 from relevance_bayes.types.promotions import PromotionResult
@@ -62,6 +63,13 @@ def promote(
             help="The column whose equal values group rows that are not independent.",
         ),
     ] = None,
+    kind: KindOf = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
+    date_format: DateFormat = None,
+    header: Header = None,
+    sheet: Sheet = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -69,7 +77,16 @@ def promote(
 
     It is compared with the version to which the alias points. Where it is not better, the exit status is 1.
     """
-    refuse_unless_one(file, dataset)
+    options = FileOptions(
+        kind=kind,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        date_format=date_format,
+        header=header,
+        sheet=sheet,
+    )
+    options.refuse_unless_one(file, dataset)
     named = Reference.read(alias)
     if not isinstance(named.version, str):
         raise typer.BadParameter(f"{alias} names no alias", param_hint="MODEL@ALIAS")
@@ -79,7 +96,7 @@ def promote(
             model,
             named.version,
             to,
-            dataset_id(client, file, dataset),
+            options.dataset_id(client, file, dataset, prompts=not as_json),
             metric=metric,
             margin=margin,
             criterion=criterion,

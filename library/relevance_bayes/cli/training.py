@@ -99,9 +99,9 @@ def train(
     dates: Annotated[
         Dates | None,
         typer.Option(
-            show_default="time",
+            show_default="calendar",
             help="calendar adds the position of a timestamp within year, week and day to the inputs, where it predicts "
-            "better.",
+            "better; time does not compare.",
         ),
     ] = None,
     text: Annotated[
@@ -221,7 +221,8 @@ def train(
         sheet=sheet,
     )
     with service(url, creates=True) as client:
-        run_training(client, options.upload(client, file), document, wait=wait, as_json=as_json)
+        uploaded = options.upload(client, file, prompts=not as_json)
+        run_training(client, uploaded, document, wait=wait, as_json=as_json)
 
 
 def run_training(

@@ -59,7 +59,7 @@ def try_file(
         raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
     warn("Starting a temporary service.")
     with service(MEMORY) as client:
-        uploaded = options.upload(client, file)
+        uploaded = options.upload(client, file, prompts=not as_json)
         choices = TrainOptions(target=target or _chosen_target(uploaded.dataset), holdout=HELD_OUT, effort=effort)
         version = run_training(client, uploaded, training_document(choices, None), wait=True, as_json=as_json)
         if output is not None and version is not None:

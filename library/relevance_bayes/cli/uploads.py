@@ -7,9 +7,11 @@ from typing import Annotated, get_args
 import typer
 
 from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.console import warn
 from relevance_bayes.cli.datasets import show_dataset
-from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, warn_of_reuse
-from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
+from relevance_bayes.cli.readings import with_readings
+from relevance_bayes.cli.rendering import print_json, time_text
 from relevance_bayes.cli.rows import DecimalMark, RowOptions, ThousandsMark
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.uploads import UploadedDataset
@@ -54,21 +56,48 @@ class FileOptions(RowOptions):
     kind: list[str] | None = None
     header: bool | None = None
 
-    def upload(self, client: Relevance, file: Path, *, name: str | None = None) -> UploadedDataset:
-        """Upload a file, and print where its dataset was there before; raises typer.BadParameter."""
-        uploaded = client.upload_once(
-            file,
-            name=name,
-            delimiter=self.delimiter,
-            decimal=self.decimal,
-            thousands=self.thousands,
-            date_format=self.date_format,
-            header=self.header,
-            sheet=self.sheet,
-            kinds=dict(map(_named_kind, self.kind or ())),
+    def upload(
+        self, client: Relevance, file: Path, *, name: str | None = None, prompts: bool = True
+    ) -> UploadedDataset:
+        """Upload a file, and print where its dataset was there before; raises typer.BadParameter.
+
+        Where a column has two readings, it `prompts` for one on a terminal.
+        """
+        kinds = dict(map(_named_kind, self.kind or ()))
+        uploaded = with_readings(
+            self,
+            lambda options: client.upload_once(
+                file,
+                name=name,
+                delimiter=options.delimiter,
+                decimal=options.decimal,
+                thousands=options.thousands,
+                date_format=options.date_format,
+                header=options.header,
+                sheet=options.sheet,
+                kinds=kinds,
+            ),
+            prompts=prompts,
         )
-        warn_of_reuse(uploaded)
+        if not uploaded.is_new:
+            found = uploaded.dataset
+            warn(
+                f"Dataset {found.id} ({found.name}, of {time_text(found.created_at)}) has the same content: it is used."
+            )
         return uploaded
+
+    def dataset_id(self, client: Relevance, file: Path | None, dataset: str | None, *, prompts: bool) -> str:
+        """Return the id of the dataset that is given, else that of the file, which is uploaded."""
+        if dataset is not None or file is None:
+            return dataset or ""
+        return self.upload(client, file, prompts=prompts).dataset.id
+
+    def refuse_unless_one(self, file: Path | None, dataset: str | None) -> None:
+        """Raise typer.BadParameter unless either a file, which has these options, or a dataset is given."""
+        if (file is None) == (dataset is None):
+            raise typer.BadParameter("pass either FILE or --dataset", param_hint="FILE")
+        if file is None and self != FileOptions():
+            raise typer.BadParameter("options of how a file is read need FILE", param_hint="--dataset")
 
 
 def upload(
@@ -98,7 +127,7 @@ def upload(
         sheet=sheet,
     )
     with service(url, creates=True) as client:
-        dataset = options.upload(client, file, name=name).dataset
+        dataset = options.upload(client, file, name=name, prompts=not as_json).dataset
         print_json(dataset) if as_json else show_dataset(dataset)
 
 

@@ -214,7 +214,7 @@ def _weight(member: Member) -> float:
 
 
 def _owners(column: str, inputs: Mapping[str, float]) -> Sequence[str]:
-    """Return the input that a column of the kernels encodes: `colour` of `colour=red`, `age` of `age missing`."""
+    """Return the input that a column of the kernels encodes: `colour` of `colour=red`, `day` of `day (week, sine)`."""
     owners = [name for name in inputs if column == name or column.startswith((f"{name}=", f"{name} "))]
     return sorted(owners, key=len)[-1:]
 

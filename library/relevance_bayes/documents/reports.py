@@ -27,7 +27,8 @@ KINDS = {"calendar": "timestamp", "effects": "category"}
 """The kinds of columns that documents have by their encoding."""
 
 EARLIER_DEFAULTS: Sequence[tuple[str, object]] = (("dates", "time"), ("text", "leave_out"))
-"""Members of plans that are left out at these values, which are those of releases without the members."""
+"""Members of plans that are left out at these values, those of releases without the members, whatever the defaults of
+requests are."""
 
 R = TypeVar("R")
 

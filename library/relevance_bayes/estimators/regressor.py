@@ -65,8 +65,9 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     unknown_categories : {"average", "error"}, default="average"
         The prediction of a row with a category that no row of `fit` had: the average over the known categories, by
         their frequencies, with a warning and a wider interval; or an error.
-    dates : {"time", "calendar"}, default="time"
-        The inputs of a date: the time, or also its position within year, week and day where that predicts better.
+    dates : {"calendar", "time"}, default="calendar"
+        The inputs of a date: the time, and its position within year, week and day where that predicts better; or the
+        time alone, without the comparison.
     text : {"leave_out", "target"}, default="leave_out"
         Whether texts of more than 50 values are left out, or encoded by their effects on the target.
 

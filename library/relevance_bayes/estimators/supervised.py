@@ -64,7 +64,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         max_score_loss: float | None = None,
         local: object = None,
         unknown_categories: UnknownCategories = "average",
-        dates: Dates = "time",
+        dates: Dates = "calendar",
         text: Text = "leave_out",
     ) -> None:
         self.inputs = inputs

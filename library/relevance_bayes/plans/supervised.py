@@ -76,7 +76,7 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         standardise=standardise,
         missing=missing.treatment,
         missing_reason=missing.reason,
-        dates=request.dates,
+        dates=request.dates if any(column.kind == "timestamp" for column in read) else "time",
         text=request.text,
         split=request.split,
         holdout=request.holdout,

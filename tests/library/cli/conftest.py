@@ -9,6 +9,7 @@ import pytest
 
 from examples.demo.service import running_service
 from tests.commands import Run, runner
+from tests.terminals import Dialogue, on_a_terminal
 
 Responses = dict[str, tuple[int, object]]
 """Status and document (a text as it is, all else as JSON) by method and path."""
@@ -66,3 +67,9 @@ def requested(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command, with that service."""
     monkeypatch.setenv("RELEVANCE_URL", url)
     return run
+
+
+@pytest.fixture
+def dialogue(url: str) -> Dialogue:
+    """The command on a terminal, with that service."""
+    return on_a_terminal(url)

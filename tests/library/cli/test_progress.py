@@ -1,5 +1,7 @@
 import io
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -7,6 +9,7 @@ from rich.console import Console
 
 from relevance_bayes.cli.progress import duration_text, watch
 from relevance_bayes.types.jobs import Event, JobState, Progress, Transition
+from tests.terminals import Dialogue
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -117,3 +120,21 @@ def test_a_bar_is_one_line_of_one_width(width: int) -> None:
     assert "2/5 folds" in last
     assert "90 s left" in last
     assert len(last) <= width
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("no_color", [None, "1"])
+def test_a_terminal_has_colours_unless_no_color_is_set(
+    dialogue: Dialogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_color: str | None
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if no_color is not None:
+        monkeypatch.setenv("NO_COLOR", no_color)
+    file = tmp_path / f"colours{no_color}.csv"
+    file.write_text("x,y\n" + "".join(f"{k * k % 23}.5,{k * k % 17}\n" for k in range(40)))
+    done = dialogue("train", str(file), "--target", "y", "--effort", "quick")
+    assert done.exit_code == 0, done.terminal
+    assert "\x1b[" in done.terminal
+    assert bool(re.search(r"\x1b\[(?:\d+;)*(?:3|9)\d[;m]", done.terminal)) == (no_color is None)
+    assert "\x1b[" not in done.stdout

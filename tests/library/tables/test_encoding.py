@@ -56,7 +56,9 @@ def encoding_of(
     likelihood: Likelihood | None = None,
     ends: tuple[int, ...] = (),
 ) -> Encoding:
-    request = SupervisedRequest(DATASET_ID, target, missing=missing, standardise=standardise, likelihood=likelihood)
+    request = SupervisedRequest(
+        DATASET_ID, target, missing=missing, standardise=standardise, likelihood=likelihood, dates="time"
+    )
     statistics = Statistics(plan(request, dataset_of(table)))
     for _, block in cut_up(table, *ends):
         statistics.add(block, np.ones(block_rows(block), np.bool_), np.arange(float(block_rows(block))))

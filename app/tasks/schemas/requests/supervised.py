@@ -149,20 +149,21 @@ class SupervisedJobIn(JobIn):
     )
 
     dates: Dates = Field(
-        "time",
-        description="The inputs of a timestamp. `time`: the seconds, a trend. `calendar`: also its position within the "
-        "year, the week (by days) and the day, each a sine and a cosine, so that 31 December is beside 1 January; of "
+        "calendar",
+        description="The inputs of a timestamp. `calendar`: its seconds, a trend, and its position within the year, "
+        "the week (by days) and the day, each a sine and a cosine, so that 31 December is beside 1 January; of "
         "periods of which the training rows span at least two. One model is compared over five folds with them and "
         "without, on at most 1,000 rows, and they are kept where they predict better by more than two standard "
-        "errors; the version's `calendar` states which.",
+        "errors; the version's `calendar` states which. `time`: the seconds alone, without the comparison.",
     )
 
     text: Text = Field(
         "leave_out",
         description="The treatment of texts of more than 50 values. `leave_out`: no inputs, and the job's `ignored` "
         "states so. `target`: each is encoded by its effect on the target, shrunk towards the mean the more, the fewer "
-        "rows it has; a training row by the targets of the other four of five folds, without its own. A text that did "
-        "not occur in training has the mean effect, 0.",
+        "rows it has; a training row by the targets of the other four of five folds, without its own. The row "
+        "of a text that did not occur in training is averaged over such effects, unless `unknown_categories` of the "
+        "prediction is `error`.",
     )
 
     def to_request(self) -> SupervisedRequest:

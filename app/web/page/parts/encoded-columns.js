@@ -1,11 +1,11 @@
-/** Encoded columns: of a category `input=label`, of gaps `input missing`, else the input itself. */
+/** Encoded columns: of a category `input=label`, of gaps `input missing`, of a date `input (week, sine)`, of a text `input (effect)`, else the input itself. */
 
 /** The input that a column encodes. @param {string} column @param {Iterable<string>} inputs */
 export function inputOf(column, inputs) {
   let found = column;
   for (const input of inputs) {
     if (column === input) return column;
-    if ((column.startsWith(`${input}=`) || column === `${input} missing`) && (found === column || input.length > found.length)) found = input;
+    if ((column.startsWith(`${input}=`) || column.startsWith(`${input} `)) && (found === column || input.length > found.length)) found = input;
   }
   return found;
 }

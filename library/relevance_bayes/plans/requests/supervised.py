@@ -208,7 +208,7 @@ class SupervisedRequest:
     prefer: Prefer = "accuracy"
     max_score_loss: float | None = None
     local: LocalOption | None = None
-    dates: Dates = "time"
+    dates: Dates = "calendar"
     text: Text = "leave_out"
 
 
@@ -222,7 +222,8 @@ class SupervisedPlan:
     most `max_score_loss` nats a row of their score by their reduction to few functions. For classes, folds select one
     of `spec` and its `alternatives`. `local` are the nearest-neighbour processes that `spec` is compared with, None for
     none. `noise_column` has each row's noise sd, in the target's units, where that is known. Inputs of texts without
-    categories are encoded by their effects on the target.
+    categories are encoded by their effects on the target. `dates` are `time` where no input is a timestamp, and
+    in plans that were stored without the member.
     """
 
     task: Task

@@ -11,7 +11,7 @@ from relevance_bayes.tables.encoding.columns import (
     column_names,
     column_units,
 )
-from relevance_bayes.tables.encoding.inputs import encode_inputs
+from relevance_bayes.tables.encoding.inputs import encode_inputs, encode_known
 from relevance_bayes.tables.encoding.outlying import Limits
 from relevance_bayes.tables.encoding.raw import gaps, quoted, raw_cells, real_values
 from relevance_bayes.tables.encoding.spec import in_columns, in_target_units
@@ -40,6 +40,7 @@ __all__ = [
     "column_names",
     "column_units",
     "encode_inputs",
+    "encode_known",
     "encode_noise",
     "encode_target",
     "gaps",

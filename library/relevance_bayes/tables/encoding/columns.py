@@ -86,6 +86,21 @@ class EncodedEffects:
         """Return the effects (J,) of each category."""
         return dict(zip(self.categories, zip(*self.effects, strict=True), strict=True))
 
+    @cached_property
+    def spread(self) -> Array:
+        """Return a matrix S (J, J) whose product with J standard normal numbers has the distribution of an effect.
+
+        S S' has the correlations of the known effects between outputs. Its diagonal is 1, the mean square over the
+        training rows: that is what training found of the variance between texts, and the noise has the rest. It is 0
+        for an output of which no text has an effect.
+        """
+        effects = np.array(self.effects).reshape(len(self.effects), -1)
+        moments = effects @ effects.T
+        sizes = np.sqrt(np.diag(moments))
+        scales = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
+        values, vectors = np.linalg.eigh(moments * np.outer(scales, scales))
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
 
 WAVES = ("sine", "cosine")
 """The columns of a period, in order."""

@@ -49,6 +49,19 @@ def encode_inputs(encoding: InputEncoding, block: Block) -> tuple[Array, tuple[F
     return matrix, tuple(faults)
 
 
+def encode_known(encoding: InputEncoding, block: Block) -> tuple[Array, tuple[Fault, ...]]:
+    """Return the same, with a fault also for each text whose effect on the target training could not know."""
+    inputs, faults = encode_inputs(encoding, block)
+    effects = encoding.layout.effects
+    if not effects:
+        return inputs, faults
+    unknown = [fault for _, each in effects for fault in _effect_faults(each, block[each.name])]
+    if not unknown:
+        return inputs, faults
+    inputs[[_row(fault) for fault in unknown]] = np.nan
+    return inputs, tuple(sorted((*faults, *unknown), key=_row))
+
+
 def _row(fault: Fault) -> int:
     return fault.row if fault.row is not None else -1
 
@@ -129,6 +142,20 @@ def _put_effects(encoded: EncodedEffects, column: Column, out: Array) -> list[Fa
     if encoded.indicator:
         out[:, -1] = missing
     return [_gap_fault(encoded.name, row) for row in np.flatnonzero(missing).tolist()] if encoded.fill is None else []
+
+
+def _effect_faults(encoded: EncodedEffects, column: Column) -> Iterator[Fault]:
+    for row in np.flatnonzero(unknown_texts(encoded, column)).tolist():
+        assert isinstance(column, CategoryColumn)
+        label = quoted(column.labels[column.codes[row]])
+        yield Fault(f"`{encoded.name}` is {label}, whose effect is unknown.", row=row, column=encoded.name)
+
+
+def unknown_texts(encoded: EncodedCategory | EncodedEffects, column: Column) -> Mask:
+    """Return the rows (N,) of a column with a category, or a text with an effect, that no training row had."""
+    assert isinstance(column, CategoryColumn)
+    known = encoded.places if isinstance(encoded, EncodedCategory) else encoded.table
+    return np.array([*(label not in known for label in column.labels), False])[column.codes]
 
 
 def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Indices, out: Array) -> Iterator[Fault]:

@@ -13,7 +13,7 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
     Encoding,
-    encode_inputs,
+    encode_known,
     encode_noise,
     encode_target,
     gaps,
@@ -61,7 +61,7 @@ class TargetRows:
     def of(cls, encoding: Encoding, frequencies: Mapping[str, Array], block: Block) -> Self:
         """Return the rows of a block, encoded; `frequencies` are those of `category_frequencies`."""
         target = encoding.target
-        inputs, faults = encode_inputs(encoding, block)
+        inputs, faults = encode_known(encoding, block)
         noise_sd, wrong = encode_noise(target, block)
         sound = np.isfinite(inputs[:, 0]) if inputs.shape[1] else np.ones(block_rows(block), np.bool_)
         if noise_sd is not None:

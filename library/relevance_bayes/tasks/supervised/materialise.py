@@ -67,7 +67,8 @@ class Materialised:
 def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
 
-    Where inputs have outlying values there are two more: their rows are left out and reported.
+    Where inputs have outlying values there are two more: their rows are left out and reported. Positions of timestamps
+    within periods are left out where only without them rows times inputs are within `max_cells`.
 
     Memory holds one block, an encoded part of it and the sample; while the rows to hold out are chosen, also 16 bytes a
     row. Raises TrainingFailedError where the remaining rows can't be learned from, or rows times inputs exceed
@@ -81,14 +82,16 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, max_cells:
         limits, outlying = found, outlying_inputs(_complete(plan, read), found)
         gathered = _gathered(plan, read, holdout, limits)
     statistics, usable, dropped = gathered.statistics, gathered.usable, gathered.dropped
-    encoding = statistics.encoding()
+    encodings = Encodings(statistics.encoding(), statistics.fold_encodings())
+    if usable * encodings.encoding.width > max_cells:
+        encodings = encodings.without_periods()
+    encoding = encodings.encoding
     _check(plan, statistics, cells=usable * encoding.width, max_cells=max_cells)
     _check_noise(plan, encoding.target)
     path, training = directory / "rows.f64", statistics.rows
     sample = RowSample([*(column.name for column in plan.inputs), plan.target], rows=training)
     divided = _sampled(_divided(plan, read, holdout, limits), sample)
     with path.open("wb") as file:
-        encodings = Encodings(encoding, statistics.fold_encodings())
         measured = _write(file, divided, plan=plan, encodings=encodings, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
@@ -112,6 +115,10 @@ class Encodings:
 
     encoding: Encoding
     folds: tuple[Encoding, ...]
+
+    def without_periods(self) -> "Encodings":
+        """Return the encodings with timestamps as numbers alone."""
+        return Encodings(self.encoding.without_periods(), tuple(fold.without_periods() for fold in self.folds))
 
     def inputs(self, plan: SupervisedPlan, part: Part, held_out: Mask) -> tuple[Array, tuple[Fault, ...]]:
         """Return X (N, d) and faults of a part; training rows by the targets of other folds."""

@@ -20,6 +20,7 @@ from relevance_bayes.documents.models import SupervisedPredictor, SupervisedRepo
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import (
     encode_inputs,
+    encode_known,
     encode_noise,
     user_variance,
 )
@@ -106,7 +107,7 @@ class SupervisedModel(PredictiveModel):
         encoding, deciding = self.predictor.encoding, options.deciding
         classes = encoding.target.classes
         rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)
-        inputs, faults = encode_inputs(encoding, block)
+        inputs, faults = encode_known(encoding, block)
         if self.one_row is not None and len(inputs) == 1 and options.is_usual and not faults:
             return self._of_one_row(inputs, options.interval, self.one_row)
         noise_sd, wrong = encode_noise(encoding.target, block)

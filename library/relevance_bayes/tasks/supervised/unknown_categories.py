@@ -3,23 +3,27 @@
 Which of the known categories such a row is like is not known, so it may be any of them, each with the probability that
 it had among the training rows. Its predictive distribution is the mixture of those of the row with each category: the
 mean is the weighted mean, and by the law of total variance the interval is wider by the differences between categories.
+
+A text that is encoded by its effect on the target has, where it is unknown, an effect that is normally distributed
+about 0, as in the random effects model of `relevance_bayes.tables.encoding.effects`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from statistics import NormalDist
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relevance_bayes.core.mixture import Groups, mixture
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import Prediction
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.tables.columns import Block, CategoryColumn, Column, taken
-from relevance_bayes.tables.encoding import EncodedCategory, InputEncoding, encode_inputs
+from relevance_bayes.tables.columns import Block, CategoryColumn, taken
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, InputEncoding, encode_inputs
+from relevance_bayes.tables.encoding.inputs import unknown_texts
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, Histogram
 from relevance_bayes.types.errors import Fault
@@ -32,6 +36,9 @@ GENERATOR = 19
 """The generator of a Korobov lattice of MAX_COMBINATIONS points: its powers are odd, so that each column's
 points are one in each of as many equal parts of (0, 1)."""
 
+SHIFT = 21
+"""The shift of the points of each further column of effects, so that no point is at the lower end of all of them."""
+
 MAX_LISTED = 100
 """The most cells that a response lists."""
 
@@ -40,8 +47,8 @@ MAX_LISTED = 100
 class AveragedRows:
     """The n rows of a block whose only faults are unknown categories, at `places` (n,) in it.
 
-    `inputs` (n, d) are encoded, with zeros in the columns of an unknown category. `unknown` (n, k) is true for the
-    columns of categories with an unknown one; rows with the same ones are consecutive. `frequencies` are those of
+    `inputs` (n, d) are encoded, with zeros in the columns of an unknown category or effect. `unknown` (n, k) is true
+    for the columns of texts with an unknown one; rows with the same ones are consecutive. `frequencies` are those of
     `category_frequencies`.
     """
 
@@ -63,10 +70,10 @@ class AveragedRows:
         noise_sd: Array | None,
     ) -> Self | None:
         """Return the rows of a block with such faults; None without any."""
-        columns = encoding.layout.categories
+        columns = _texts(encoding)
         if not columns:
             return None
-        unknown = np.column_stack([_unknown(column, block[column.name]) for _, column in columns])
+        unknown = np.column_stack([unknown_texts(column, block[column.name]) for _, column in columns])
         counts = np.bincount([fault.row for fault in faults if fault.row is not None], minlength=len(unknown))
         places = np.flatnonzero((counts > 0) & (unknown.sum(axis=1) == counts))
         if not len(places):
@@ -102,9 +109,10 @@ class AveragedRows:
         patterns, counts = np.unique(self.unknown, axis=0, return_counts=True)
         ends = counts.cumsum().tolist()
         for pattern, count, end in zip(patterns, counts.tolist(), ends, strict=True):
-            unknown = [self.encoding.layout.categories[place] for place in np.flatnonzero(pattern)]
-            columns = [(start, self.frequencies[column.name]) for start, column in unknown]
-            added, weights = combinations(columns, self.encoding.width)
+            unknown = [_texts(self.encoding)[place] for place in np.flatnonzero(pattern)]
+            categories = [(start, self.frequencies[one.name]) for start, one in unknown if one.name in self.frequencies]
+            effects = [(start, one.spread) for start, one in unknown if isinstance(one, EncodedEffects)]
+            added, weights = combinations(categories, self.encoding.width, effects)
             step = max(1, rows_at_once // len(weights))
             for first in range(end - count, end, step):
                 check_cancelled()
@@ -145,29 +153,49 @@ def _frequencies(column: EncodedCategory, histogram: Histogram | None) -> Array:
     return counts / counts.sum() if counts.any() else np.full(len(counts), 1.0 / len(counts))
 
 
-def combinations(columns: Sequence[tuple[int, Array]], width: int) -> tuple[Array, Array]:
+def combinations(
+    columns: Sequence[tuple[int, Array]], width: int, effects: Sequence[tuple[int, Array]] = ()
+) -> tuple[Array, Array]:
     """Return the columns of X (C, width) of the combinations of known categories, and their weights (C,).
 
     `columns` are the first columns in X and the frequencies (K,) of the categories. All combinations of categories that
     training rows had, each with the product of their frequencies, up to MAX_COMBINATIONS; of more, points of a lattice
     with equal weights, whose categories have their frequencies in each column up to 1/MAX_COMBINATIONS.
+
+    `effects` are the first columns in X and the `spread` (J, J) of texts by their effects, whose combinations are such
+    points too: normal quantiles of the levels, with the mean 0 and the mean square 1 before they are spread.
     """
     frequencies = [each for _, each in columns]
     kept = [np.flatnonzero(each) for each in frequencies]
-    if prod(map(len, kept)) <= MAX_COMBINATIONS:
+    if not effects and prod(map(len, kept)) <= MAX_COMBINATIONS:
         chosen = np.array(list(product(*kept)))
         weights = np.prod([each[chosen[:, place]] for place, each in enumerate(frequencies)], axis=0)
     else:
-        numbers = np.arange(MAX_COMBINATIONS)
-        points = [numbers * pow(GENERATOR, place, MAX_COMBINATIONS) % MAX_COMBINATIONS for place in range(len(columns))]
-        chosen = np.column_stack(
-            [_quantiles(each, (n + 0.5) / MAX_COMBINATIONS) for each, n in zip(frequencies, points, strict=True)]
-        )
+        levels = map(_levels, range(len(columns)))
+        chosen = np.array([_quantiles(each, levels_) for each, levels_ in zip(frequencies, levels, strict=True)]).T
         weights = np.full(MAX_COMBINATIONS, 1.0 / MAX_COMBINATIONS)
-    added = np.zeros((len(chosen), width))
+    added = np.zeros((len(weights), width))
     for place, (start, _) in enumerate(columns):
         added[np.arange(len(chosen)), start + chosen[:, place]] = 1.0
+    place = len(columns)
+    for start, spread in effects:
+        outputs = len(spread)
+        normal = np.array([_normal(_levels(place + output, SHIFT * output)) for output in range(outputs)])
+        added[:, start : start + outputs] = normal.T @ spread.T
+        place += outputs
     return added, weights
+
+
+def _levels(place: int, shift: int = 0) -> Array:
+    """Return the levels (C,) of a column of the lattice, one in each of C equal parts of (0, 1)."""
+    numbers = np.arange(MAX_COMBINATIONS) * pow(GENERATOR, place, MAX_COMBINATIONS) + shift
+    return (numbers % MAX_COMBINATIONS + 0.5) / MAX_COMBINATIONS
+
+
+def _normal(levels: Array) -> Array:
+    """Return standard normal numbers (C,) with the mean square 1 at the levels (C,)."""
+    found = np.array([*map(NormalDist().inv_cdf, levels.tolist())])
+    return np.asarray(found / np.sqrt(np.mean(np.square(found))))
 
 
 def _quantiles(frequencies: Array, levels: Array) -> Indices:
@@ -175,22 +203,21 @@ def _quantiles(frequencies: Array, levels: Array) -> Indices:
     return np.searchsorted(np.cumsum(frequencies)[:-1], levels, side="right")
 
 
-def _unknown(encoded: EncodedCategory, column: Column) -> NDArray[np.bool_]:
-    """Return the rows (N,) with a category that no training row had."""
-    assert isinstance(column, CategoryColumn)
-    return np.array([*(label not in encoded.places for label in column.labels), False])[column.codes]
+def _texts(encoding: InputEncoding) -> tuple[tuple[int, EncodedCategory | EncodedEffects], ...]:
+    """Return the inputs of texts with their first columns in X: categories, then effects."""
+    return (*encoding.layout.categories, *encoding.layout.effects)
 
 
 def _encoded(encoding: InputEncoding, block: Block, places: Indices, unknown: Mask) -> Array:
-    """Return X (n, d) of the rows, with zeros in the columns of an unknown category."""
+    """Return X (n, d) of the rows, with zeros in the columns of an unknown category or effect."""
     rows = {column.name: taken(block[column.name], places) for column in encoding.inputs}
-    for (_, encoded), is_unknown in zip(encoding.layout.categories, unknown.T, strict=True):
+    for (_, encoded), is_unknown in zip(encoding.layout.categories, unknown.T, strict=False):
         column = rows[encoded.name]
         assert isinstance(column, CategoryColumn)
         codes = np.where(is_unknown, len(column.labels), column.codes)
         rows[encoded.name] = CategoryColumn(codes.astype(np.int32), (*column.labels, encoded.categories[0]))
     inputs, _ = encode_inputs(encoding, rows)
-    for (start, _), is_unknown in zip(encoding.layout.categories, unknown.T, strict=True):
+    for (start, _), is_unknown in zip(encoding.layout.categories, unknown.T, strict=False):
         inputs[is_unknown, start] = 0.0
     return inputs
 
@@ -198,7 +225,7 @@ def _encoded(encoding: InputEncoding, block: Block, places: Indices, unknown: Ma
 def _cells(encoding: InputEncoding, block: Block, unknown: Mask, places: Indices) -> tuple[UnknownCategory, ...]:
     found = list[UnknownCategory]()
     for row, place in np.argwhere(unknown[places]).tolist()[:MAX_LISTED]:
-        _, encoded = encoding.layout.categories[place]
+        _, encoded = _texts(encoding)[place]
         column, number = block[encoded.name], int(places[row])
         assert isinstance(column, CategoryColumn)
         found.append(UnknownCategory(number, encoded.name, column.labels[column.codes[number]]))

@@ -1,16 +1,21 @@
 """Trainings with inputs derived from dates, and with texts by their effects."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
+import pytest
 
 from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents import npz
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reports import supervised_members
-from relevance_bayes.documents.writing import content_of
+from relevance_bayes.documents.writing import content_of, document_of
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.encoding_statistics import effect_folds
 from relevance_bayes.plans.requests import (
@@ -29,15 +34,18 @@ from relevance_bayes.tables.encoding.effects import FOLDS
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.learned import NewSupervisedVersion, expected
 from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.types.errors import TrainingFailedError
 from tests.small_tables import dataset_of
 
 DAY = 86_400.0
 ROWS = 240
 LIMITS = Limits()
 RANDOM = RandomSplit()
+AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def sales(*, weekly: bool, shops: int = 60, seed: int = 5) -> Block:
@@ -58,7 +66,7 @@ def sales(*, weekly: bool, shops: int = 60, seed: int = 5) -> Block:
 def planned(
     block: Block,
     *,
-    dates: Dates = "time",
+    dates: Dates = "calendar",
     text: Text = "leave_out",
     inputs: tuple[str, ...] | None = None,
     split: Split = RANDOM,
@@ -107,7 +115,7 @@ def test_where_it_does_not_the_version_is_the_same_as_without_the_option(tmp_pat
     for folder in folders:
         folder.mkdir()
     made = version(block, folders[0], planned(block, dates="calendar", inputs=names))
-    plain = version(block, folders[1], planned(block, inputs=names))
+    plain = version(block, folders[1], planned(block, dates="time", inputs=names))
     assert made.report.calendar is not None
     assert not made.report.calendar.selected
     assert plain.report.calendar is None
@@ -131,9 +139,9 @@ def test_a_comparison_that_is_resumed_has_the_same_result(tmp_path: Path) -> Non
     np.testing.assert_array_equal(again.model.mean, whole.model.mean)
 
 
-def test_without_the_options_documents_have_no_member_that_earlier_releases_do_not_know(tmp_path: Path) -> None:
+def test_with_the_time_alone_documents_have_no_member_that_earlier_releases_do_not_know(tmp_path: Path) -> None:
     block = sales(weekly=True)
-    made = version(block, tmp_path, planned(block))
+    made = version(block, tmp_path, planned(block, dates="time"))
     members = supervised_members(made.report)
     assert "calendar" not in members
     written = members["plan"]
@@ -212,8 +220,38 @@ def test_where_widths_are_given_by_input_the_derived_inputs_are_kept(tmp_path: P
     assert made.predictor.encoding.derived == (1, 2)
 
 
-def test_numbers_have_no_periods(tmp_path: Path) -> None:
-    block = {"x": NumberColumn(np.arange(30.0) ** 1.5), "y": NumberColumn(np.arange(30.0))}
-    made = version(block, tmp_path, planned(block, dates="calendar"))
-    assert made.report.calendar is None
-    assert all(isinstance(one, EncodedNumber) and not one.periods for one in made.predictor.encoding.inputs)
+def test_tables_without_dates_have_the_documents_that_they_had(tmp_path: Path) -> None:
+    """Whatever the option is, bytes and plans are those of the time alone."""
+    x = np.arange(30.0)
+    block = {"x": NumberColumn(x**1.5), "y": NumberColumn(np.sin(x))}
+    contents, options = [], get_args(Dates)
+    for dates in options:
+        folder = tmp_path / dates
+        folder.mkdir()
+        made = version(block, folder, planned(block, dates=dates))
+        assert made.report.calendar is None
+        assert made.report.plan.dates == "time"
+        assert all(isinstance(one, EncodedNumber) and not one.periods for one in made.predictor.encoding.inputs)
+        contents.append(npz.write(document_of(ExportedSupervised("y", 1, AT, made.report, made.predictor))))
+    assert len(options) == 2
+    assert contents[0] == contents[1]
+
+
+def test_by_default_a_request_compares_the_calendar_and_a_stored_plan_without_the_member_does_not() -> None:
+    block = sales(weekly=True)
+    dataset = dataset_of(block)
+    found = plan(SupervisedRequest(dataset.id, "y"), dataset)
+    assert isinstance(found, SupervisedPlan)
+    assert found.dates == "calendar"
+    stored = {name: value for name, value in found.__dict__.items() if name != "dates"}
+    assert SupervisedPlan(**stored).dates == "time"
+
+
+def test_positions_within_periods_are_left_out_where_the_cells_suffice_only_without(tmp_path: Path) -> None:
+    block = sales(weekly=True)
+    chosen = planned(block, inputs=("day",))
+    for cells, width in ((3 * ROWS, 3), (3 * ROWS - 1, 1), (ROWS, 1)):
+        made = materialise(chosen, lambda: iter([(0, block)]), tmp_path, max_cells=cells)
+        assert (made.inputs, made.encoding.width, len(made.encoding.derived)) == (width, width, width - 1)
+    with pytest.raises(TrainingFailedError):
+        materialise(chosen, lambda: iter([(0, block)]), tmp_path, max_cells=ROWS - 1)
