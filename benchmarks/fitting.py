@@ -53,7 +53,11 @@ class Fitted:
 
     def predicted_numbers(self, rows: Block, t: Array) -> PredictedNumbers:
         """Return what is predicted of numbers t (n,), in the target's units."""
-        prediction, target = self.predict(rows), self.encoding.target
+        return self.numbers_of(self.predict(rows), t)
+
+    def numbers_of(self, prediction: Prediction, t: Array) -> PredictedNumbers:
+        """Return a prediction of numbers t (n,) in the target's units."""
+        target = self.encoding.target
         if not isinstance(prediction, NumberPrediction):
             raise TypeError(f"expected numbers, got {type(prediction).__name__}")
         lower, mean, upper = (
@@ -67,11 +71,15 @@ class Fitted:
 
     def predicted_classes(self, rows: Block) -> PredictedClasses:
         """Return what is predicted of classes."""
-        prediction = self.predict(rows)
-        if not isinstance(prediction, ClassPrediction):
-            raise TypeError(f"expected classes, got {type(prediction).__name__}")
-        probabilities = prediction.probabilities
-        return PredictedClasses(probabilities, probabilities.argmax(axis=1).astype(np.float64))
+        return classes_of(self.predict(rows))
+
+
+def classes_of(prediction: Prediction) -> PredictedClasses:
+    """Return a prediction of classes by its probabilities."""
+    if not isinstance(prediction, ClassPrediction):
+        raise TypeError(f"expected classes, got {type(prediction).__name__}")
+    probabilities = prediction.probabilities
+    return PredictedClasses(probabilities, probabilities.argmax(axis=1).astype(np.float64))
 
 
 def fitted(rows: Block, request: SupervisedRequest) -> Fitted:

@@ -1,20 +1,23 @@
 """Ours on daily tables: a job that names data and target, on columns as an upload reads them."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from time import process_time
 
 import numpy as np
 
 from app.errors import TrainingFailedError
-from benchmarks.accuracy.scoring import PredictedClasses, PredictedNumbers
+from benchmarks.accuracy.scoring import Distribution, PredictedClasses, PredictedNumbers
 from benchmarks.daily.splits import DailySplit
 from benchmarks.files import NotRun
-from benchmarks.fitting import NO_DATASET, fitted
+from benchmarks.fitting import NO_DATASET, classes_of, fitted
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.types import Indices
+from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.tables.columns import taken
-from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.tables.histograms import histogram_of
+from relevance_bayes.tasks.supervised.evaluation import TargetRows
+from relevance_bayes.tasks.supervised.unknown_categories import category_frequencies
 from relevance_bayes.types.errors import InvalidRequestError
 
 DEFAULTS = SupervisedRequest(NO_DATASET, "")
@@ -23,18 +26,32 @@ DEFAULTS = SupervisedRequest(NO_DATASET, "")
 def predictions(
     split: DailySplit, request: SupervisedRequest = DEFAULTS
 ) -> tuple[float, Indices, PredictedNumbers | PredictedClasses]:
-    """The CPU seconds, the rows without a fault, and their predictions; raises NotRun where the job is refused."""
+    """The CPU seconds, the rows without an error, and their predictions; raises NotRun where the job is refused."""
     start = process_time()
     try:
         found = fitted(split.learned, replace(request, target=split.table.target))
     except (InvalidRequestError, SparseBayesError, TrainingFailedError) as refused:
         raise NotRun(f"{split.table.name} is refused: {refused}") from refused
     seconds = process_time() - start
-    _, faults = encode_inputs(found.encoding, split.measured)
-    refused_rows = {fault.row for fault in faults}
-    predicted_rows = np.array([row for row in range(len(split.t_test)) if row not in refused_rows], np.intp)
-    rows = {name: taken(column, predicted_rows) for name, column in split.measured.items()}
-    predicted = (
-        found.predicted_classes(rows) if split.classes else found.predicted_numbers(rows, split.t_test[predicted_rows])
-    )
-    return seconds, predicted_rows, predicted
+    histograms = [histogram_of(column.name, split.learned[column.name]) for column in found.encoding.inputs]
+    rows = TargetRows.of(found.encoding, category_frequencies(found.encoding, histograms), split.measured)
+    each = [
+        (places, classes_of(prediction) if split.classes else found.numbers_of(prediction, split.t_test[places]))
+        for places, prediction in rows.predictions(ready_of(found.model))
+    ]
+    places = np.concatenate([some for some, _ in each])
+    order = np.argsort(places)
+    return seconds, places[order], _joined([predicted for _, predicted in each], order)
+
+
+def _joined(each: Sequence[PredictedNumbers | PredictedClasses], order: Indices) -> PredictedNumbers | PredictedClasses:
+    """Predictions of some rows at a time as one, in another order (N,)."""
+
+    def of(name: str, parts: Sequence[object]) -> Array:
+        return np.asarray(np.concatenate([getattr(part, name) for part in parts])[order])
+
+    if isinstance(each[0], PredictedClasses):
+        return PredictedClasses(of("probabilities", each), of("labels", each))
+    densities = [one.distribution for one in each if isinstance(one, PredictedNumbers)]
+    names = [one.name for one in fields(Distribution)]
+    return PredictedNumbers(of("mean", each), Distribution(**{name: of(name, densities) for name in names}))

@@ -50,7 +50,7 @@ NOTES = (
         f"At most {MAX_TRAINING_ROWS} rows for training and {MAX_TEST_ROWS} for testing. Error: RMSE of numbers, the "
         "share of wrong labels of classes. Log score: the mean negative log density or log loss, in nats a row. Lower "
         "is better. Refused: the share of the rows for testing with an error in place of a prediction, such as for a "
-        "category that no row for training has; all are measured on the others."
+        "gap in a column without gaps; all are measured on the others."
     ),
     (
         "HistGB: HistGradientBoosting of scikit-learn with the pipeline by hand: dates as year, month, day, weekday, "
@@ -125,7 +125,7 @@ def _kind(column: object) -> str:
 
 
 def _measured(split: DailySplit, cache: PeersCache) -> tuple[Figures, ...]:
-    """The figures of the engines on the rows that ours answers by defaults."""
+    """The figures of the engines on the rows that ours predicts by defaults."""
     first, *others = _engines()
     found = _cached(first, split, cache)
     predicted_rows = np.array([row for row in range(len(split.t_test)) if not found[f"refused_{row}"]], np.intp)

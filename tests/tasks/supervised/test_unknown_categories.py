@@ -273,18 +273,18 @@ def test_the_list_of_cells_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_frequencies_are_the_counts_of_the_baseline() -> None:
     encoding = InputEncoding(INPUTS)
-    found = category_frequencies(encoding, baseline(COLOURS))
+    found = category_frequencies(encoding, baseline(COLOURS).inputs)
     assert {name: each.tolist() for name, each in found.items()} == {"colour": [0.1, 0.3, 0.6], "size": [0.5, 0.5]}
 
 
 def test_rows_of_categories_that_the_baseline_does_not_list_are_shared_equally() -> None:
-    found = category_frequencies(InputEncoding(INPUTS), baseline({"green": 0.4}, other=6))
+    found = category_frequencies(InputEncoding(INPUTS), baseline({"green": 0.4}, other=6).inputs)
     assert_allclose(found["colour"], [0.3, 0.4, 0.3])
 
 
 def test_frequencies_are_equal_without_a_baseline_and_without_rows_in_it() -> None:
     encoding = InputEncoding(INPUTS)
-    for each in (None, baseline({"green": 0.0})):
+    for each in ((), baseline({"green": 0.0}).inputs):
         assert_allclose(category_frequencies(encoding, each)["colour"], 1.0 / 3.0)
 
 

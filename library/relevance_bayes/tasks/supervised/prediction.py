@@ -63,7 +63,8 @@ class SupervisedModel(PredictiveModel):
         """Factorise the model once for all predictions."""
         ready = ready_of(predictor.learned)
         misses = tuple(1.0 - found["coverage_95"] for found in report.metrics.values() if "coverage_95" in found)
-        frequencies = category_frequencies(predictor.encoding, report.baseline)
+        histograms = () if report.baseline is None else report.baseline.inputs
+        frequencies = category_frequencies(predictor.encoding, histograms)
         return cls(predictor, ready, report.class_rows, one_row(ready), frequencies, misses)
 
     @property

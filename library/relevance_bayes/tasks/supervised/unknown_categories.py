@@ -25,7 +25,7 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, InputEncoding, encode_inputs
 from relevance_bayes.tables.encoding.inputs import unknown_texts
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, Histogram
+from relevance_bayes.types.baselines import CategoryHistogram, Histogram
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.predictions import UnknownCategory
 
@@ -129,18 +129,14 @@ class AveragedRows:
         return mixture(found, groups), None if support is None else groups.mean(support)
 
 
-def category_frequencies(encoding: InputEncoding, baseline: Baseline | None) -> dict[str, Array]:
+def category_frequencies(encoding: InputEncoding, histograms: Sequence[Histogram]) -> dict[str, Array]:
     """Return the frequencies of the categories of each column by its name, which add to 1.
 
-    They are the counts of the baseline's histogram of training rows, and rows of categories that it does not list are
-    shared equally among these. Without a histogram all categories have the same frequency.
+    They are the counts of the histogram of training rows, and rows of categories that it does not list are shared
+    equally among these. Without a histogram all categories have the same frequency.
     """
-    histograms = {} if baseline is None else {one.name: one for one in baseline.inputs}
-    return {
-        column.name: _frequencies(column, histogram)
-        for _, column in encoding.layout.categories
-        for histogram in [histograms.get(column.name)]
-    }
+    named = {one.name: one for one in histograms}
+    return {column.name: _frequencies(column, named.get(column.name)) for _, column in encoding.layout.categories}
 
 
 def _frequencies(column: EncodedCategory, histogram: Histogram | None) -> Array:
