@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
@@ -150,6 +151,16 @@ def logging_as_it_was() -> Iterator[None]:
     yield
     root.handlers, root.level = handlers, level
     structlog.reset_defaults()
+
+
+@pytest.fixture(scope="session")
+def imported_modules() -> frozenset[str]:
+    """All modules of a new process that has imported the service, and made nothing of it: that takes seconds."""
+    code = "import sys, app.main; print(*sys.modules, sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    modules = frozenset(found.stdout.split())
+    assert "app.main" in modules
+    return modules
 
 
 @pytest.fixture(scope="session")

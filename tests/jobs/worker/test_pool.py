@@ -321,6 +321,7 @@ def _again(child: Child, path: Path) -> bool:
     return child.reset()
 
 
+@pytest.mark.thorough
 def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path: Path) -> None:
     with another_pool() as pool:
         spawned = [pool.take() for _ in range(4)]
