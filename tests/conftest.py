@@ -49,6 +49,7 @@ THOROUGH = ("end_to_end", "foreign")
 """Folders whose tests start servers and train on them: `make thorough` runs them."""
 
 THOROUGH_ON_POSTGRES = (
+    "audit",
     "database/earlier",
     "datasets",
     "evaluation",
@@ -56,6 +57,7 @@ THOROUGH_ON_POSTGRES = (
     "http",
     "inference",
     "jobs/worker",
+    "outcomes",
     "prediction",
     "registry",
     "tasks",
@@ -198,6 +200,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def engine_of_one_file(sqlite_template: Path) -> Engine:
     """An engine for a file beside the template, which tests replace one after the other."""
     return small_engine(sqlite_template.with_name("small.db"))
+
+
+@pytest.fixture
+def migrated_file(sqlite_template: Path, tmp_path: Path) -> Path:
+    """A migrated, empty SQLite file `relevance.db`, of which a process or a command makes an engine of its own."""
+    return shutil.copyfile(sqlite_template, tmp_path / "relevance.db")
 
 
 @pytest.fixture

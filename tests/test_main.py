@@ -31,11 +31,11 @@ KEYS = [
 ]
 
 
+@pytest.mark.usefixtures("migrated_file")
 @pytest.mark.parametrize(("given", "are_needed"), KEYS)
 def test_keys_are_needed_beyond_loopback_and_where_the_service_finds_that_of_clients(
     settings: Settings, given: dict[str, object], are_needed: bool
 ) -> None:
-    migrate(settings)
     with TestClient(create_app(settings.model_copy(update=given))) as client:
         assert client.get("/v1/models").status_code == (401 if are_needed else 200)
 

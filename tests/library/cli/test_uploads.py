@@ -123,6 +123,7 @@ def test_try_without_a_target_prompts_on_a_terminal(german: Path, monkeypatch: p
     assert "predicts Umsatz" in done.stdout
 
 
+@pytest.mark.thorough
 def test_try_without_a_target_and_a_terminal_names_the_columns(run: Run, german: Path) -> None:
     done = run("try", str(german))
     assert done.exit_code == 2

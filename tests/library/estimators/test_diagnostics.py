@@ -92,6 +92,7 @@ def test_rows_that_were_left_out_are_those_of_the_validation(kind: Kind) -> None
             assert trace.kept[-1].noise_sd == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_the_last_objective_of_a_trace_is_the_evidence_that_is_reported() -> None:
     options = {**QUICK, "prior": {"type": "independent"}, "algorithm": {"type": "sequential"}}
     model, found = of_numbers(options)

@@ -123,9 +123,7 @@ def each(names: Iterable[str]) -> pytest.MarkDecorator:
 each_target_unit = pytest.mark.parametrize(
     ("name", "prior", "a", "b"),
     [
-        pytest.param(
-            name, prior, *unit, marks=thorough(when=is_slow(name, prior) or (place > 0 and name != "learned"))
-        )
+        pytest.param(name, prior, *unit, marks=thorough(when=is_slow(name, prior) or (place > 0 and name != "learned")))
         for name, prior, (place, unit) in product(IN_TARGET_UNITS, PRIORS, enumerate(TARGET_UNITS))
     ],
 )
