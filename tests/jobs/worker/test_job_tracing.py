@@ -100,6 +100,7 @@ def test_a_fit_whose_process_dies_is_an_error_and_the_next_attempt_links_to_it(t
     assert [span.attributes["error.type"] for span in traced.fits(3)] == ["ChildDied"] * 3
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_handed_back_links_to_its_earlier_attempt(traced: Traced) -> None:
     job_id, submission = traced.submitted(trainers.endless)
     running = Running(traced.bench.run, job_id)
