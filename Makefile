@@ -88,7 +88,6 @@ test check thorough: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
 test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
-# A file's tests run in one process, so that fixtures of a module are set up once.
 test: install ## tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
 

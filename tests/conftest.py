@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ THOROUGH = ("end_to_end", "foreign")
 """Folders whose tests start servers and train on them: `make thorough` runs them."""
 
 THOROUGH_ON_POSTGRES = (
+    "audit",
     "database/earlier",
     "datasets",
     "evaluation",
@@ -55,6 +57,7 @@ THOROUGH_ON_POSTGRES = (
     "http",
     "inference",
     "jobs/worker",
+    "outcomes",
     "prediction",
     "registry",
     "tasks",
@@ -153,6 +156,21 @@ def logging_as_it_was() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def imported_modules() -> frozenset[str]:
+    """All modules of a new process that has imported the service, and made nothing of it: that takes seconds.
+
+    The import starts no thread and warns of nothing.
+    """
+    code = "import sys, threading, app.main; print(threading.active_count(), *sys.modules, sep='\\n')"
+    command = [sys.executable, "-W", "error", "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    threads, *modules = found.stdout.split()
+    assert threads == "1"
+    assert "app.main" in modules
+    return frozenset(modules)
+
+
+@pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Server]:
     """One real server a test process; its database TEMPLATE is migrated and empty."""
     if PROGRAMS is None:
@@ -187,6 +205,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def engine_of_one_file(sqlite_template: Path) -> Engine:
     """An engine for a file beside the template, which tests replace one after the other."""
     return small_engine(sqlite_template.with_name("small.db"))
+
+
+@pytest.fixture
+def migrated_file(sqlite_template: Path, tmp_path: Path) -> Path:
+    """A migrated, empty SQLite file `relevance.db`, of which a process or a command makes an engine of its own."""
+    return shutil.copyfile(sqlite_template, tmp_path / "relevance.db")
 
 
 @pytest.fixture

@@ -31,11 +31,11 @@ KEYS = [
 ]
 
 
+@pytest.mark.usefixtures("migrated_file")
 @pytest.mark.parametrize(("given", "are_needed"), KEYS)
 def test_keys_are_needed_beyond_loopback_and_where_the_service_finds_that_of_clients(
     settings: Settings, given: dict[str, object], are_needed: bool
 ) -> None:
-    migrate(settings)
     with TestClient(create_app(settings.model_copy(update=given))) as client:
         assert client.get("/v1/models").status_code == (401 if are_needed else 200)
 
@@ -93,24 +93,20 @@ def test_without_its_tables_the_service_lives_and_is_not_ready(settings: Setting
 FOR_FITS = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse", "scipy.interpolate"}
 
 
-def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_need() -> None:
-    loaded = "import sys, app.main; print(*(name for name in sys.modules if name.startswith('scipy.')), sep='\\n')"
-    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
-    assert not FOR_FITS & set(found)
+def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_need(
+    imported_modules: frozenset[str],
+) -> None:
+    assert not FOR_FITS & imported_modules
 
 
-def test_a_process_without_an_issuer_of_tokens_holds_nothing_of_what_they_need() -> None:
-    loaded = "import sys, app.main; print(*sys.modules, sep='\\n')"
-    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
-    assert "app.main" in found
-    assert not {"jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"} & set(found)
+def test_a_process_without_an_issuer_of_tokens_holds_nothing_of_what_they_need(
+    imported_modules: frozenset[str],
+) -> None:
+    assert not {"jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"} & imported_modules
 
 
-def test_a_process_that_delivers_no_webhooks_holds_no_http_client() -> None:
-    loaded = "import sys, app.main; print(*sys.modules, sep='\\n')"
-    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
-    assert "app.main" in found
-    assert not {"httpx", "app.webhooks.deliverer"} & set(found)
+def test_a_process_that_delivers_no_webhooks_holds_no_http_client(imported_modules: frozenset[str]) -> None:
+    assert not {"httpx", "app.webhooks.deliverer"} & imported_modules
 
 
 PREDICTS = """

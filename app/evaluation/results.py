@@ -57,9 +57,10 @@ def verdict(improvement: Improvement, *, margin: float, by: Criterion, lost_rows
     A challenger that predicts fewer rows than the champion is not better: the omitted rows may be its worst.
     """
     name = improvement.metric
-    if improvement.estimate is None:
+    if improvement.estimate is None or improvement.champion is None or improvement.challenger is None:
         return False, f"Expected rows for which both versions have a {name}, got none."
-    figures = f"{name} {improvement.champion:.6g} -> {improvement.challenger:.6g}, {_difference(improvement)}"
+    champion, challenger = _distinct(improvement.champion, improvement.challenger)
+    figures = f"{name} {champion} -> {challenger}, {_difference(improvement)}"
     if lost_rows:
         return False, f"{figures}, but the challenger has no {name} for {lost_rows:,} rows that the champion predicts."
     if (too_few := _too_few(improvement)) is not None:
@@ -70,6 +71,12 @@ def verdict(improvement: Improvement, *, margin: float, by: Criterion, lost_rows
     if proved > margin:
         return True, f"{figures}: {what} is above the margin of {margin:g}."
     return False, f"{figures}: {what} is not above the margin of {margin:g}."
+
+
+def _distinct(one: float, other: float) -> tuple[str, str]:
+    """Return both numbers with as many significant digits as distinguish them, from 4 to 6."""
+    digits = next((digits for digits in (4, 5) if f"{one:.{digits}g}" != f"{other:.{digits}g}"), 6)
+    return f"{one:#.{digits}g}".rstrip("."), f"{other:#.{digits}g}".rstrip(".")
 
 
 def _difference(improvement: Improvement) -> str:

@@ -28,7 +28,7 @@ UNKNOWN = {"Relevance-Project": "nobody"}
 each_role_thoroughly = pytest.mark.parametrize(
     "role", [pytest.param(role, marks=() if role == "editor" else pytest.mark.thorough) for role in ROLES]
 )
-"""One table has the scopes of roles for keys, sessions and tokens: all of it is tried with keys."""
+"""One table has the scopes of roles for keys, sessions and tokens."""
 END_OF_SESSION = ("DELETE", "/v1/session")
 """A session that it ended would be refused by all others."""
 
@@ -88,7 +88,7 @@ def without_names(response: Response, project: str) -> tuple[int, list[str], str
     return response.status_code, [name for name, _ in response.headers.items() if name != "content-length"], text
 
 
-@pytest.mark.parametrize("role", ROLES)
+@each_role_thoroughly
 def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
     parts: SmallParts, locked: TestClient, role: Role
 ) -> None:

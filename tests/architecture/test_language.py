@@ -9,6 +9,8 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -98,11 +100,14 @@ PHRASES = tuple(
 """Idioms for which the field has a word: return, specify, request, contain, infer, at most, training rows."""
 
 
-def sources() -> Iterator[Path]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            if not path.relative_to(ROOT).as_posix().startswith(EXCLUDED):
-                yield path
+@cache
+def sources() -> tuple[Path, ...]:
+    return tuple(
+        path
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if not path.relative_to(ROOT).as_posix().startswith(EXCLUDED)
+    )
 
 
 def identifiers(tree: ast.AST) -> Iterator[str]:
@@ -134,28 +139,51 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
                         pass
 
 
+def literals(tree: ast.AST) -> Iterator[str]:
+    """All strings of a module, docstrings among them."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)):
+                yield text
+            case _:
+                pass
+
+
 def comments(source: str) -> Iterator[str]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string
 
 
-def descriptions(source: str) -> Iterator[str]:
-    """Comments and docstrings, without line breaks: the other literals of tests are data."""
-    yield from comments(source)
-    for text in docstrings(ast.parse(source)):
-        yield " ".join(text.split())
+@dataclass(frozen=True)
+class Texts:
+    """The names that a module defines, and its strings and comments."""
+
+    identifiers: frozenset[str]
+    docstrings: tuple[str, ...]
+    comments: tuple[str, ...]
+    literals: tuple[str, ...]
+
+    @property
+    def descriptions(self) -> list[str]:
+        """Comments and docstrings, without line breaks: the other literals of tests are data."""
+        return [*self.comments, *(" ".join(text.split()) for text in self.docstrings)]
+
+    @property
+    def prose(self) -> list[str]:
+        """Comments, docstrings and other string literals, without line breaks."""
+        return [*self.comments, *(" ".join(text.split()) for text in self.literals)]
 
 
-def prose(source: str) -> Iterator[str]:
-    """Comments, docstrings and other string literals, without line breaks."""
-    yield from comments(source)
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Constant(value=str(text)):
-                yield " ".join(text.split())
-            case _:
-                pass
+def texts_of(source: str) -> Texts:
+    tree = ast.parse(source)
+    return Texts(frozenset(identifiers(tree)), tuple(docstrings(tree)), tuple(comments(source)), tuple(literals(tree)))
+
+
+@cache
+def read(path: Path) -> Texts:
+    """The texts of a file, read once: to parse all of them takes seconds."""
+    return texts_of(path.read_text())
 
 
 def phrases(texts: Iterable[str]) -> set[str]:
@@ -163,12 +191,12 @@ def phrases(texts: Iterable[str]) -> set[str]:
     return {found[0] for text in texts for phrase in PHRASES if (found := phrase.search(text))}
 
 
-def idioms(names: set[str], *, refused: frozenset[str] = WORDS) -> set[str]:
+def idioms(names: frozenset[str], *, refused: frozenset[str] = WORDS) -> set[str]:
     """Those of the names that are not words of the field."""
     return {name for name in names - ALLOWED.keys() if words(name) & refused or BOUND.match(name)}
 
 
-def questions(texts: list[str]) -> list[str]:
+def questions(texts: Iterable[str]) -> list[str]:
     """Those of the docstrings that begin with a question's word."""
     return [text.split("\n")[0] for text in texts if text.split() and text.split()[0].strip(",:") in QUESTIONS]
 
@@ -190,9 +218,9 @@ class Courier:
 
 
 def test_a_sample_of_private_idiom_is_found() -> None:
-    tree = ast.parse(SAMPLE)
-    assert idioms({*identifiers(tree)}) == {"MOST_ROOMS", "Courier", "tidy", "told", "is_said"}
-    assert questions([*docstrings(tree)]) == ["What is kept of jobs.", "How many there may be.", "Whether it is done."]
+    found = texts_of(SAMPLE)
+    assert idioms(found.identifiers) == {"MOST_ROOMS", "Courier", "tidy", "told", "is_said"}
+    assert questions(found.docstrings) == ["What is kept of jobs.", "How many there may be.", "Whether it is done."]
 
 
 SAMPLE_OF_PROSE = '''"""A header that every door
@@ -207,8 +235,9 @@ def check(rows: int, most: int) -> None:
 
 
 def test_a_sample_of_idioms_in_prose_is_found() -> None:
-    assert phrases(prose(SAMPLE_OF_PROSE)) == {"door", "tells", "has no room", "whoever", "are the most"}
-    assert phrases(descriptions(SAMPLE_OF_PROSE)) == {"door", "tells", "has no room", "whoever"}
+    found = texts_of(SAMPLE_OF_PROSE)
+    assert phrases(found.prose) == {"door", "tells", "has no room", "whoever", "are the most"}
+    assert phrases(found.descriptions) == {"door", "tells", "has no room", "whoever"}
     assert phrases(["Return most of the standard rows, without a doorway or an intelligible story."]) == set()
 
 
@@ -216,14 +245,14 @@ def test_a_sample_of_idioms_in_prose_is_found() -> None:
 def test_prose_is_free_of_private_idioms(start: str) -> None:
     paths = [path for path in sources() if path.relative_to(ROOT).as_posix().startswith(start)]
     assert paths != []
-    assert {path.name: found for path in paths if (found := phrases(prose(path.read_text())))} == {}
+    assert {path.name: found for path in paths if (found := phrases(read(path).prose))} == {}
 
 
 @pytest.mark.parametrize("package", ["migrations", "tests"])
 def test_descriptions_are_free_of_private_idioms(package: str) -> None:
     paths = [path for path in sources() if path.is_relative_to(ROOT / package)]
     assert paths != []
-    assert {path.name: found for path in paths if (found := phrases(descriptions(path.read_text())))} == {}
+    assert {path.name: found for path in paths if (found := phrases(read(path).descriptions))} == {}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -233,24 +262,20 @@ def test_identifiers_and_modules_are_words_of_the_field(package: str) -> None:
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources()
         if path.is_relative_to(ROOT / package)
-        for name in idioms({path.stem, *identifiers(ast.parse(path.read_text()))}, refused=refused)
+        for name in idioms(read(path).identifiers | {path.stem}, refused=refused)
     }
     assert found == set()
 
 
 def test_docstrings_begin_with_what_a_thing_is_or_does() -> None:
-    found = {
-        f"{path.relative_to(ROOT)}: {text}"
-        for path in sources()
-        for text in questions([*docstrings(ast.parse(path.read_text()))])
-    }
+    found = {f"{path.relative_to(ROOT)}: {text}" for path in sources() for text in questions(read(path).docstrings)}
     assert found == set()
 
 
 def test_every_exception_is_needed() -> None:
-    used = {name for path in sources() for name in (path.stem, *identifiers(ast.parse(path.read_text())))}
+    used = {name for path in sources() for name in (path.stem, *read(path).identifiers)}
     assert ALLOWED.keys() <= used
 
 
 def test_packages_are_read() -> None:
-    assert len([*sources()]) > 500
+    assert len(sources()) > 500

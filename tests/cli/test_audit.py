@@ -10,8 +10,8 @@ from tests.commands import Run, runner
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "relevance.db"
+def database(migrated_file: Path) -> Path:
+    return migrated_file
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from app import administration
 from app.database import migrations
 from app.database.engine import make_engine
 from app.database.revision import EXPECTED
@@ -17,11 +16,9 @@ EARLIER = "2026_12_06_job_holds"
 
 
 @pytest.fixture
-def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    path = tmp_path / "relevance.db"
-    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{path}")
-    administration.migrate(Settings())
-    return path
+def database(monkeypatch: pytest.MonkeyPatch, migrated_file: Path) -> Path:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{migrated_file}")
+    return migrated_file
 
 
 def test_a_backup_is_written_and_restored(run: Run, database: Path, tmp_path: Path) -> None:

@@ -5,16 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from app import administration
-from app.settings import Settings
 from tests.commands import Run
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{tmp_path / 'relevance.db'}")
-    administration.migrate(Settings())
-    return tmp_path
+def folder(monkeypatch: pytest.MonkeyPatch, migrated_file: Path) -> Path:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{migrated_file}")
+    return migrated_file.parent
 
 
 def test_each_table_is_printed_with_its_digest(run: Run, folder: Path) -> None:

@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from app import administration
-from app.settings import Settings
 from tests.commands import Run
 
 
 @pytest.fixture
-def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def database(monkeypatch: pytest.MonkeyPatch, migrated_file: Path) -> Path:
     monkeypatch.delenv("RELEVANCE_REQUIRE_POSTGRES", raising=False)
-    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{tmp_path / 'relevance.db'}")
-    administration.migrate(Settings())
-    return tmp_path / "relevance.db"
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{migrated_file}")
+    return migrated_file
 
 
 def test_warnings_have_exit_code_0(run: Run, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from tests.waiting import until
 
 
 @pytest.fixture
-def url(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    url = f"sqlite:///{tmp_path / 'relevance.db'}"
+def url(monkeypatch: pytest.MonkeyPatch, migrated_file: Path) -> str:
+    url = f"sqlite:///{migrated_file}"
     monkeypatch.setenv("RELEVANCE_DATABASE_URL", url)
     monkeypatch.setenv("RELEVANCE_OWNER_MODELS", "20")
     return url

@@ -190,7 +190,7 @@ def test_a_directory_of_metrics_that_cannot_be_written_is_refused(
     assert f"RELEVANCE_METRICS_DIRECTORY: can't write {tmp_path / 'file'}: File exists." in done.stderr
 
 
-@pytest.mark.parametrize("command", ["serve", "worker"])
+@pytest.mark.parametrize("command", ["serve", pytest.param("worker", marks=pytest.mark.thorough)])
 def test_a_service_without_its_database_reports_it_and_ends(tmp_path: Path, command: str) -> None:
     done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")
     assert done.returncode == 1

@@ -83,7 +83,7 @@ def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
     assert (shown["moved"], shown["improvement"]["estimate"], shown["champion"]["rows"]) == (True, 1.0, 0)
     assert (shown["rows_seen_in_training"], shown["challenger"]["rows_seen_in_training"]) == (9, 7)
     assert (shown["champion"]["rows_seen_in_training"], shown["improvement"]["groups"]) == (None, None)
-    assert shown["reason"].startswith("mae 2 -> 1, improvement 1 (95 %: 1 to 1)")
+    assert shown["reason"].startswith("mae 2.000 -> 1.000, improvement 1 (95 %: 1 to 1)")
     (listed,) = client.get(f"{PATH}?model=small&version=2&state=succeeded").json()["items"]
     assert client.get(f"{PATH}?version=1").json()["items"] == []
     assert (listed["result"]["challenger"]["diagnostics"], shown["challenger"]["diagnostics"] is None) == (None, False)

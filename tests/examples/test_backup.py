@@ -32,6 +32,7 @@ def shape(text: str) -> list[str]:
     return [" ".join(re.sub(r"\d.*", "", line).split()) for line in text.splitlines()]
 
 
+@pytest.mark.thorough
 def test_the_pages_commands_do_what_they_state(
     sqlite_template: Path, target_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

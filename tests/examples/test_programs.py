@@ -19,6 +19,7 @@ def run(name: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_estimators_fit_without_a_service(tmp_path: Path) -> None:
     mean, sd = map(float, run("fitting.py", tmp_path).splitlines()[0].split())
     assert abs(mean) < 1.5

@@ -75,6 +75,7 @@ def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
     assert data.KIOSK_LATER.read_bytes() == (tmp_path / "kiosk-later.csv").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the commands need curl (apt install curl)")
 @pytest.mark.parametrize(("page", "steps"), [(README, 4), (FIRST_MODEL, 8)])
 def test_the_commands_respond_as_the_page_shows(page: Path, steps: int, tmp_path: Path) -> None:

@@ -412,7 +412,8 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(database_url: str, tmp_
     assert [*folder.iterdir()] == [path], left
 
 
-@pytest.mark.parametrize("replaces", [pytest.param(False, marks=pytest.mark.thorough), True])
+@pytest.mark.thorough
+@pytest.mark.parametrize("replaces", [False, True])
 def test_a_killed_restore_leaves_the_database_as_it_was(
     database_url: str, empty_database_url: str, tmp_path: Path, *, replaces: bool
 ) -> None:

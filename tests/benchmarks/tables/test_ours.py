@@ -30,6 +30,7 @@ def written(table: DataTable, rows: Indices, path: Path) -> list[Json]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", ["regression", pytest.param("classification", marks=pytest.mark.thorough)])
 def test_the_predictions_are_those_of_a_job_that_names_data_and_target_alone(task: Task, tmp_path: Path) -> None:
     names: list[Json] = ["x", "colour"]

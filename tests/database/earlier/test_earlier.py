@@ -40,7 +40,11 @@ EXACT = 1e-10
 SOFTMAX_THEN = 0.066
 """By how much probabilities of `categorical` were off in b57404a at most: they are averaged to .001 since."""
 
-DATABASE_AND_COMMIT = [f"{commit} {database}" for commit in COMMITS for database in DATABASES]
+DATABASE_AND_COMMIT = [
+    pytest.param(f"{commit} {database}", marks=() if commit == COMMITS[-1] else pytest.mark.thorough)
+    for commit in COMMITS
+    for database in DATABASES
+]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25,
 def test_what_is_proved_has_to_be_above_the_margin(margin: float, by: Criterion, moves: bool) -> None:
     moved, reason = verdict(FOUND, margin=margin, by=by, lost_rows=0)
     assert moved == moves
-    assert reason.startswith("nll 1.5 -> 1.25, improvement 0.25 (95 %: 0.1 to 0.4): ")
+    assert reason.startswith("nll 1.500 -> 1.250, improvement 0.25 (95 %: 0.1 to 0.4): ")
     assert reason.endswith(f"{'above' if moves else 'not above'} the margin of {margin:g}.")
 
 
@@ -32,7 +32,10 @@ def test_a_worse_challenger_is_no_improvement_in_words_either() -> None:
     worse = Improvement("rmse", 100, 0, champion=1.0, challenger=2.0, estimate=-1.0, lower=-1.5, upper=-0.5)
     assert verdict(worse, margin=0.0, by="interval", lost_rows=0) == (
         False,
-        "rmse 1 -> 2, improvement -1 (95 %: -1.5 to -0.5): the interval's lower end is not above the margin of 0.",
+        (
+            "rmse 1.000 -> 2.000, improvement -1 (95 %: -1.5 to -0.5): "
+            "the interval's lower end is not above the margin of 0."
+        ),
     )
 
 
@@ -87,3 +90,19 @@ def test_no_rows_prove_nothing() -> None:
         False,
         "Expected rows for which both versions have a nll, got none.",
     )
+
+
+@pytest.mark.parametrize(
+    ("champion", "challenger", "shown"),
+    [
+        (5.4401, 3.44661, "5.440 -> 3.447"),
+        (0.12345, 0.123451, "0.123450 -> 0.123451"),
+        (1234.0, 0.5, "1234 -> 0.5000"),
+        (2.0, 2.0, "2.00000 -> 2.00000"),
+    ],
+)
+def test_both_scores_have_the_digits_that_distinguish_them(champion: float, challenger: float, shown: str) -> None:
+    gain = champion - challenger
+    found = Improvement("rmse", 100, 0, champion, challenger, estimate=gain, lower=gain, upper=gain)
+    _, reason = verdict(found, margin=0.0, by="estimate", lost_rows=0)
+    assert reason.startswith(f"rmse {shown}, improvement ")

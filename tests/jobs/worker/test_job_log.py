@@ -73,6 +73,7 @@ def test_a_job_that_is_cancelled_is_logged(bench: Bench, caplog: pytest.LogCaptu
     assert events(caplog) == [started(), ended("cancelled")]
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_handed_back_and_resumed_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     job_id = bench.queued(trainers.resting)
     running = Running(replace(bench.run, keep_seconds=0.0), job_id)
@@ -114,6 +115,7 @@ def test_the_death_of_a_jobs_worker_is_logged_by_the_worker_that_resumes_it(
     assert vars(caplog.records[-1])["seconds"] > 4.5
 
 
+@pytest.mark.thorough
 def test_a_start_that_was_superseded_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)

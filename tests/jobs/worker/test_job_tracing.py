@@ -88,6 +88,7 @@ def test_a_failed_job_is_an_error_with_its_reason(traced: Traced) -> None:
     assert fit.is_error
 
 
+@pytest.mark.thorough
 def test_a_fit_whose_process_dies_is_an_error_and_the_next_attempt_links_to_it(traced: Traced) -> None:
     job_id, submission = traced.submitted(trainers.dying)
     assert traced.bench.run(job_id)
@@ -99,6 +100,7 @@ def test_a_fit_whose_process_dies_is_an_error_and_the_next_attempt_links_to_it(t
     assert [span.attributes["error.type"] for span in traced.fits(3)] == ["ChildDied"] * 3
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_handed_back_links_to_its_earlier_attempt(traced: Traced) -> None:
     job_id, submission = traced.submitted(trainers.endless)
     running = Running(traced.bench.run, job_id)

@@ -258,6 +258,7 @@ def test_a_fit_has_its_threads_and_linear_algebra_one_in_each(path: Path, monkey
         assert messages(child, fit(path, trainers.threads)) == [Failure("DataError", "3 x 1")]
 
 
+@pytest.mark.thorough
 def test_an_operators_own_number_of_threads_of_linear_algebra_is_kept(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +311,7 @@ def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch
     assert has_exited(child.pid)
 
 
+@pytest.mark.thorough
 def test_a_child_ends_after_many_fits(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.worker.pool.MAX_FITS", 2)
     with its_child() as child:
@@ -321,6 +323,7 @@ def _again(child: Child, path: Path) -> bool:
     return child.reset()
 
 
+@pytest.mark.thorough
 def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path: Path) -> None:
     with another_pool() as pool:
         spawned = [pool.take() for _ in range(4)]
@@ -343,6 +346,7 @@ def test_what_a_child_printed_in_an_earlier_fit_are_not_its_last_words(path: Pat
     assert died.value.stderr == ""
 
 
+@pytest.mark.thorough
 def test_a_child_that_is_given_back_as_the_pool_stops_ends_too(path: Path) -> None:
     with another_pool() as pool:
         child = pool.take()

@@ -163,6 +163,7 @@ def test_rows_that_cannot_be_learned_from_fail_the_job_before_a_child_is_taken(b
     assert (job.state, job.error.kind) == ("failed", "too-large")
 
 
+@pytest.mark.thorough
 def test_a_fit_that_is_killed_each_time_is_started_three_times(bench: Bench) -> None:
     job_id = bench.queued(trainers.dying)
     assert bench.run(job_id)

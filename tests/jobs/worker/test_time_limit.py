@@ -40,6 +40,7 @@ def test_a_fit_that_holds_the_interpreter_is_ended_too(bench: Bench) -> None:
     assert job.error.kind == "timed-out"
 
 
+@pytest.mark.thorough
 def test_the_seconds_of_starts_that_were_handed_back_are_added_up(bench: Bench) -> None:
     job_id = bench.queued(trainers.endless)
 
@@ -63,6 +64,7 @@ def test_the_seconds_of_starts_that_were_handed_back_are_added_up(bench: Bench) 
     assert (job.attempt, job.error.kind) == (STARTS + 1, "timed-out")
 
 
+@pytest.mark.thorough
 def test_the_seconds_of_a_start_whose_process_died_count(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.repository.MAX_STARTS", 1)
     job_id = bench.queued(trainers.dying)

@@ -89,6 +89,7 @@ def test_a_refused_training_leaves_no_dataset(url: str, run: Run, german: Path) 
     assert json.loads(run("datasets", "--name", "refused", "--json", "--url", url).stdout) == []
 
 
+@pytest.mark.thorough
 def test_try_shows_how_well_a_column_is_predicted_and_leaves_nothing(
     run: Run, german: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -112,6 +113,7 @@ def test_try_refuses_a_report_in_no_folder_before_it_trains(run: Run, german: Pa
     assert "Starting" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_try_without_a_target_prompts_on_a_terminal(german: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relevance_bayes.cli.trials.has_terminal", lambda: True)
     done = CliRunner().invoke(application, ("try", str(german), "--effort", "quick"), input="Umsaetze\n9\n2\n")
@@ -121,6 +123,7 @@ def test_try_without_a_target_prompts_on_a_terminal(german: Path, monkeypatch: p
     assert "predicts Umsatz" in done.stdout
 
 
+@pytest.mark.thorough
 def test_try_without_a_target_and_a_terminal_names_the_columns(run: Run, german: Path) -> None:
     done = run("try", str(german))
     assert done.exit_code == 2

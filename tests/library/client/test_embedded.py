@@ -85,6 +85,7 @@ def test_a_file_is_served_until_the_client_is_closed_and_keeps_what_was_stored(t
         assert [dataset.id for dataset in client.datasets()] == [made.id]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("command")
 def test_memory_is_a_folder_that_is_removed_and_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

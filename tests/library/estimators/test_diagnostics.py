@@ -55,9 +55,13 @@ KINDS: Mapping[str, Kind] = {
     "noise that varies": Kind({**FOLDED, "likelihood": {"type": "gaussian", "noise_sd": "heteroscedastic"}}, 60),
     "nearest neighbours": Kind({**QUICK, "local": {"type": "neighbours", "neighbours": 20, "on": "targets"}}, 400),
 }
+SLOW = {"heavy tails", "independent weights", "nearest neighbours"}
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, id=name, marks=pytest.mark.thorough if name in SLOW else ()) for name, kind in KINDS.items()],
+)
 def test_rows_that_were_left_out_are_those_of_the_validation(kind: Kind) -> None:
     model, found = of_numbers(kind.options, kind.rows)
     validation = model.report_.metrics["validation"]
@@ -88,6 +92,7 @@ def test_rows_that_were_left_out_are_those_of_the_validation(kind: Kind) -> None
             assert trace.kept[-1].noise_sd == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_the_last_objective_of_a_trace_is_the_evidence_that_is_reported() -> None:
     options = {**QUICK, "prior": {"type": "independent"}, "algorithm": {"type": "sequential"}}
     model, found = of_numbers(options)

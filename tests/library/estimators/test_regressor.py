@@ -213,6 +213,7 @@ def test_components_are_an_integer_above_zero(components: object, error: type[Ex
         SparseKernelPCA().set_params(components=components).fit(X)
 
 
+@pytest.mark.thorough
 def test_pipelines_searches_and_cross_validation_take_it() -> None:
     pipeline = make_pipeline(StandardScaler(), SparseKernelPCA(components=3), quick())
     pipeline.set_output(transform="default").fit(X, Y)

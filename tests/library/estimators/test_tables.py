@@ -116,6 +116,7 @@ def test_a_classifier_predicts_for_unknown_categories() -> None:
         np.testing.assert_allclose(model.predict_proba(MAKERS["pyarrow"](rows)).sum(axis=1), 1.0)
 
 
+@pytest.mark.thorough
 def test_a_fold_with_an_unknown_category_has_no_score_where_it_is_refused() -> None:
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(6)

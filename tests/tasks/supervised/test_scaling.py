@@ -88,6 +88,9 @@ is near 0, and without a hyperprior nothing holds it: after 8 steps 1e-5 of the 
 SLOW = set(product(("student t", "three classes"), [prior for prior in PRIORS if prior != "process"]))
 """Likelihood and prior whose sites settle in a hundred rounds a step, in tens of steps: thorough."""
 
+VARIANTS = {"single moves", "priced", "em", "hyperpriors"}
+"""Priors and algorithms beside a member of the same family: those but of the noise that is learned are thorough."""
+
 TARGET_UNITS = [(0.003, -40.0), (1.0, 1000.0), (-3.7e4, 12.5)]
 """a and b of a v + b; of the noise that is learned all three, else those but the first are thorough."""
 
@@ -105,20 +108,22 @@ def thorough(*, when: bool) -> list[pytest.MarkDecorator]:
     return [pytest.mark.thorough] if when else []
 
 
+def is_slow(name: str, prior: str) -> bool:
+    return (name, prior) in SLOW or (prior in VARIANTS and name != "learned")
+
+
 def each(names: Iterable[str]) -> pytest.MarkDecorator:
     """A case for each of these likelihoods and each prior."""
     pairs = list(product(names, PRIORS))
     return pytest.mark.parametrize(
-        ("name", "prior"), [pytest.param(*pair, marks=thorough(when=pair in SLOW)) for pair in pairs]
+        ("name", "prior"), [pytest.param(*pair, marks=thorough(when=is_slow(*pair))) for pair in pairs]
     )
 
 
 each_target_unit = pytest.mark.parametrize(
     ("name", "prior", "a", "b"),
     [
-        pytest.param(
-            name, prior, *unit, marks=thorough(when=(name, prior) in SLOW or (place > 0 and name != "learned"))
-        )
+        pytest.param(name, prior, *unit, marks=thorough(when=is_slow(name, prior) or (place > 0 and name != "learned")))
         for name, prior, (place, unit) in product(IN_TARGET_UNITS, PRIORS, enumerate(TARGET_UNITS))
     ],
 )

@@ -124,7 +124,9 @@ def test_what_is_found_ends_in_fixed_widths_one_for_each_input(name: str) -> Non
     assert np.isfinite(found.model.mean).all()
 
 
-@pytest.mark.parametrize(("name", "min_fits"), [("noise learned", 3), ("heavy tails", 6)])
+@pytest.mark.parametrize(
+    ("name", "min_fits"), [("noise learned", 3), pytest.param("heavy tails", 6, marks=pytest.mark.thorough)]
+)
 def test_the_search_is_reported_fit_by_fit(name: str, min_fits: int) -> None:
     steps, _ = steps_and_end(name)
     searching = [step for step in steps if step.phase == "width search"]
@@ -142,6 +144,7 @@ def test_inputs_that_do_not_matter_get_wide(name: str) -> None:
     assert widths[-2:].min() > 4.0 * widths[:-2].max()
 
 
+@pytest.mark.thorough
 def test_the_evidence_is_above_that_of_one_width_for_all() -> None:
     X, t, f = friedman(120, 0)
 

@@ -218,6 +218,7 @@ def test_a_model_of_the_logarithm_is_compared_too() -> None:
     assert beside.learned.likelihood == LogGaussian()  # type: ignore[union-attr]
 
 
+@pytest.mark.thorough
 def test_fewer_neighbours_are_taken_where_they_cost_little(selected: Trained) -> None:
     assert isinstance(selected.learned, LocalModel)
     assert selected.learned.process.neighbours in {64, 128}

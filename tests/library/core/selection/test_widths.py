@@ -137,6 +137,7 @@ def test_groups_and_order_fold_the_search(by: str) -> None:
     assert width_of(trained) > 0.0
 
 
+@pytest.mark.thorough
 def test_two_trainings_are_one() -> None:
     X, t = ripley(40, 0)
     one, other = (train_with_progress(X, t, spec_of(Bernoulli(), CrossValidationWidth(3)))[1] for _ in range(2))
@@ -144,6 +145,7 @@ def test_two_trainings_are_one() -> None:
     np.testing.assert_array_equal(one.model.mean, other.model.mean)
 
 
+@pytest.mark.thorough
 def test_pure_noise_keeps_few_functions() -> None:
     kept, noises = [], []
     for seed in range(10):
@@ -165,6 +167,7 @@ def test_classes_that_can_be_separated_are_learned() -> None:
     assert np.isfinite(trained.model.mean).all()
 
 
+@pytest.mark.thorough
 def test_re_estimation_is_trained_alike() -> None:
     spec = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()), algorithm=ReEstimation())
     steps, _ = train_with_progress(*sinc(16, 0), spec)

@@ -81,7 +81,10 @@ def curve(version: NewSupervisedVersion, x: Array) -> RealPrediction:
 INDEPENDENT = replace(REQUEST, prior=Independent())
 
 
-@pytest.mark.parametrize("requested", [REQUEST, INDEPENDENT], ids=["process", "independent"])
+@pytest.mark.parametrize(
+    "requested",
+    [pytest.param(REQUEST, id="process"), pytest.param(INDEPENDENT, id="independent", marks=pytest.mark.thorough)],
+)
 def test_a_table_given_twice_teaches_what_it_teaches_once(requested: SupervisedRequest, tmp_path: Path) -> None:
     once, both = learned(sinc(), tmp_path, requested), learned(twice(sinc()), tmp_path, requested)
     x = np.linspace(-11.0, 11.0, 60)

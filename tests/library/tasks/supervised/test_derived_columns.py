@@ -108,6 +108,7 @@ def test_the_day_of_the_week_is_kept_where_it_predicts_better(tmp_path: Path) ->
     assert np.sqrt(np.mean((found.mean - y.values) ** 2)) < 0.8 < 2.0 < y.values.std()
 
 
+@pytest.mark.thorough
 def test_where_it_does_not_the_version_is_the_same_as_without_the_option(tmp_path: Path) -> None:
     block = sales(weekly=False)
     names = ("day",)
@@ -124,6 +125,7 @@ def test_where_it_does_not_the_version_is_the_same_as_without_the_option(tmp_pat
     assert content_of(made.predictor).inputs == content_of(plain.predictor).inputs
 
 
+@pytest.mark.thorough
 def test_a_comparison_that_is_resumed_has_the_same_result(tmp_path: Path) -> None:
     block = sales(weekly=True)
     plan_ = planned(block, dates="calendar", inputs=("day",))
