@@ -52,11 +52,13 @@ THOROUGH_ON_POSTGRES = (
     "audit",
     "database/earlier",
     "datasets",
+    "end_to_end",
     "evaluation",
     "exports",
     "http",
     "inference",
     "jobs/worker",
+    "maintenance",
     "outcomes",
     "prediction",
     "registry",
@@ -64,8 +66,11 @@ THOROUGH_ON_POSTGRES = (
     "webhooks",
 )
 """Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
-ON_BOTH = ("end_to_end/test_the_main_job.py", "prediction/test_names_in_memory.py")
-"""The pass through the whole service, and what processes send each other: `make test` runs them on each database."""
+MAIN_JOB = "end_to_end/test_the_main_job.py"
+"""The pass through the whole service, which `make test` runs on SQLite."""
+
+ON_BOTH = ("prediction/test_names_in_memory.py",)
+"""What processes send each other: `make test` runs it on each database."""
 
 # How long an example takes depends on what else the machine does, so no example has a deadline.
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -104,7 +109,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(SUITES[folder])
         elif path.as_posix() in ON_BOTH:
             continue
-        elif folder in THOROUGH or (is_above_sql(path) and repeats_on_postgres(item, ids)):
+        elif (folder in THOROUGH and path.as_posix() != MAIN_JOB) or (
+            is_above_sql(path) and repeats_on_postgres(item, ids)
+        ):
             item.add_marker("thorough")
 
 
