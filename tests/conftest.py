@@ -70,7 +70,7 @@ MAIN_JOB = "end_to_end/test_the_main_job.py"
 """The pass through the whole service, which `make test` runs on SQLite."""
 
 ON_BOTH = ("prediction/test_names_in_memory.py",)
-"""What processes send each other: `make test` runs it on each database."""
+"""Messages between processes, which each database carries in its own way: `make test` runs their tests on both."""
 
 # How long an example takes depends on what else the machine does, so no example has a deadline.
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -89,9 +89,9 @@ hypothesis_settings.load_profile("few")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return half as many processes again as there are cores: a sixth of the time tests wait for servers and clocks."""
+    """Return twice as many processes as there are cores: tests wait for servers and clocks, some for seconds."""
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return max(3 * cores // 2, 2)
+    return 2 * cores
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
