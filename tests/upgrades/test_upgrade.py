@@ -101,6 +101,20 @@ def state(api: Api, job: str) -> str:
     return str(api.http.get(f"/v1/training-jobs/{job}").json()["state"])
 
 
+def numbers(value: object) -> Iterator[float]:
+    """All numbers of a value of JSON, in order."""
+    match value:
+        case dict():
+            yield from numbers([*value.values()])
+        case list():
+            for member in value:
+                yield from numbers(member)
+        case int() | float():
+            yield float(value)
+        case _:
+            raise AssertionError(f"expected numbers, got {value!r}")
+
+
 def predictions(api: Api, job: str) -> dict[str, object]:
     """The response of the version that a job trains, once it has ended."""
     until(lambda: state(api, job) not in {"queued", "running"}, seconds=TIMEOUT)
@@ -160,4 +174,6 @@ def test_no_request_and_no_job_is_lost_by_an_upgrade(sides: tuple[Side, Side]) -
         stop(first.process)
         load.goes_on()  # this release alone
     assert load.failed == []
-    assert by_new["predictions"] == by_old["predictions"] == expected["predictions"]
+    assert by_old["predictions"] == expected["predictions"]
+    # A release may order its sums otherwise, which changes the rounding of what it trains.
+    assert [*numbers(by_new["predictions"])] == pytest.approx([*numbers(by_old["predictions"])], rel=1e-9)
