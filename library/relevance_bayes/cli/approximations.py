@@ -6,14 +6,16 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
+@reads_file
 def approximate(
     file: Annotated[Path, file_argument("A table with a row for each term.")],
     width: Annotated[
@@ -52,13 +54,7 @@ def approximate(
     density: Annotated[
         bool, typer.Option("--density", help="Keep the sum a density: nowhere negative, of the same integral.")
     ] = False,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -78,15 +74,6 @@ def approximate(
         "max_functions": max_functions,
         "density": density or None,
     }
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     with service(url) as client:
         uploaded = options.upload(client, file, prompts=not as_json)
         run_training(client, uploaded, exclude_none(request), wait=wait, as_json=as_json)

@@ -18,6 +18,7 @@ from relevance_bayes.cli.decision_options import (
     read_costs,
     read_priors,
 )
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -33,7 +34,7 @@ from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem, Relevance
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
@@ -50,6 +51,7 @@ def batch_format(name: str) -> str:
     return name
 
 
+@reads_file
 def predict_dataset(
     model: VersionOfModel,
     file: Annotated[Path | None, file_argument("Rows to predict for, which are uploaded as a dataset.")] = None,
@@ -99,13 +101,7 @@ def predict_dataset(
     components: Components = None,
     priority: Priority = 0,
     csv_escape_formulas: CsvEscapeFormulas = False,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -113,15 +109,6 @@ def predict_dataset(
 
     The result is downloaded to the file --output.
     """
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     options.refuse_unless_one(file, dataset)
     with service(url) as client:
         form = _format(output, coded)

@@ -9,13 +9,13 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.predictions import BATCH, kinds_of, table_of
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.rows import RowOptions
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, Sheet, Thousands
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.client.responses.comparisons import Largest, Summary
 from relevance_bayes.types.errors import RelevanceError
@@ -31,6 +31,7 @@ class Compared:
     summary: Summary
 
 
+@reads_file
 def compare(
     context: typer.Context,
     first: Annotated[
@@ -39,11 +40,7 @@ def compare(
     second: Annotated[str, typer.Argument(metavar="SECOND", help="Another version, of the same inputs and target.")],
     file: Annotated[Path, file_argument("Rows that both versions predict for.")],
     *,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    sheet: Sheet = None,
+    options: RowOptions,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -51,9 +48,6 @@ def compare(
 
     Differences are those of SECOND minus those of FIRST.
     """
-    options = RowOptions(
-        delimiter=delimiter, decimal=decimal, thousands=thousands, date_format=date_format, sheet=sheet
-    )
     with service(url) as client:
         # An alias may move while a long file is read: both are requested by their numbers.
         one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)

@@ -7,14 +7,16 @@ import typer
 
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import service
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
+@reads_file
 def components(
     file: Annotated[Path, file_argument("A table of usual rows.")],
     *,
@@ -56,13 +58,7 @@ def components(
     seed: Annotated[
         int | None, typer.Option(show_default="0", help="The seed of the rows that are drawn where there are many.")
     ] = None,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -83,15 +79,6 @@ def components(
         "missing": missing,
         "seed": seed,
     }
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     with service(url) as client:
         uploaded = options.upload(client, file, prompts=not as_json)
         run_training(client, uploaded, exclude_none(request), wait=wait, as_json=as_json)

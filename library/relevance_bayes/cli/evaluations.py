@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -16,38 +17,24 @@ from relevance_bayes.cli.options import (
 )
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import number, print_facts, print_json
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassMetrics, Evaluation, NumberMetrics
 
 
+@reads_file
 def evaluate(
     model: VersionOfModel,
     file: LabelledFile = None,
     *,
     dataset: Dataset = None,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     priority: Priority = 0,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Measure the predictions of MODEL on the targets in FILE."""
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     options.refuse_unless_one(file, dataset)
     with service(url) as client:
         job = client.evaluations.submit(

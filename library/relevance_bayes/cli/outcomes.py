@@ -10,12 +10,12 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import number, print_json, print_table, time_text
 from relevance_bayes.cli.rows import Row, RowOptions
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, Sheet, Thousands
 from relevance_bayes.client.responses import SupervisedVersion
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.outcomes import OutcomesReceived
@@ -49,24 +49,18 @@ def record(
         print_json(changed) if as_json else echo(f"{model} records {changed.record:.4g} of predictions with row ids.")
 
 
+@reads_file
 def send(
     context: typer.Context,
     model: ModelName,
     file: Annotated[Path, file_argument("Rows with an id and the target of MODEL.")],
     *,
     row_ids: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the ids.")] = "row_id",
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    sheet: Sheet = None,
+    options: RowOptions,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Send the outcomes in FILE."""
-    options = RowOptions(
-        delimiter=delimiter, decimal=decimal, thousands=thousands, date_format=date_format, sheet=sheet
-    )
     with service(url) as client:
         version = client.version(model)
         kinds: Mapping[str, ColumnKind] = {row_ids: "category", version.target: _kind(version)}

@@ -12,6 +12,7 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse, warn
 from relevance_bayes.cli.decision_options import ClassPriors, Components, Costs, RejectCost, read_costs, read_priors
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -31,7 +32,6 @@ from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import print_json, write_json
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, Sheet, Thousands
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.types.errors import RelevanceError
@@ -52,6 +52,7 @@ class BatchReader(Protocol):
     def __call__(self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]: ...
 
 
+@reads_file
 def predict(
     context: typer.Context,
     model: ModelOrAlias,
@@ -82,11 +83,7 @@ def predict(
         ),
     ] = None,
     csv_escape_formulas: CsvEscapeFormulas = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    sheet: Sheet = None,
+    options: RowOptions,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -112,9 +109,6 @@ def predict(
         row_ids=row_ids,
         unknown_categories=unknown_categories,
         csv_escape_formulas=csv_escape_formulas,
-    )
-    options = RowOptions(
-        delimiter=delimiter, decimal=decimal, thousands=thousands, date_format=date_format, sheet=sheet
     )
     with service(url) as client:
         if coded is not None:

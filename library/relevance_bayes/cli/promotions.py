@@ -7,10 +7,11 @@ import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import HERE, AsJson, Dataset, LabelledFile, Url
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
 from relevance_bayes.types.promotions import PromotionResult
@@ -35,6 +36,7 @@ class Criterion(StrEnum):
     ESTIMATE = "estimate"
 
 
+@reads_file
 def promote(
     alias: Annotated[str, typer.Argument(metavar="MODEL@ALIAS", help="The alias to move.")],
     version: Annotated[str, typer.Argument(metavar="VERSION", help="The version to move to: a number or an alias.")],
@@ -63,13 +65,7 @@ def promote(
             help="The column whose equal values group rows that are not independent.",
         ),
     ] = None,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -77,15 +73,6 @@ def promote(
 
     It is compared with the version to which the alias points. Where it is not better, the exit status is 1.
     """
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     options.refuse_unless_one(file, dataset)
     named = Reference.read(alias)
     if not isinstance(named.version, str):

@@ -9,6 +9,7 @@ import typer
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.option_values import Document
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import watch_job
@@ -24,13 +25,14 @@ from relevance_bayes.cli.training_request import (
     TrainOptions,
     training_document,
 )
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.responses import Job, VersionBase
 from relevance_bayes.client.uploads import UploadedDataset
 
 
+@reads_file
 def train(
     file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
     target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to predict.")] = None,
@@ -171,13 +173,7 @@ def train(
             help="A JSON file with the API's request; options take precedence over it.",
         ),
     ] = None,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     wait: Wait = True,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -211,15 +207,6 @@ def train(
         priority=priority,
     )
     document = training_document(choices, request)
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     with service(url, creates=True) as client:
         uploaded = options.upload(client, file, prompts=not as_json)
         run_training(client, uploaded, document, wait=wait, as_json=as_json)

@@ -7,12 +7,13 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import has_terminal, warn
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import AsJson, file_argument
 from relevance_bayes.cli.reports import write_report
 from relevance_bayes.cli.streams import STREAM
 from relevance_bayes.cli.training import run_training
 from relevance_bayes.cli.training_request import Effort, TrainOptions, training_document
-from relevance_bayes.cli.uploads import DateFormat, Decimal, Delimiter, FileOptions, Header, KindOf, Sheet, Thousands
+from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset
 
@@ -20,19 +21,14 @@ HELD_OUT = 0.2
 """The share of the rows on which the model is measured."""
 
 
+@reads_file
 def try_file(
     file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", show_default="a prompt", help="The column to predict.")
     ] = None,
     *,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = Effort.NORMAL,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write a report, an HTML file, to FILE.")
@@ -44,15 +40,6 @@ def try_file(
     The service that trains is started for it, on a temporary database, and stopped: nothing is left. A fifth of the
     rows is held out and measured on.
     """
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     if output == STREAM:
         raise typer.BadParameter("standard output has the verdict: pass a file", param_hint="--output")
     if output is not None and not output.parent.is_dir():

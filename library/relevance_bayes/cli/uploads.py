@@ -9,44 +9,16 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import warn
 from relevance_bayes.cli.datasets import show_dataset
+from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
 from relevance_bayes.cli.readings import with_readings
 from relevance_bayes.cli.rendering import print_json, time_text
-from relevance_bayes.cli.rows import DecimalMark, RowOptions, ThousandsMark
+from relevance_bayes.cli.rows import RowOptions
 from relevance_bayes.client import Relevance
 from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.values import ColumnKind
 
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
-
-
-KindOf = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--kind",
-        metavar="NAME:KIND",
-        show_default="inferred from 1,000 rows",
-        help="The kind of a column: number, boolean, category or timestamp. May be repeated.",
-    ),
-]
-Delimiter = Annotated[str | None, typer.Option(metavar="TEXT", show_default="detected", help="The delimiter of a CSV.")]
-Decimal = Annotated[DecimalMark | None, typer.Option(show_default="detected", help="The decimal separator of a CSV.")]
-Thousands = Annotated[
-    ThousandsMark | None,
-    typer.Option(show_default="a comma or point is detected", help="The thousands separator of a CSV."),
-]
-DateFormat = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FORMAT",
-        show_default="ISO 8601, 31.12.2025 and 12/31/2025 are detected",
-        help="The format of the dates of a CSV, such as %d.%m.%y.",
-    ),
-]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", show_default="detected", help="A CSV begins with column names.")
-]
-Sheet = Annotated[str | None, typer.Option(metavar="NAME", show_default="the first", help="The sheet of a workbook.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,32 +72,18 @@ class FileOptions(RowOptions):
             raise typer.BadParameter("options of how a file is read need FILE", param_hint="--dataset")
 
 
+@reads_file
 def upload(
     file: Annotated[Path, file_argument("The table or image; the suffix gives the format.")],
     *,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", show_default="the file's", help="The name of the dataset.")
     ] = None,
-    kind: KindOf = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
-    date_format: DateFormat = None,
-    header: Header = None,
-    sheet: Sheet = None,
+    options: FileOptions,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Upload FILE as a dataset, and show its columns."""
-    options = FileOptions(
-        kind=kind,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        date_format=date_format,
-        header=header,
-        sheet=sheet,
-    )
     with service(url, creates=True) as client:
         dataset = options.upload(client, file, name=name, prompts=not as_json).dataset
         print_json(dataset) if as_json else show_dataset(dataset)
