@@ -1,12 +1,15 @@
 """The API over a small database."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import ParamSpec
 
 import pytest
+from fastapi.openapi.utils import get_openapi
 from httpx2 import Response
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
@@ -188,6 +191,36 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
             response = client.put("/v1/models/small/aliases/champion", json={"version": 1})
             assert response.status_code == 201, response.text
             yield client
+
+
+P = ParamSpec("P")
+
+
+def made_once(make: Callable[P, Json]) -> Callable[P, Json]:
+    """A document's maker that makes one of the same routers and texts once, and afterwards copies it."""
+    made = dict[tuple[object, ...], tuple[Sequence[object], str]]()
+    """With the routers, so that no other one gets their identity."""
+
+    def copied(*args: P.args, **options: P.kwargs) -> Json:
+        routes = options["routes"]
+        assert isinstance(routes, Sequence)
+        routers = [getattr(route, "original_router", type(route)) for route in routes]
+        texts = (value for value in options.values() if isinstance(value, str))
+        known = (*texts, *map(id, routers))
+        if known not in made:
+            made[known] = routers, json.dumps(make(*args, **options))
+        copy: Json = json.loads(made[known][1])
+        return copy
+
+    return copied
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _schemas_made_once() -> Iterator[None]:
+    """OpenAPI documents are made once a test process and not by each application: that takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("app.http.openapi.get_openapi", made_once(get_openapi))
+        yield
 
 
 @pytest.fixture(scope="session")

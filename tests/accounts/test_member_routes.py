@@ -15,13 +15,13 @@ from app.application import make_application
 from app.http.openapi import Json
 from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
 from relevance_bayes.types.members import ROLES, Role
-from tests.accounts.test_routes import Minutes, key, locked, operations
+from tests.accounts.test_routes import Minutes, Operation, key, locked, minutes, operations
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import LIMITS, SmallParts
 from tests.issuers import AUDIENCE, TokenIssuer, serving
 from tests.problems import assert_problem
 
-__all__ = ["locked"]
+__all__ = ["locked", "minutes"]
 
 PROJECT = {"Relevance-Project": "local"}
 UNKNOWN = {"Relevance-Project": "nobody"}
@@ -43,19 +43,19 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def with_tokens(parts: SmallParts) -> Iterator[tuple[TestClient, TokenIssuer]]:
+def with_tokens(parts: SmallParts, minutes: Minutes) -> Iterator[tuple[TestClient, TokenIssuer]]:
     """A client of an application that accepts tokens of an issuer."""
     with serving() as issuer:
-        keys = KeyAuthenticator(parts.transaction, needs_keys=True, now=Minutes())
+        keys = KeyAuthenticator(parts.transaction, needs_keys=True, now=minutes)
         authenticator = TokenAuthenticator(keys, IssuerKeys(Issuer(issuer.url)), TokenRules(issuer.url, AUDIENCE))
-        with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+        with TestClient(make_application(parts, LIMITS, authenticator=authenticator, log_requests=False)) as client:
             yield client, issuer
 
 
-def walked() -> list[tuple[str, str, frozenset[KeyScope]]]:
+def walked(minutes: Minutes) -> Iterator[Operation]:
     found = [one for one in operations() if one[:2] != END_OF_SESSION]
     assert len(found) > 80
-    return found
+    return minutes.walk(found)
 
 
 def is_missing_project(response: Response) -> bool:
@@ -63,10 +63,15 @@ def is_missing_project(response: Response) -> bool:
 
 
 def assert_permits(
-    client: TestClient, headers: Mapping[str, str], permitted: frozenset[KeyScope], *, by_session: bool = False
+    client: TestClient,
+    minutes: Minutes,
+    headers: Mapping[str, str],
+    permitted: frozenset[KeyScope],
+    *,
+    by_session: bool = False,
 ) -> None:
     """Assert that these headers are sufficient for exactly the operations of some scopes."""
-    for method, path, sufficient in walked():
+    for method, path, sufficient in walked(minutes):
         if by_session and (method, path) == REPLACEMENT:
             continue
         response = client.request(method, path, headers=headers)
@@ -75,9 +80,9 @@ def assert_permits(
         assert (response.status_code == 403) == permitted.isdisjoint(sufficient), (permitted, method, path)
 
 
-def assert_hides(client: TestClient, headers: Mapping[str, str]) -> None:
+def assert_hides(client: TestClient, minutes: Minutes, headers: Mapping[str, str]) -> None:
     """Assert that no operation differs between a project that is not shared and an unknown one."""
-    for method, path, _ in walked():
+    for method, path, _ in walked(minutes):
         hidden, unknown = (client.request(method, path, headers={**headers, **named}) for named in (PROJECT, UNKNOWN))
         assert is_missing_project(hidden), (method, path, hidden.text)
         assert without_names(hidden, "local") == without_names(unknown, "nobody"), (method, path)
@@ -90,38 +95,38 @@ def without_names(response: Response, project: str) -> tuple[int, list[str], str
 
 @each_role_thoroughly
 def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
-    parts: SmallParts, locked: TestClient, role: Role
+    parts: SmallParts, locked: TestClient, role: Role, minutes: Minutes
 ) -> None:
     parts.members.put("local", "vision", role)
     for scope in KEY_SCOPES:
         of_key = frozenset(KEY_SCOPES) if scope == "admin" else {scope}
-        assert_permits(locked, key(parts, scope, owner="vision") | PROJECT, ROLE_SCOPES[role] & of_key)
+        assert_permits(locked, minutes, key(parts, scope, owner="vision") | PROJECT, ROLE_SCOPES[role] & of_key)
 
 
 @each_role_thoroughly
 def test_each_operation_permits_a_session_what_its_role_permits_by_header_and_by_itself(
-    parts: SmallParts, locked: TestClient, role: Role
+    parts: SmallParts, locked: TestClient, role: Role, minutes: Minutes
 ) -> None:
     parts.members.put("local", "vision", role)
     of_key = key(parts, "admin", owner="vision")
-    assert_permits(locked, session(locked, of_key) | OWN_PAGE | PROJECT, ROLE_SCOPES[role], by_session=True)
-    assert_permits(locked, session(locked, of_key | PROJECT) | OWN_PAGE, ROLE_SCOPES[role], by_session=True)
+    assert_permits(locked, minutes, session(locked, of_key) | OWN_PAGE | PROJECT, ROLE_SCOPES[role], by_session=True)
+    assert_permits(locked, minutes, session(locked, of_key | PROJECT) | OWN_PAGE, ROLE_SCOPES[role], by_session=True)
 
 
 @each_role_thoroughly
 def test_each_operation_permits_a_token_what_its_role_and_its_scopes_permit(
-    parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], role: Role
+    parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], role: Role, minutes: Minutes
 ) -> None:
     client, issuer = with_tokens
     parts.members.put("local", "auth0|ada", role)
     for scope in ("admin", "read train"):
         token = issuer.token(issuer.claims(sub="auth0|ada", scope=scope))
         of_token = frozenset(KEY_SCOPES) if scope == "admin" else {"read", "train"}
-        assert_permits(client, {"Authorization": f"Bearer {token}"} | PROJECT, ROLE_SCOPES[role] & of_token)
+        assert_permits(client, minutes, {"Authorization": f"Bearer {token}"} | PROJECT, ROLE_SCOPES[role] & of_token)
 
 
 def test_no_operation_shows_a_project_to_an_owner_that_is_no_member_or_was_one(
-    parts: SmallParts, locked: TestClient
+    parts: SmallParts, locked: TestClient, minutes: Minutes
 ) -> None:
     stranger, former = key(parts, "admin", owner="stranger"), key(parts, "admin", owner="vision")
     parts.members.put("local", "vision", "admin")
@@ -132,23 +137,25 @@ def test_no_operation_shows_a_project_to_an_owner_that_is_no_member_or_was_one(
     assert locked.get("/v1/models", headers=in_project).status_code == 200
     parts.members.remove("local", "vision")
     for headers in (stranger, former, of_session | OWN_PAGE):
-        assert_hides(locked, headers)
-    for method, path, _ in walked():  # as the session of a revoked key
+        assert_hides(locked, minutes, headers)
+    for method, path, _ in walked(minutes):  # as the session of a revoked key
         assert locked.request(method, path, headers=in_project).status_code == 401, (method, path)
 
 
 def test_no_operation_shows_a_project_to_a_token_whose_owner_is_no_member(
-    parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer]
+    parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], minutes: Minutes
 ) -> None:
     client, issuer = with_tokens
     parts.members.put("local", "acme", "admin")
     token = {"Authorization": f"Bearer {issuer.token(issuer.claims(sub='acme2', scope='admin'))}"}
-    assert_hides(client, token)
+    assert_hides(client, minutes, token)
 
 
-def test_an_invalid_key_is_refused_before_the_project_is_looked_for(parts: SmallParts, locked: TestClient) -> None:
+def test_an_invalid_key_is_refused_before_the_project_is_looked_for(
+    parts: SmallParts, locked: TestClient, minutes: Minutes
+) -> None:
     for named in (PROJECT, UNKNOWN, {}):
-        for method, path, _ in walked():
+        for method, path, _ in walked(minutes):
             response = locked.request(method, path, headers={"Authorization": "Bearer wrong"} | named)
             assert response.status_code == 401
 

@@ -16,13 +16,13 @@ from app.application import make_application
 from app.http.authentication import READING
 from app.identity import Principal
 from relevance_bayes.types.keys import KEY_SCOPES
-from tests.accounts.test_routes import ROWS, Minutes, key, locked, operations
+from tests.accounts.test_routes import ROWS, Minutes, key, locked, minutes, operations
 from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, SmallParts
 from tests.issuers import AUDIENCE, serving
 from tests.problems import assert_problem
 from tests.small_tables import NOW
 
-__all__ = ["locked"]
+__all__ = ["locked", "minutes"]
 
 OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
 OTHER_PAGES: tuple[dict[str, str], ...] = (
@@ -48,7 +48,7 @@ def session(client: TestClient, authorization: dict[str, str]) -> dict[str, str]
 
 
 def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(
-    parts: SmallParts, locked: TestClient
+    parts: SmallParts, locked: TestClient, minutes: Minutes
 ) -> None:
     walked = [one for one in operations() if one[:2] != ("DELETE", "/v1/session")]
     assert len(walked) > 70
@@ -63,13 +63,13 @@ def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(
     twice = {"Cookie": "; ".join([session(locked, key(parts, "admin"))["Cookie"]] * 2)}
     of_expired = {"Cookie": f"relevance-session={expired}"}
     for refused in (of_revoked, ended, of_expired, is_key, wrong, twice):
-        for method, path, _ in [*walked, ("DELETE", "/v1/session", frozenset())]:
+        for method, path, _ in minutes.walk([*walked, ("DELETE", "/v1/session", frozenset())]):
             response = locked.request(method, path, headers=refused | OWN_PAGE)
             assert response.status_code == 401, (refused, method, path)
             assert response.headers["WWW-Authenticate"] == "Bearer"
     for scope in KEY_SCOPES:
         headers = session(locked, key(parts, scope)) | OWN_PAGE
-        for method, path, sufficient in walked:
+        for method, path, sufficient in minutes.walk(walked):
             response = locked.request(method, path, headers=headers)
             assert response.status_code != 401, (scope, method, path)
             assert (response.status_code == 403) == (scope not in sufficient), (scope, method, path)
@@ -80,10 +80,12 @@ def principal_of_key(parts: SmallParts) -> Principal:
     return Principal(made.owner, frozenset(made.scopes), key_id=made.id)
 
 
-def test_no_operation_changes_anything_for_a_page_of_another_origin(parts: SmallParts, locked: TestClient) -> None:
+def test_no_operation_changes_anything_for_a_page_of_another_origin(
+    parts: SmallParts, locked: TestClient, minutes: Minutes
+) -> None:
     headers = session(locked, key(parts, "admin"))
     for page in OTHER_PAGES:
-        for method, path, _ in operations():
+        for method, path, _ in minutes.walk(operations()):
             response = locked.request(method, path, headers=headers | page)
             if method in READING:
                 assert response.status_code not in {401, 403}, (page, method, path)
