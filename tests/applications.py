@@ -1,7 +1,7 @@
 """The API over a small database."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -60,6 +60,7 @@ from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.limits import OwnerLimits
 from tests.conftest import DATABASES, migrated_database
 from tests.doubles.notifier import SilentNotifier
@@ -260,6 +261,41 @@ def parts(engine_of_one_file: Engine, parts_template: Path) -> Iterator[SmallPar
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """A client of the application; an exception that nobody foresaw is answered, as a server would."""
     with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+        yield client
+
+
+Operation = tuple[str, str, frozenset[KeyScope]]
+"""Method, path and sufficient scopes."""
+
+
+class Minutes:
+    """A monotonic clock that goes on by a minute each time it is read; during a walk it stands still."""
+
+    def __init__(self) -> None:
+        self._now, self._step = 0.0, 60.0
+
+    def __call__(self) -> float:
+        self._now += self._step
+        return self._now
+
+    def walk(self, operations: Iterable[Operation]) -> Iterator[Operation]:
+        """All operations, of which the first reads the keys: it takes most of the time of a request that is refused."""
+        self._now, self._step = self._now + 60.0, 0.0
+        yield from operations
+        self._step = 60.0
+
+
+@pytest.fixture
+def minutes() -> Minutes:
+    """The clock of `locked`."""
+    return Minutes()
+
+
+@pytest.fixture
+def locked(parts: SmallParts, minutes: Minutes) -> Iterator[TestClient]:
+    """A client of an application that needs keys; every request reads them, unless it is one of a walk."""
+    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True, now=minutes)
+    with TestClient(make_application(parts, LIMITS, authenticator=authenticator, log_requests=False)) as client:
         yield client
 
 

@@ -15,13 +15,11 @@ from app.application import make_application
 from app.http.openapi import Json
 from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
 from relevance_bayes.types.members import ROLES, Role
-from tests.accounts.test_routes import Minutes, Operation, key, locked, minutes, operations
+from tests.accounts.test_routes import key, operations
 from tests.accounts.test_session_routes import OWN_PAGE, session
-from tests.applications import LIMITS, SmallParts
+from tests.applications import LIMITS, Minutes, Operation, SmallParts
 from tests.issuers import AUDIENCE, TokenIssuer, serving
 from tests.problems import assert_problem
-
-__all__ = ["locked", "minutes"]
 
 PROJECT = {"Relevance-Project": "local"}
 UNKNOWN = {"Relevance-Project": "nobody"}

@@ -1,7 +1,7 @@
 """Keys over HTTP, and what each kind of key opens."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -18,46 +18,11 @@ from app.http.paths import is_protected
 from app.main import create_app
 from app.settings import Settings
 from relevance_bayes.types.keys import KeyScope
-from tests.applications import LIMITS, NOW, SmallParts
+from tests.applications import LIMITS, NOW, Minutes, Operation, SmallParts
 from tests.issuers import AUDIENCE, refused_tokens, serving
 from tests.problems import assert_problem
 
 ROWS = {"rows": [{"x": 0.5, "colour": "red"}]}
-
-
-Operation = tuple[str, str, frozenset[KeyScope]]
-"""Method, path and sufficient scopes."""
-
-
-class Minutes:
-    """A monotonic clock that goes on by a minute each time it is read; during a walk it stands still."""
-
-    def __init__(self) -> None:
-        self._now, self._step = 0.0, 60.0
-
-    def __call__(self) -> float:
-        self._now += self._step
-        return self._now
-
-    def walk(self, operations: Iterable[Operation]) -> Iterator[Operation]:
-        """All operations, of which the first reads the keys: it takes most of the time of a request that is refused."""
-        self._now, self._step = self._now + 60.0, 0.0
-        yield from operations
-        self._step = 60.0
-
-
-@pytest.fixture
-def minutes() -> Minutes:
-    """The clock of `locked`."""
-    return Minutes()
-
-
-@pytest.fixture
-def locked(parts: SmallParts, minutes: Minutes) -> Iterator[TestClient]:
-    """A client of an application that needs keys; every request reads them, unless it is one of a walk."""
-    authenticator = KeyAuthenticator(parts.transaction, needs_keys=True, now=minutes)
-    with TestClient(make_application(parts, LIMITS, authenticator=authenticator, log_requests=False)) as client:
-        yield client
 
 
 def key(

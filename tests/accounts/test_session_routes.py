@@ -16,13 +16,11 @@ from app.application import make_application
 from app.http.authentication import READING
 from app.identity import Principal
 from relevance_bayes.types.keys import KEY_SCOPES
-from tests.accounts.test_routes import ROWS, Minutes, key, locked, minutes, operations
-from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, SmallParts
+from tests.accounts.test_routes import ROWS, key, operations
+from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, Minutes, SmallParts
 from tests.issuers import AUDIENCE, serving
 from tests.problems import assert_problem
 from tests.small_tables import NOW
-
-__all__ = ["locked", "minutes"]
 
 OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
 OTHER_PAGES: tuple[dict[str, str], ...] = (

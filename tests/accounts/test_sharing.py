@@ -13,11 +13,9 @@ from app.limits.rates import OwnerRates
 from relevance_bayes.types.limits import OwnerLimits
 from relevance_bayes.types.members import ROLES, Role
 from tests.accounts.test_member_routes import PROJECT, is_missing_project
-from tests.accounts.test_routes import ROWS, key, locked
+from tests.accounts.test_routes import ROWS, key
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
-
-__all__ = ["locked"]
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.types.audit import AUDIT_ACTIONS, AuditAction, AuditEntry
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.keys import KeyScope
-from tests.accounts.test_routes import Minutes
-from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
+from tests.applications import DATASET, LIMITS, SUBMIT, Minutes, SmallParts
 
 USER_AGENT = "audited/1.0"
 OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}

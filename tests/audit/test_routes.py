@@ -9,11 +9,9 @@ from starlette.testclient import TestClient
 from app.audit.exporting import COLUMNS
 from app.audit.repository import AuditRepository
 from app.errors import UnavailableError
-from tests.accounts.test_routes import key, locked
+from tests.accounts.test_routes import key
 from tests.applications import SmallParts
 from tests.problems import assert_problem
-
-__all__ = ["locked"]
 
 EXPORT = "/v1/audit/export"
 
