@@ -4,7 +4,6 @@ import gc
 import logging
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Container, Generator, Iterator
 from contextlib import contextmanager
@@ -160,21 +159,6 @@ def logging_as_it_was() -> Iterator[None]:
     yield
     root.handlers, root.level = handlers, level
     structlog.reset_defaults()
-
-
-@pytest.fixture(scope="session")
-def imported_modules() -> frozenset[str]:
-    """All modules of a new process that has imported the service, and made nothing of it: that takes seconds.
-
-    The import starts no thread and warns of nothing.
-    """
-    code = "import sys, threading, app.main; print(threading.active_count(), *sys.modules, sep='\\n')"
-    command = [sys.executable, "-W", "error", "-c", code]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    threads, *modules = found.stdout.split()
-    assert threads == "1"
-    assert "app.main" in modules
-    return frozenset(modules)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """Starting the API: from settings alone, or not at all."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -88,42 +86,3 @@ def test_without_its_tables_the_service_lives_and_is_not_ready(settings: Setting
     with TestClient(create_app(settings)) as client:
         assert client.get("/health/live").status_code == 200
         assert client.get("/health/ready").status_code == 503
-
-
-FOR_FITS = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse", "scipy.interpolate"}
-
-
-def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_need(
-    imported_modules: frozenset[str],
-) -> None:
-    assert not FOR_FITS & imported_modules
-
-
-def test_a_process_without_an_issuer_of_tokens_holds_nothing_of_what_they_need(
-    imported_modules: frozenset[str],
-) -> None:
-    assert not {"jwt", "cryptography", "app.accounts.tokens", "app.accounts.issuer_keys"} & imported_modules
-
-
-def test_a_process_that_delivers_no_webhooks_holds_no_http_client(imported_modules: frozenset[str]) -> None:
-    assert not {"httpx", "app.webhooks.deliverer"} & imported_modules
-
-
-PREDICTS = """
-import sys
-import app.main
-from app.prediction import PredictRequest, predict
-from tests.small_tables import numbers, texts
-from tests.served_versions import served
-from relevance_bayes.core.priors import GaussianProcess
-from tests.small_models import small_version
-
-predict(served(small_version(prior=GaussianProcess())), PredictRequest({"x": numbers(0.5), "colour": texts("red")}))
-print(*sys.modules, sep="\\n")
-"""
-
-
-def test_a_process_that_predicts_numbers_holds_no_more() -> None:
-    found = subprocess.run([sys.executable, "-c", PREDICTS], capture_output=True, text=True, check=True).stdout.split()
-    assert "relevance_bayes.tasks.supervised.prediction" in found
-    assert not {*FOR_FITS, "alembic", "pyarrow"} & set(found)

@@ -60,7 +60,3 @@ def test_each_record_is_one_line_of_json(capfd: pytest.CaptureFixture[str], logg
     assert third["level"] == "error"
     assert "ValueError: no such thing" in third["exception"]
     assert all(record["timestamp"].endswith("Z") for record in records)
-
-
-def test_no_thread_is_started_when_the_service_is_imported(imported_modules: frozenset[str]) -> None:
-    assert "app.wiring" in imported_modules

@@ -48,8 +48,3 @@ def test_a_file_of_any_size_costs_little_memory(tmp_path: Path) -> None:
     rows, mebibytes = measured(MEASURE, str(path))
     assert rows == LINES * PARTS
     assert mebibytes < 150
-
-
-def test_arrow_is_not_imported_before_a_file_needs_it(imported_modules: frozenset[str]) -> None:
-    assert "app.application" in imported_modules
-    assert "pyarrow" not in imported_modules

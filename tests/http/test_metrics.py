@@ -93,10 +93,6 @@ def test_there_is_memory_for_every_method_of_every_route(client: TestClient) -> 
     assert set(filled) == {(1,)}
 
 
-def test_the_library_that_renders_is_imported_at_the_first_scrape(imported_modules: frozenset[str]) -> None:
-    assert "prometheus_client" not in imported_modules
-
-
 def test_the_cache_of_versions_is_counted(client: TestClient) -> None:
     for _ in range(3):
         client.post("/v1/models/small/predict", json=ROWS)
