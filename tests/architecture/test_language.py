@@ -110,9 +110,9 @@ def sources() -> tuple[Path, ...]:
     )
 
 
-def identifiers(tree: ast.AST) -> Iterator[str]:
-    """The names that a module defines: classes, functions, parameters, variables, attributes."""
-    for node in ast.walk(tree):
+def identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that a module's nodes define: classes, functions, parameters, variables, attributes."""
+    for node in nodes:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield name
@@ -126,9 +126,9 @@ def identifiers(tree: ast.AST) -> Iterator[str]:
                 pass
 
 
-def docstrings(tree: ast.AST) -> Iterator[str]:
+def docstrings(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Docstrings of modules, classes and functions, and those that follow constants and members."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             for number, statement in enumerate(node.body):
                 is_described = number == 0 or isinstance(node, ast.Module | ast.ClassDef)
@@ -139,9 +139,9 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
                         pass
 
 
-def literals(tree: ast.AST) -> Iterator[str]:
-    """All strings of a module, docstrings among them."""
-    for node in ast.walk(tree):
+def literals(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """All strings of a module's nodes, docstrings among them."""
+    for node in nodes:
         match node:
             case ast.Constant(value=str(text)):
                 yield text
@@ -150,6 +150,8 @@ def literals(tree: ast.AST) -> Iterator[str]:
 
 
 def comments(source: str) -> Iterator[str]:
+    if "#" not in source:
+        return
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string
@@ -176,8 +178,9 @@ class Texts:
 
 
 def texts_of(source: str) -> Texts:
-    tree = ast.parse(source)
-    return Texts(frozenset(identifiers(tree)), tuple(docstrings(tree)), tuple(comments(source)), tuple(literals(tree)))
+    nodes = [*ast.walk(ast.parse(source))]
+    found = docstrings(nodes), comments(source), literals(nodes)
+    return Texts(frozenset(identifiers(nodes)), *map(tuple, found))
 
 
 @cache
