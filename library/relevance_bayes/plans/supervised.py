@@ -81,7 +81,7 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
         split=request.split,
         holdout=request.holdout,
         validation=request.validation,
-        compared_models=(*beside, *varying_noise(request, processes, rows=dataset.rows)),
+        compared_models=(*beside, *varying_noise(request, spec, processes, rows=dataset.rows)),
         noise_column=request.noise_column,
         pool=tuple(pool),
         alternatives=tuple(alternatives),

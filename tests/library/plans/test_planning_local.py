@@ -5,11 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.kernels import CityBlock, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
 from relevance_bayes.core.local.choice import KERNELS, LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
+from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import (
     AutomaticLocal,
@@ -41,6 +43,18 @@ def test_from_5_000_rows_on_they_are_compared_by_default() -> None:
     assert planned(REQUEST, rows=5_000).local == expected
     assert planned(replace(REQUEST, local=AutomaticLocal()), rows=5_000).local == expected
     assert planned(replace(REQUEST, prior=AutomaticPrior()), rows=5_000).local == expected
+
+
+def test_from_5_000_rows_on_noise_that_varies_is_compared_with_optimised_inducing_points_too() -> None:
+    few, many = (
+        [one for one in planned(REQUEST, rows=rows).compared_models if is_heteroscedastic(one.likelihood)]
+        for rows in (4_999, 5_000)
+    )
+    wide = (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
+    first = replace(many[0], prior=GaussianProcess(inducing_points="rows", min_gain=2.0), basis=wide)
+    warped = (KernelBasis(width=EvidencePerInputWidth(), warp="evidence"), Bias(), Inputs())
+    assert few == [first]
+    assert many == [first, replace(first, prior=GaussianProcess(min_gain=2.0), basis=warped)]
 
 
 def test_the_gain_that_they_need_is_what_a_pool_may_lose() -> None:

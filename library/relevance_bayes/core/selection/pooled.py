@@ -7,6 +7,7 @@ reduced to few functions."""
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from relevance_bayes.core.types import Array
 COLUMNS_OF_COMPARED = 6
 """The figures and outputs of a row by a compared model: see `PoolEvaluation.compared_models`."""
 
-Evaluate = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, PoolEvaluation]]
+Evaluate = Callable[[Sequence[Spec], Sequence[Spec], Sequence[Split]], Generator[Step, None, PoolEvaluation]]
 """The evaluation of members and compared models by folds."""
 
 
@@ -86,8 +87,8 @@ def pooled(
     """
     max_rows = None if len(rows.t) <= ROWS_FOR_SCALES else max_rows_for_scales
     fold_members: dict[int, Sequence[MemberFit]] = {}
-    evaluate = partial(_evaluated, rows, splits=splits, fit_log=fit_log, max_rows=max_rows, fold_members=fold_members)
-    evaluation, compared_models = yield from _compare(rows, specs, compared_models, evaluate)
+    evaluate = partial(_evaluated, rows, fit_log=fit_log, max_rows=max_rows, fold_members=fold_members)
+    evaluation, compared_models = yield from _compare(rows, specs, compared_models, splits, evaluate)
     best = evaluation.best_alternative
     if best is not None:
         model = yield from learned_alternative(
@@ -132,37 +133,46 @@ def pooled(
 
 
 def _compare(
-    rows: Rows, specs: Sequence[Spec], compared_models: Sequence[Spec], evaluate: Evaluate
+    rows: Rows,
+    specs: Sequence[Spec],
+    compared_models: Sequence[Spec],
+    splits: Sequence[Split],
+    evaluate: Evaluate,
 ) -> Generator[Step, None, tuple["PoolEvaluation", Sequence[Spec]]]:
     """The evaluation of all by folds, and the compared models in its order.
 
-    Heteroscedastic noise is evaluated last, and only where the residuals of the pool vary with the inputs: with the
-    spec of the member of the greatest weight.
+    Heteroscedastic noise is evaluated last, and only where the residuals of the pool vary with the inputs. The member
+    of the greatest weight takes the place of the first, where the function of the mean is that of the first. Of several
+    such models only the one that predicts the first fold best is evaluated on the others, and returned.
     """
-    first = [one for one in compared_models if not is_heteroscedastic(one.likelihood)]
-    last = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
-    evaluation = yield from evaluate(specs, first)
-    if not last:
-        return evaluation, first
+    others = [one for one in compared_models if not is_heteroscedastic(one.likelihood)]
+    varying = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
+    evaluation = yield from evaluate(specs, others, splits)
+    if not varying:
+        return evaluation, others
     if not evaluation.noise_varies(rows.X):
-        not_fitted = np.full((len(last), COLUMNS_OF_COMPARED, len(evaluation.t)), np.nan)
-        return replace(evaluation, compared_models=np.concatenate([evaluation.compared_models, not_fitted])), [
-            *first,
-            *last,
-        ]
-    best = specs[evaluation.heaviest]
-    last = [replace(best, likelihood=one.likelihood) for one in last]
-    beside = yield from evaluate((), last)
-    joined = np.concatenate([evaluation.compared_models, beside.compared_models])
-    return replace(evaluation, compared_models=joined, has_heteroscedastic=True), [*first, *last]
+        not_fitted = np.full((1, COLUMNS_OF_COMPARED, len(evaluation.t)), np.nan)
+        figures = np.concatenate([evaluation.compared_models, not_fitted])
+        return replace(evaluation, compared_models=figures), [*others, varying[0]]
+    best, of_first = specs[evaluation.heaviest], replace(specs[0], likelihood=varying[0].likelihood)
+    varying = [replace(best, likelihood=one.likelihood) if one == of_first else one for one in varying]
+    tried = splits if len(varying) == 1 else splits[:1]
+    figures = (yield from evaluate((), varying, tried)).compared_models
+    place = int(np.where(np.isfinite(figures[:, 0]), figures[:, 0], inf).mean(axis=1).argmin())
+    varying, figures = [varying[place]], figures[place : place + 1]
+    if further := splits[len(tried) :]:
+        beside = yield from evaluate((), varying, further)
+        figures = np.concatenate([figures, beside.compared_models], axis=2)
+    joined = np.concatenate([evaluation.compared_models, figures])
+    return replace(evaluation, compared_models=joined, has_heteroscedastic=True), [*others, *varying]
 
 
 def _evaluated(
     rows: Rows,
     specs: Sequence[Spec],
     compared_models: Sequence[Spec],
-    *,
     splits: Sequence[Split],
+    *,
     fit_log: FitLog,
     max_rows: int | None,
     fold_members: dict[int, Sequence[MemberFit]],

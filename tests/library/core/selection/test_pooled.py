@@ -19,7 +19,7 @@ from relevance_bayes.core.pool import Pool, members_of, n_functions, ready_of
 from relevance_bayes.core.pooling.densities import Densities
 from relevance_bayes.core.pooling.learning import Whole, whole
 from relevance_bayes.core.prediction import RealPrediction
-from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import EvidenceWidth, InheritedWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, pool_members, train
@@ -219,19 +219,36 @@ def test_the_number_of_folds_is_that_requested() -> None:
 VARYING = replace(SMOOTH, likelihood=GaussianNoise("heteroscedastic"))
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
-def test_noise_that_depends_on_the_inputs_is_selected_where_residuals_require_it(seed: int) -> None:
+def varying(seed: int) -> Rows:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-2.0, 2.0, 120)
-    t = np.sin(2.0 * x) + np.exp(0.8 * x - 1.0) * rng.standard_normal(120)
-    X = x[:, None]
-    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
-    alike = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,)))
+    return Rows(x[:, None], np.sin(2.0 * x) + np.exp(0.8 * x - 1.0) * rng.standard_normal(120))
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
+def test_noise_that_depends_on_the_inputs_is_selected_where_residuals_require_it(seed: int) -> None:
+    found = ended(train(varying(seed), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
+    alike = ended(train(varying(seed), SMOOTH, pool=(ROUGH,)))
     assert found.spec.likelihood == VARYING.likelihood
     assert found.model.log_noise is not None
     assert found.members == ()
     assert found.validation["nll"] < alike.validation["nll"] - 0.1
     assert [one.spec.likelihood for one in found.compared] == [GaussianNoise()] * 2
+
+
+def test_of_several_models_with_noise_that_varies_the_best_of_the_first_fold_is_compared() -> None:
+    few = replace(VARYING, prior=GaussianProcess(max_functions=1))
+    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(few, VARYING)))
+    alike = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
+    assert found.spec == alike.spec
+    assert found.validation == alike.validation
+    assert [one.spec for one in found.compared] == [one.spec for one in alike.compared]
+
+
+def test_a_model_with_noise_that_varies_has_the_function_of_the_best_member_or_its_own() -> None:
+    own = replace(ONE_WIDTH, likelihood=VARYING.likelihood)
+    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(own,)))
+    assert found.spec == own
 
 
 @pytest.mark.parametrize("seed", [0, 1])
