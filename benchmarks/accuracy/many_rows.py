@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.accuracy.canvas import BLUE, MUTED, ORANGE, canvas
-from benchmarks.tables.by_functions import FRIEDMAN, KIN40K
+from benchmarks.tables.by_functions import FRIEDMAN, KIN40K, LONG
 
 
 def draw_many_rows() -> Path:
@@ -25,16 +25,18 @@ def draw_many_rows() -> Path:
     left.plot(rows, errors, "o-", color=BLUE, lw=2, ms=7, label=label)
     left.set(xscale="log", yscale="log", xlabel="rows", ylabel="root mean square error")
     left.set_xticks(rows, labels=[f"{row:,.0f}" for row in rows], minor=False)
-    for name, colour, its_label in (
-        (FRIEDMAN, BLUE, label),
-        (KIN40K, ORANGE, "kin40k: error of the predicted mean from new targets, over their sd"),
+    of_kin40k = "kin40k: error of the predicted mean from new targets, over their sd"
+    for name, iterations, style, colour, its_label in (
+        (FRIEDMAN, "default", "o-", BLUE, label),
+        (KIN40K, "default", "o-", ORANGE, of_kin40k),
+        (KIN40K, str(LONG), "D--", ORANGE, f"the same, with {LONG} iterations of each optimisation"),
     ):
-        some = [row for row in by_functions if (row["set"], row["iterations"]) == (name, "default")]
+        some = [row for row in by_functions if (row["set"], row["iterations"]) == (name, iterations)]
         x, y = ([_number(row[column]) for row in some] for column in ("functions", "error"))
-        right.plot(x, y, "o-", color=colour, lw=2, ms=7, label=its_label)
+        right.plot(x, y, style, color=colour, lw=2, ms=7, label=its_label)
     right.set(xscale="log", xlabel="functions in the model, with bias and inputs")
-    functions = [20, 50, 100, 200, 500]
-    right.set_xticks(functions, labels=[str(one) for one in functions], minor=False)
+    functions = [20, 50, 100, 200, 500, 1_000, 2_000]
+    right.set_xticks(functions, labels=[f"{one:,}" for one in functions], minor=False)
     for axes in drawing.panels:
         axes.set_yticks(
             [0.02, 0.05, 0.1, 0.2, 0.5, 1.0], labels=["0.02", "0.05", "0.1", "0.2", "0.5", "1"], minor=False
