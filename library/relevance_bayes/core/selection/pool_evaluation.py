@@ -18,7 +18,8 @@ PARTS = 5
 """Parts that the rows of a single fold are divided into, for weights from the other parts."""
 
 MIN_STANDARD_ERRORS = 2.0
-"""Standard errors of the paired differences by which an alternative's fold score must be above the pool's."""
+"""Standard errors of the paired differences by which the fold score of an alternative must be above the pool's, or that
+of another one above its."""
 
 MAX_RMSE_RATIO = 1.1
 """The root mean square error of the folds over the pool's up to which an alternative is taken. Under Gaussian noise of
@@ -116,6 +117,17 @@ class PoolEvaluation:
         gains = {place: pool.each["nll"] - self.compared_models[place, 0] for place in precise}
         clear = [place for place, gain in gains.items() if gain.mean() > MIN_STANDARD_ERRORS * standard_error(gain)]
         return max(clear, key=lambda place: float(gains[place].mean()), default=None)
+
+    @property
+    def first_or_clearly_better(self) -> int:
+        """The last of the compared models whose log density is clearly above that of those taken before, of which the
+        first is one."""
+        taken = 0
+        for place, (nll, *_) in enumerate(self.compared_models):
+            gain = self.compared_models[taken, 0] - nll
+            if np.isfinite(nll).all() and not gain.mean() <= MIN_STANDARD_ERRORS * standard_error(gain):
+                taken = place
+        return taken
 
     def compared(
         self, specs: Sequence[Spec], compared_models: Sequence[Spec], taken: int | None = None

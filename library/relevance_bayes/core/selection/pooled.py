@@ -7,7 +7,6 @@ reduced to few functions."""
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 
 import numpy as np
 
@@ -143,7 +142,8 @@ def _compare(
 
     Heteroscedastic noise is evaluated last, and only where the residuals of the pool vary with the inputs. The member
     of the greatest weight takes the place of the first, where the function of the mean is that of the first. Of several
-    such models only the one that predicts the first fold best is evaluated on the others, and returned.
+    such models only one is evaluated on all folds, and returned: one that predicts the first fold clearly better than
+    those before it, else the first.
     """
     others = [one for one in compared_models if not is_heteroscedastic(one.likelihood)]
     varying = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
@@ -157,9 +157,9 @@ def _compare(
     best, of_first = specs[evaluation.heaviest], replace(specs[0], likelihood=varying[0].likelihood)
     varying = [replace(best, likelihood=one.likelihood) if one == of_first else one for one in varying]
     tried = splits if len(varying) == 1 else splits[:1]
-    figures = (yield from evaluate((), varying, tried)).compared_models
-    place = int(np.where(np.isfinite(figures[:, 0]), figures[:, 0], inf).mean(axis=1).argmin())
-    varying, figures = [varying[place]], figures[place : place + 1]
+    beside = yield from evaluate((), varying, tried)
+    place = beside.first_or_clearly_better
+    varying, figures = [varying[place]], beside.compared_models[place : place + 1]
     if further := splits[len(tried) :]:
         beside = yield from evaluate((), varying, further)
         figures = np.concatenate([figures, beside.compared_models], axis=2)

@@ -236,7 +236,7 @@ def test_noise_that_depends_on_the_inputs_is_selected_where_residuals_require_it
     assert [one.spec.likelihood for one in found.compared] == [GaussianNoise()] * 2
 
 
-def test_of_several_models_with_noise_that_varies_the_best_of_the_first_fold_is_compared() -> None:
+def test_of_several_models_with_varying_noise_one_is_clearly_better_in_the_first_fold() -> None:
     few = replace(VARYING, prior=GaussianProcess(max_functions=1))
     found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(few, VARYING)))
     alike = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
@@ -245,7 +245,7 @@ def test_of_several_models_with_noise_that_varies_the_best_of_the_first_fold_is_
     assert [one.spec for one in found.compared] == [one.spec for one in alike.compared]
 
 
-def test_a_model_with_noise_that_varies_has_the_function_of_the_best_member_or_its_own() -> None:
+def test_varying_noise_has_the_function_of_the_best_member_or_its_own() -> None:
     own = replace(ONE_WIDTH, likelihood=VARYING.likelihood)
     found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(own,)))
     assert found.spec == own
