@@ -1,4 +1,4 @@
-"""What migrations of data made of the rows of earlier releases."""
+"""The rows of earlier releases after the migrations of data."""
 
 import base64
 import json
