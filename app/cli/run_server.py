@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from tempfile import TemporaryFile
 from types import FrameType
 
+from uvicorn.importer import import_from_string
+
 from app import __version__, administration
 from app.cli import worker_process
 from app.cli.database import database_in_reach
@@ -22,6 +24,13 @@ from app.server.server import Server
 from app.settings import Settings
 from app.tracing.spans import FLUSH_SECONDS
 from relevance_bayes.cli.console import echo, refuse
+
+APPLICATION = "app.main:create_app"
+
+
+def import_application() -> None:
+    """Import what uvicorn would import later."""
+    import_from_string(APPLICATION)
 
 
 def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
@@ -96,7 +105,7 @@ def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:
 
 def _config(settings: Settings, descriptors: int) -> Config:
     return Config(
-        "app.main:create_app",
+        APPLICATION,
         _limits(settings, descriptors),
         host=settings.host,
         backlog=backlog_within(descriptors),

@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
         self._application = self.lifespan.state.get(SHUTDOWN)
         if self._application is not None:
             self._application.drains = True
-        # Imported modules are never freed: exclude them from garbage collection.
+        # What the application has made by now is never freed: exclude it from garbage collection.
         gc.collect()
         gc.freeze()
         self._echo(self._greeting)

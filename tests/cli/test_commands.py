@@ -1,9 +1,11 @@
+import gc
 import subprocess
 import sys
 
 import pytest
 
 from app.cli import main
+from app.cli.commands.service import imports_that_stay
 
 SLOW = ("httpx", "numpy", "rich", "sqlalchemy", "pydantic", "msgspec", "uvicorn", "fastapi")
 
@@ -41,3 +43,15 @@ def test_every_command_has_a_help_page(
         main()
     assert end.value.code == 0
     assert f"relevance {command}" in capsys.readouterr().out
+
+
+def test_imports_of_a_server_are_left_out_of_garbage_collections() -> None:
+    frozen = gc.get_freeze_count()
+    with imports_that_stay():
+        assert not gc.isenabled()
+        made = [[number] for number in range(100)]
+    assert gc.isenabled()
+    assert gc.get_freeze_count() >= frozen + len(made)
+    with pytest.raises(ImportError), imports_that_stay():
+        raise ImportError("no such module")
+    assert gc.isenabled()

@@ -1,6 +1,9 @@
 """The service itself: the API, the worker, the database."""
 
+import gc
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -21,25 +24,43 @@ GrpcPort = Annotated[
 ]
 
 
+@contextmanager
+def imports_that_stay() -> Iterator[None]:
+    """Imports of a process that serves: no garbage collection looks at their objects, then or later.
+
+    Next to none of them are garbage, and to look for it takes a sixth of the CPU time in which the API starts.
+    """
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
+
+
 def serve(*, host: Host = None, port: Port = None, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API and a worker.
 
     A SQLite database is created, or migrated to this release, first. Settings: docs/reference/settings.md.
     """
-    from app.cli.run_server import serve
-    from app.settings import Settings
-
     _listen_at(host, port, grpc_port)
-    serve(Settings(), with_worker=True, until_eof=until_eof)
+    _run(with_worker=True, until_eof=until_eof)
 
 
 def api(*, host: Host = None, port: Port = None, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API without a worker."""
-    from app.cli.run_server import serve
-    from app.settings import Settings
-
     _listen_at(host, port, grpc_port)
-    serve(Settings(), with_worker=False, until_eof=until_eof)
+    _run(with_worker=False, until_eof=until_eof)
+
+
+def _run(*, with_worker: bool, until_eof: bool) -> None:
+    """Run the API at the address in the environment."""
+    with imports_that_stay():
+        from app.cli.run_server import import_application, serve
+        from app.settings import Settings
+
+        import_application()
+    serve(Settings(), with_worker=with_worker, until_eof=until_eof)
 
 
 def _listen_at(host: str | None, port: int | None, grpc_port: int | None) -> None:
@@ -50,8 +71,9 @@ def _listen_at(host: str | None, port: int | None, grpc_port: int | None) -> Non
 
 def worker(*, until_eof: UntilEof = False) -> None:
     """Run a worker without the API."""
-    from app.cli.run_worker import work
-    from app.settings import Settings
+    with imports_that_stay():
+        from app.cli.run_worker import work
+        from app.settings import Settings
 
     work(Settings(), until_eof=until_eof)
 
