@@ -19,17 +19,17 @@ def draw_many_rows() -> Path:
     rows = [_number(row["rows"]) for row in by_rows]
     errors = [_number(row["error, mean"]) for row in by_rows]
     ranges = [[_number(end) for end in row["least to greatest"].split(" to ")] for row in by_rows]
-    label = "Friedman 1 with noise of sd 1: error of the predicted mean from the true function"
+    label = "Friedman 1 with noise of sd 1: error from the true function"
     below, above = zip(*ranges, strict=True)
     left.fill_between(rows, below, above, color=BLUE, alpha=0.2, lw=0)
     left.plot(rows, errors, "o-", color=BLUE, lw=2, ms=7, label=label)
-    left.set(xscale="log", yscale="log", xlabel="rows", ylabel="root mean square error")
+    left.set(xscale="log", yscale="log", xlabel="rows", ylabel="root mean square error of the predicted mean")
     left.set_xticks(rows, labels=[f"{row:,.0f}" for row in rows], minor=False)
-    of_kin40k = "kin40k: error of the predicted mean from new targets, over their sd"
+    of_kin40k = "kin40k: error from new targets, over their sd"
     for name, iterations, style, colour, its_label in (
         (FRIEDMAN, "default", "o-", BLUE, label),
         (KIN40K, "default", "o-", ORANGE, of_kin40k),
-        (KIN40K, str(LONG), "D--", ORANGE, f"the same, with {LONG} iterations of each optimisation"),
+        (KIN40K, str(LONG), "D--", ORANGE, f"kin40k, {LONG} iterations of L-BFGS"),
     ):
         some = [row for row in by_functions if (row["set"], row["iterations"]) == (name, iterations)]
         x, y = ([_number(row[column]) for row in some] for column in ("functions", "error"))
