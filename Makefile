@@ -88,15 +88,16 @@ test check thorough: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
 test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
+# By files: what a file's tests share is made once, and not by each process that has some of them.
 test: install ## tests, on SQLite and PostgreSQL
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 check: install page-types client-types ## format, lint, types, import contracts and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto --dist loadfile
 
 page-types: $(NODE)/.package-lock.json ## types of the modules of the page; needs npm
 	$(NODE)/.bin/tsc --project tests/browser

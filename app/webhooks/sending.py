@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
 from threading import Event, Thread
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import httpx
 
@@ -121,8 +121,21 @@ def _look_up(target: Target) -> Future[Sequence[Found]]:
     return found
 
 
+class _Stream(Protocol):
+    """A connection, as httpcore has it."""
+
+    async def aclose(self) -> None:
+        """Close it; if it is closed it stays so."""
+
+
 async def _sent(target: Target, address: Address, headers: Mapping[str, str], body: bytes) -> int:
     """Send the request to an address; the certificate is verified for the host."""
+    connected = list[_Stream]()
+
+    async def trace(event: str, info: Mapping[str, _Stream]) -> None:
+        if event == "connection.connect_tcp.complete":
+            connected.append(info["return_value"])
+
     request = httpx.Request(
         "POST",
         httpx.URL(scheme=target.scheme, host=str(address), port=target.port),
@@ -137,12 +150,17 @@ async def _sent(target: Target, address: Address, headers: Mapping[str, str], bo
             "target": target.path.encode("ascii"),
             "sni_hostname": target.host.rstrip("."),
             "timeout": {"connect": CONNECT_SECONDS},
+            "trace": trace,
         },
     )
-    async with httpx.AsyncHTTPTransport(verify=_trust(), trust_env=False) as transport:
-        response = await transport.handle_async_request(request)
-        await _discard(response)
-        return response.status_code
+    try:
+        async with httpx.AsyncHTTPTransport(verify=_trust(), trust_env=False) as transport:
+            response = await transport.handle_async_request(request)
+            await _discard(response)
+            return response.status_code
+    finally:
+        for stream in connected:  # httpcore leaves one open that is cancelled in its TLS handshake
+            await stream.aclose()
 
 
 @cache
