@@ -199,8 +199,8 @@ P = ParamSpec("P")
 
 def made_once(make: Callable[P, Json]) -> Callable[P, Json]:
     """A document's maker that makes one of the same routers and texts once, and afterwards copies it."""
+    # With the routers: while they live, no other one has their id.
     made = dict[tuple[object, ...], tuple[Sequence[object], str]]()
-    """With the routers, so that no other one gets their identity."""
 
     def copied(*args: P.args, **options: P.kwargs) -> Json:
         routes = options["routes"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
 from threading import Event, Thread
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import httpx
 
@@ -121,6 +121,7 @@ def _look_up(target: Target) -> Future[Sequence[Found]]:
     return found
 
 
+@runtime_checkable
 class _Stream(Protocol):
     """A connection, as httpcore has it."""
 
@@ -132,9 +133,9 @@ async def _sent(target: Target, address: Address, headers: Mapping[str, str], bo
     """Send the request to an address; the certificate is verified for the host."""
     connected = list[_Stream]()
 
-    async def trace(event: str, info: Mapping[str, _Stream]) -> None:
-        if event == "connection.connect_tcp.complete":
-            connected.append(info["return_value"])
+    async def trace(event: str, info: Mapping[str, object]) -> None:
+        if event == "connection.connect_tcp.complete" and isinstance(stream := info["return_value"], _Stream):
+            connected.append(stream)
 
     request = httpx.Request(
         "POST",

@@ -138,8 +138,8 @@ def compared_specs(request: SupervisedRequest, spec: Spec, *, rows: int, target:
 def varying_noise(request: SupervisedRequest, spec: Spec, pool: Sequence[Spec], *, rows: int) -> tuple[Spec, ...]:
     """Return specs of heteroscedastic noise, which are fitted with a pool where its residuals suggest it.
 
-    The first is that of the pool's first member, in whose place the best one is fitted; of many rows there is that of
-    `spec` too, which would be fitted without a pool.
+    The first is fitted with the kernel of the best member, in place of the first member's; of many rows there is that
+    of `spec` too, which would be fitted without a pool.
     """
     if not pool or request.likelihood is not None or rows > MAX_ROWS_FOR_VARYING_NOISE:
         return ()

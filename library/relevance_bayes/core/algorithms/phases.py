@@ -57,7 +57,7 @@ MAX_WORK = 4e11
 """Rows times pairs of functions, over all iterations of one phase `together`: some 45 s of a core."""
 
 LATER_WORK = 0.75
-"""The share of it in later rounds, which start from the one before: kin40k, 512 functions, takes 80 s of two cores for
+"""The share of it in later rounds, which start from the one before: kin40k, 512 functions, takes 82 s of two cores for
 93, with an RMSE of .147 for .145."""
 
 LOG_BETA_DECREASES = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)

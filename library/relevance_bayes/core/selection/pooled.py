@@ -140,10 +140,9 @@ def _compare(
 ) -> Generator[Step, None, tuple["PoolEvaluation", Sequence[Spec]]]:
     """The evaluation of all by folds, and the compared models in its order.
 
-    Heteroscedastic noise is evaluated last, and only where the residuals of the pool vary with the inputs. The member
-    of the greatest weight takes the place of the first, where the function of the mean is that of the first. Of several
-    such models only one is evaluated on all folds, and returned: one that predicts the first fold clearly better than
-    those before it, else the first.
+    Heteroscedastic noise is evaluated last, and only where the residuals of the pool vary with the inputs. The first
+    such model has the spec of the member of the greatest weight. Of several only one is evaluated on all folds, and
+    returned: one that predicts the first fold clearly better than those before it, else the first.
     """
     others = [one for one in compared_models if not is_heteroscedastic(one.likelihood)]
     varying = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
@@ -154,8 +153,7 @@ def _compare(
         not_fitted = np.full((1, COLUMNS_OF_COMPARED, len(evaluation.t)), np.nan)
         figures = np.concatenate([evaluation.compared_models, not_fitted])
         return replace(evaluation, compared_models=figures), [*others, varying[0]]
-    best, of_first = specs[evaluation.heaviest], replace(specs[0], likelihood=varying[0].likelihood)
-    varying = [replace(best, likelihood=one.likelihood) if one == of_first else one for one in varying]
+    varying[0] = replace(specs[evaluation.heaviest], likelihood=varying[0].likelihood)
     tried = splits if len(varying) == 1 else splits[:1]
     beside = yield from evaluate((), varying, tried)
     place = beside.first_or_clearly_better

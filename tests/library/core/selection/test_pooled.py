@@ -23,6 +23,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.scales import EvidenceWidth, InheritedWidth
 from relevance_bayes.core.selection import Folding, Rows, Step, Trained, pool_members, train
+from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
 from relevance_bayes.core.selection.pool_members import MAX_SIGNAL_TO_NOISE
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
@@ -236,19 +237,29 @@ def test_noise_that_depends_on_the_inputs_is_selected_where_residuals_require_it
     assert [one.spec.likelihood for one in found.compared] == [GaussianNoise()] * 2
 
 
-def test_of_several_models_with_varying_noise_one_is_clearly_better_in_the_first_fold() -> None:
+def test_the_first_model_of_varying_noise_has_the_kernel_of_the_heaviest_member(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PoolEvaluation, "heaviest", 1)
+    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
+    assert found.spec == replace(ROUGH, likelihood=VARYING.likelihood)
+
+
+def test_of_several_models_of_varying_noise_a_worse_one_changes_nothing() -> None:
     few = replace(VARYING, prior=GaussianProcess(max_functions=1))
-    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(few, VARYING)))
+    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(VARYING, few)))
     alike = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(VARYING,)))
-    assert found.spec == alike.spec
-    assert found.validation == alike.validation
+    assert (found.spec, found.validation) == (alike.spec, alike.validation)
     assert [one.spec for one in found.compared] == [one.spec for one in alike.compared]
 
 
-def test_varying_noise_has_the_function_of_the_best_member_or_its_own() -> None:
+def test_of_several_models_of_varying_noise_the_better_one_is_measured_on_all_folds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PoolEvaluation, "first_or_clearly_better", 1)
     own = replace(ONE_WIDTH, likelihood=VARYING.likelihood)
-    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(own,)))
-    assert found.spec == own
+    found = ended(train(varying(0), SMOOTH, pool=(ROUGH,), compared_models=(VARYING, own)))
+    assert (found.spec, found.validation["rows"]) == (own, 120.0)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
