@@ -8,9 +8,12 @@ import sqlalchemy
 
 from app.accounts.service import ApiKeys
 from app.audit.service import Audit
-from app.database.engine import make_engine
+from app.database import vacuum as vacuums
+from app.database.engine import file_of, make_engine
 from app.database.failures import translated
+from app.database.revision import MigrationPlan
 from app.database.transaction import OpenTransaction
+from app.database.vacuum import FileSize, file_size
 from app.jobs.change_repository import renew_epochs
 from app.jobs.queue import migrations as queue_migrations
 from app.limits.service import OwnersWithLimits
@@ -40,6 +43,32 @@ def migrate_tables(url: sqlalchemy.URL, password_file: Path | None = None) -> No
     try:
         storage_migrations.migrate(engine)
         queue_migrations.migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def migration_plan(settings: Settings) -> MigrationPlan:
+    """Return what a migration of the database would do; raises UnavailableError."""
+    # Imported here: Alembic takes memory that a serving process does not need.
+    from app.database import migrations as storage_migrations
+
+    path = file_of(settings.url) if settings.url.get_backend_name() == "sqlite" else None
+    if path is not None and not Path(path).exists():
+        return storage_migrations.plan_of_empty()
+    engine = make_engine(settings.url, password_file=settings.database_password_file)
+    try:
+        return storage_migrations.plan(engine, silence_seconds=settings.heartbeat_timeout_seconds)
+    finally:
+        engine.dispose()
+
+
+def vacuum(settings: Settings) -> tuple[FileSize | None, FileSize | None]:
+    """Vacuum the database, and return its size before and after it, None for PostgreSQL; raises UnavailableError."""
+    engine = make_engine(settings.url, password_file=settings.database_password_file)
+    try:
+        before = file_size(engine)
+        vacuums.vacuum(engine)
+        return before, file_size(engine)
     finally:
         engine.dispose()
 

@@ -28,6 +28,7 @@ from app.http.cross_origin import CrossOrigin
 from app.http.dependencies import Limits, Services
 from app.http.handlers import add_handlers
 from app.http.head_requests import HeadRequests
+from app.http.hosts import Hosts
 from app.http.middleware import Entrance, Rules
 from app.http.openapi import Schema, document
 from app.http.problem_schemas import InferenceProblemOut, ProblemOut
@@ -41,7 +42,7 @@ from app.inference import statistics_routes as inference_statistics
 from app.inference.schemas import INFERENCE_IN
 from app.jobs import event_routes as job_events
 from app.jobs import list_routes as jobs
-from app.jobs.waiter import JobWaiter
+from app.jobs.waiter import JobWaiter, WaitingRequests
 from app.limits import routes as limits_of_owners
 from app.limits.schemas import OWNER_LIMITS_IN
 from app.outcomes import routes as outcomes
@@ -187,18 +188,21 @@ def make_application(
     rate_limits: RateLimits | None = None,
     tracer: Tracer | None = None,
     log_requests: bool = True,
+    start: Callable[[], None] | None = None,
     close: Callable[[], None] | None = None,
     beside: Beside | None = None,
     cors_origins: Sequence[str] = (),
+    hosts: Hosts | None = None,
 ) -> FastAPI:
     """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
 
     Owners send requests and predict rows at the rates of `rate_limits`, without them at any. The `tracer` traces
     requests.
 
-    `close` is called at shutdown. Event streams, which stay open for as long as their clients read, end as soon as
-    the process or its server shuts down. The server `beside` runs during the application's lifespan on the same
-    event loop; the lifespan's state has its port. Pages of `cors_origins` may call the application from a browser.
+    `start` is called at the start, and `close` at shutdown. Event streams, which stay open for as long as their clients
+    read, end as soon as the process or its server shuts down. The server `beside` runs during the application's
+    lifespan on the same event loop; the lifespan's state has its port. Pages of `cors_origins` may call the application
+    from a browser. `hosts` are those that requests may name where they need no key.
     """
     authenticator = authenticator or AllowAny()
     runner = PredictionRunner(
@@ -211,7 +215,7 @@ def make_application(
     shutdown = Shutdown(parts.watcher.stop)
     services = Services(
         *parts.services(),
-        JobWaiter(parts.jobs, parts.watcher),
+        JobWaiter(parts.jobs, parts.watcher, WaitingRequests(limits.max_connections)),
         Reauthentication(authenticator),
         ReadinessProbe(lambda: parts.ready()),
         runner,
@@ -226,7 +230,7 @@ def make_application(
         description=DESCRIPTION,
         openapi_tags=TAGS,
         redirect_slashes=False,
-        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(services)),
+        lifespan=_lifespan(parts, start, close, shutdown, None if beside is None else lambda: beside(services)),
         telemetry={"tracing": False, "metrics": False, "logs": False},
         routes=ROUTES.routes,
     )
@@ -244,6 +248,7 @@ def make_application(
         rate_limits=rate_limits or Unlimited(),
         refusals=parts.refusals,
         tracer=tracer,
+        hosts=hosts or Hosts(origins=frozenset(cors_origins)),
     )
     app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))
@@ -254,6 +259,7 @@ def make_application(
 
 def _lifespan(
     parts: Parts,
+    start: Callable[[], None] | None,
     close: Callable[[], None] | None,
     shutdown: Shutdown,
     beside: Callable[[], AbstractAsyncContextManager[int]] | None,
@@ -262,6 +268,8 @@ def _lifespan(
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with AsyncExitStack() as stack:
             port = None if beside is None else await stack.enter_async_context(beside())
+            if start is not None:
+                start()
             with on_shutdown(shutdown.request):
                 yield {PORT_BESIDE: port, SHUTDOWN: shutdown}
         parts.watcher.close()

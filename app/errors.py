@@ -2,15 +2,12 @@
 
 from relevance_bayes.types.errors import ConflictError as ConflictError
 from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.errors import TooLargeError as TooLargeError
 from relevance_bayes.types.errors import TrainingFailedError as TrainingFailedError
 
 
 class MalformedBodyError(RelevanceError):
     """The body does not match its content type: invalid JSON, truncated Parquet, text that is not UTF-8."""
-
-
-class TooLargeError(RelevanceError):
-    """A body, a table or a batch above the limit."""
 
 
 class UnauthenticatedError(RelevanceError):
@@ -19,6 +16,10 @@ class UnauthenticatedError(RelevanceError):
 
 class CrossSiteError(RelevanceError):
     """The request may be sent by a page of this service alone, and came from another."""
+
+
+class MisdirectedError(RelevanceError):
+    """The request is for a host that this service does not serve."""
 
 
 class GoneError(RelevanceError):
@@ -67,6 +68,10 @@ class NotInstalledError(RelevanceError):
 
 class UnavailableError(RelevanceError):
     """The database or the queue can't be reached; retry later."""
+
+
+class StorageFullError(UnavailableError):
+    """A disk is full: that of the database, or of the spool directory."""
 
 
 class OutOfReachError(UnavailableError):

@@ -26,7 +26,7 @@ def configure_logging(level: str) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render],
-            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *given],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), without_colours, *given],
         )
     )
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
@@ -47,6 +47,12 @@ def add_ids(_logger: object, _method: str, event: structlog.types.EventDict) -> 
         event.setdefault("request_id", request_id)
     if (span := CURRENT.get()) is not NO_SPAN:
         event["trace_id"], event["span_id"] = span.trace_id, span.span_id
+    return event
+
+
+def without_colours(_logger: object, _method: str, event: structlog.types.EventDict) -> structlog.types.EventDict:
+    """Remove the copy of the message that uvicorn adds for terminals, with their escape sequences."""
+    event.pop("color_message", None)
     return event
 
 

@@ -2,11 +2,14 @@
 
 from fastapi import FastAPI
 
+from app.addresses import Allowance
 from app.application import Beside, make_application
 from app.http.dependencies import Limits
+from app.http.hosts import Hosts
 from app.logs import configure_logging
 from app.process_parts import ProcessParts
-from app.settings import Settings
+from app.server.limits import connections_within, raise_descriptor_limit
+from app.settings import Settings, read_settings
 from app.tracing.spans import NO_TRACER, Tracer
 from app.wiring import build
 
@@ -14,7 +17,7 @@ from app.wiring import build
 def create_app(settings: Settings | None = None, parts: ProcessParts | None = None) -> FastAPI:
     """Return the application; `settings` and `parts` not given are made, and closed at shutdown."""
     if settings is None:  # an ASGI server called, and nobody has set this process up
-        settings = Settings()
+        settings = read_settings()
         configure_logging(settings.log_level)
     limits = Limits(
         max_upload_bytes=settings.max_upload_bytes,
@@ -23,6 +26,7 @@ def create_app(settings: Settings | None = None, parts: ProcessParts | None = No
         max_columns=settings.max_columns,
         max_prediction_rows=settings.max_prediction_rows,
         spool_directory=settings.spool_directory,
+        max_connections=settings.max_connections or connections_within(raise_descriptor_limit()),
     )
     built = build(settings) if parts is None else parts
     tracer = None if built.tracer is NO_TRACER else built.tracer
@@ -33,10 +37,17 @@ def create_app(settings: Settings | None = None, parts: ProcessParts | None = No
         rate_limits=built.rate_limits,
         tracer=tracer,
         log_requests=settings.log_requests,
+        start=built.heartbeat.start if parts is None else None,
         close=built.close if parts is None else None,
         beside=_rpc(settings, built, tracer),
         cors_origins=settings.allowed_origins,
+        hosts=_hosts(settings),
     )
+
+
+def _hosts(settings: Settings) -> Hosts:
+    allowed = Allowance.of(settings.allowed_hosts or "")
+    return Hosts(allowed, frozenset(settings.allowed_origins), own_address=settings.insecure)
 
 
 def _rpc(settings: Settings, parts: ProcessParts, tracer: Tracer | None) -> Beside | None:
@@ -56,5 +67,6 @@ def _rpc(settings: Settings, parts: ProcessParts, tracer: Tracer | None) -> Besi
         grace_seconds=settings.grace_seconds,
         rate_limits=parts.rate_limits,
         tracer=tracer,
+        hosts=_hosts(settings),
     )
     return lambda services: serving(services, rules)

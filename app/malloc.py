@@ -1,6 +1,7 @@
 """Settings of glibc's malloc for processes that serve or fit."""
 
 import ctypes
+import sys
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """The parameters of glibc's `mallopt` (malloc.h)."""
@@ -9,6 +10,16 @@ HEAPS = 2
 MAX_IN_HEAPS = 32 * 2**20
 MAX_KEPT = 64 * 2**20
 """The number of free bytes at the end of a heap above which they are returned to the kernel."""
+
+
+def release_memory() -> None:
+    """Return freed memory to the kernel: that of Arrow, where it is loaded, and that of malloc in the C library."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def tune_malloc() -> None:

@@ -1,5 +1,6 @@
 """Retention: deletion of expired rows."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +12,7 @@ from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.http.key_repository import IdempotencyKeyRepository
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.queue.client import EndedEntries
-from app.jobs.retention import expired_jobs, forget_jobs, forget_progress
+from app.jobs.retention import expired_jobs, forget_jobs, forget_progress, record_forgotten
 from app.outcomes.repository import RecordedPredictionRepository
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository
@@ -55,15 +56,22 @@ class Retention:
             self._forget_jobs(self.seconds_of_jobs)
 
     def _forget_jobs(self, seconds: float) -> None:
-        """Delete jobs, except those whose version is there: its lineage names them."""
+        """Delete jobs, except those whose version is there: its lineage names them; record their numbers at the end."""
         last: UUID | None = None
-        while True:
-            with self.transaction() as tx:
-                found = expired_jobs(tx, ended_before=seconds, after=last)
-                forget_jobs(tx, set(found) - ModelRepository(tx).trained_by(found))
-            if not found:
-                return
-            last = found[-1]
+        forgotten = Counter[str]()
+        try:
+            while True:
+                with self.transaction() as tx:
+                    found = expired_jobs(tx, ended_before=seconds, after=last)
+                    gone = forget_jobs(tx, set(found) - ModelRepository(tx).trained_by(found))
+                forgotten += gone
+                if not found:
+                    return
+                last = found[-1]
+        finally:
+            if forgotten:
+                with self.transaction() as tx:
+                    record_forgotten(tx, forgotten)
 
     def _forget_entries(self) -> None:
         """Delete ended entries, except those that are needed to find out how a job or an attempt ended."""

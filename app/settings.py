@@ -1,10 +1,12 @@
 """Settings, read from the environment once and passed on as plain values."""
 
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -12,15 +14,36 @@ from sqlalchemy.exc import ArgumentError
 from app.addresses import LOOPBACK, Allowance, is_secure_url
 from relevance_bayes.types.limits import OwnerLimits
 
+PREFIX = "RELEVANCE_"
 MEBIBYTE = 1024 * 1024
+MAX_SLOTS = 64
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 """An origin as in a browser's `Origin` header: lower case, without a path."""
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+MASK = "***"
+
+MAX_SHOWN_CHARACTERS = 80
+
+
+class SettingsError(ValueError):
+    """Settings that can't be used: a line for each fault, with the name of its variable and without secrets."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = faults
 
 
 class Settings(BaseSettings):
     """The settings; each field is the variable RELEVANCE_ plus its name in capitals."""
 
-    model_config = SettingsConfigDict(env_prefix="RELEVANCE_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        extra="ignore",
+        frozen=True,
+        # Without it the text of an error has the values of all settings, the secrets among them.
+        hide_input_in_errors=True,
+    )
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
@@ -53,6 +76,9 @@ class Settings(BaseSettings):
         None, description="URL of the issuer's keys (JWKS); by default its discovery document names it."
     )
     jwt_owner_claim: str = Field("sub", min_length=1, description="The claim of tokens that is the owner.")
+    jwt_local_subject: str | None = Field(
+        None, min_length=1, description="The owner in tokens that is the owner `local`; by default none is."
+    )
     jwt_leeway_seconds: float = Field(
         30.0, ge=0, le=300, description="Leeway for the times in tokens, for clocks that differ."
     )
@@ -100,7 +126,12 @@ class Settings(BaseSettings):
         ge=0,
         description="How long cached aliases and newest versions serve while the database is unavailable.",
     )
-    worker_slots: int = Field(1, ge=1, le=64, description="Number of fits that one worker process runs concurrently.")
+    worker_slots: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_SLOTS,
+        description="Maximum number of fits that one worker process runs concurrently; by default that of its cores.",
+    )
     heartbeat_interval_seconds: float = Field(2.0, gt=0, description="Interval between a worker's heartbeats.")
     heartbeat_timeout_seconds: float = Field(
         7.0, gt=0, description="Time without a heartbeat after which a worker's jobs are recovered."
@@ -112,7 +143,9 @@ class Settings(BaseSettings):
         0.9, gt=0, description="Interval of polls for jobs otherwise; at least the former."
     )
     fit_memory_bytes: int | None = Field(
-        None, gt=0, description="Maximum memory of one fit; by default an equal share of four fifths of all memory."
+        None,
+        gt=0,
+        description="Maximum memory of one fit; by default four fifths of all memory, less what other fits need.",
     )
     checkpoint_seconds: float = Field(5.0, ge=0, description="Minimum time between two checkpoints of a running fit.")
     job_timeout_seconds: float = Field(86_400.0, gt=0, description="Maximum run time of a job, over all its attempts.")
@@ -134,7 +167,9 @@ class Settings(BaseSettings):
         None, ge=0, description="Maximum number of datasets of an owner; by default no limit."
     )
     owner_dataset_bytes: int | None = Field(
-        None, ge=0, description="Maximum number of bytes that datasets of an owner are stored in; by default no limit."
+        None,
+        ge=0,
+        description="Maximum number of uncompressed bytes of an owner's datasets; by default no limit.",
     )
     owner_models: int | None = Field(
         None, ge=0, description="Maximum number of models of an owner; by default no limit."
@@ -166,12 +201,26 @@ class Settings(BaseSettings):
         description="How long ended jobs are kept that have trained no version that is there; by default for ever.",
     )
     audit_retention_days: float = Field(365.0, gt=0, description="How long entries of the audit are kept.")
+    audit_head_file: Path | None = Field(
+        None, description="A file to which a worker appends the heads of all audit chains, every minute and at its end."
+    )
+    audit_head_key_file: Path | None = Field(
+        None, description="A file whose content, at least 32 bytes, is the key that authenticates these heads."
+    )
+    audit_head_url: str | None = Field(
+        None, description="URL to which each line of this file is posted: https, or http to loopback."
+    )
     recorded_prediction_retention_days: float = Field(
         30.0, gt=0, description="How long recorded predictions wait for their outcomes, and are kept with them."
     )
     cors_origins: str | None = Field(
         None,
         description="Origins whose pages may call the API (CORS), comma-separated; `*` for all; by default none.",
+    )
+    allowed_hosts: str | None = Field(
+        None,
+        description="Hosts by which a service without API keys may be addressed besides localhost: names and networks, "
+        "comma-separated.",
     )
     metrics_directory: Path | None = Field(
         None,
@@ -192,50 +241,71 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _read_files(self) -> Self:
         if self.initial_api_key is None and self.initial_api_key_file is not None:
-            object.__setattr__(self, "initial_api_key", SecretStr(self.initial_api_key_file.read_text().strip()))
+            try:
+                content = self.initial_api_key_file.read_text()
+            except (OSError, UnicodeDecodeError) as unreadable:
+                path, reason = self.initial_api_key_file, getattr(unreadable, "strerror", None) or "it is no text"
+                raise ValueError(
+                    f"RELEVANCE_INITIAL_API_KEY_FILE: expected a file that can be read, got {path} ({reason})"
+                ) from None
+            object.__setattr__(self, "initial_api_key", SecretStr(content.strip()))
         return self
 
     @model_validator(mode="after")
-    def _tokens_have_issuer_and_audience(self) -> Self:
-        if (self.jwt_issuer is None) != (self.jwt_audience is None):
-            raise ValueError("expected jwt_issuer and jwt_audience together, got one without the other")
-        if self.jwt_jwks_url is not None and self.jwt_issuer is None:
-            raise ValueError("jwt_jwks_url needs jwt_issuer and jwt_audience")
-        url = self.jwt_jwks_url or self.jwt_issuer
-        if url is not None and not is_secure_url(url):
-            raise ValueError(f"expected an https URL of the issuer's keys, or http on loopback; got {url!r}")
+    def _agree(self) -> Self:
+        if faults := tuple(self._disagreements()):
+            raise ValueError("\n".join(faults))
         return self
 
-    @model_validator(mode="after")
-    def _webhooks_go_somewhere(self) -> Self:
-        Allowance.of(self.webhook_allowed_hosts or "")
-        return self
-
-    @model_validator(mode="after")
-    def _origins_are_origins(self) -> Self:
+    def _disagreements(self) -> Iterator[str]:
+        """Yield a line for each setting that has no meaning, alone or beside the others."""
+        yield from self._faults_of_issuer()
+        yield from self._faults_of_heads()
+        for name, listed in (
+            ("WEBHOOK_ALLOWED_HOSTS", self.webhook_allowed_hosts),
+            ("ALLOWED_HOSTS", self.allowed_hosts),
+        ):
+            try:
+                Allowance.of(listed or "")
+            except ValueError as wrong:
+                yield f"RELEVANCE_{name}: {masked(str(wrong))}"
         for origin in self.allowed_origins:
             if origin != "*" and not ORIGIN.fullmatch(origin):
-                raise ValueError(f"cors_origins: expected scheme://host or scheme://host:port, or *; got {origin!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _jobs_are_kept_as_long_as_their_parts(self) -> Self:
+                got = masked(origin)
+                yield f"RELEVANCE_CORS_ORIGINS: expected scheme://host or scheme://host:port, or *; got {got!r}"
         parts = max(self.event_retention_days, self.result_retention_days)
         if self.job_retention_days is not None and self.job_retention_days < parts:
-            raise ValueError(
-                f"job_retention_days must be at least event_retention_days and result_retention_days ({parts:g}), got "
-                f"{self.job_retention_days:g}"
+            yield (
+                "RELEVANCE_JOB_RETENTION_DAYS: expected at least RELEVANCE_EVENT_RETENTION_DAYS and "
+                f"RELEVANCE_RESULT_RETENTION_DAYS ({parts:g}), got {self.job_retention_days:g}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _timeout_is_longer_than_the_interval(self) -> Self:
         if self.heartbeat_timeout_seconds < 2 * self.heartbeat_interval_seconds:
-            raise ValueError(
-                "heartbeat_timeout_seconds must be at least twice heartbeat_interval_seconds, "
-                "or live workers count as dead"
+            yield (
+                "RELEVANCE_HEARTBEAT_TIMEOUT_SECONDS: expected at least twice RELEVANCE_HEARTBEAT_INTERVAL_SECONDS "
+                f"({2 * self.heartbeat_interval_seconds:g}), or live workers count as dead; got "
+                f"{self.heartbeat_timeout_seconds:g}"
             )
-        return self
+        if self.log_level.upper() not in LOG_LEVELS:
+            yield f"RELEVANCE_LOG_LEVEL: expected one of {', '.join(LOG_LEVELS)}; got {masked(self.log_level)!r}"
+
+    def _faults_of_issuer(self) -> Iterator[str]:
+        if (self.jwt_issuer is None) != (self.jwt_audience is None):
+            there, missing = ("AUDIENCE", "ISSUER") if self.jwt_issuer is None else ("ISSUER", "AUDIENCE")
+            yield f"RELEVANCE_JWT_{missing}: expected with RELEVANCE_JWT_{there}, got nothing"
+        if self.jwt_jwks_url is not None and self.jwt_issuer is None:
+            yield "RELEVANCE_JWT_JWKS_URL: expected with RELEVANCE_JWT_ISSUER and RELEVANCE_JWT_AUDIENCE, got it alone"
+        name, url = ("JWKS_URL", self.jwt_jwks_url) if self.jwt_jwks_url is not None else ("ISSUER", self.jwt_issuer)
+        if url is not None and not is_secure_url(url):
+            yield f"RELEVANCE_JWT_{name}: expected an https URL, or http on loopback; got {masked(url)!r}"
+
+    def _faults_of_heads(self) -> Iterator[str]:
+        if (self.audit_head_file is None) != (self.audit_head_key_file is None):
+            there, missing = ("KEY_FILE", "FILE") if self.audit_head_file is None else ("FILE", "KEY_FILE")
+            yield f"RELEVANCE_AUDIT_HEAD_{missing}: expected with RELEVANCE_AUDIT_HEAD_{there}, got nothing"
+        if self.audit_head_url is not None and self.audit_head_file is None:
+            yield "RELEVANCE_AUDIT_HEAD_URL: expected with RELEVANCE_AUDIT_HEAD_FILE, got it alone"
+        if self.audit_head_url is not None and not is_secure_url(self.audit_head_url):
+            yield "RELEVANCE_AUDIT_HEAD_URL: expected an https URL, or http on loopback"
 
     @property
     def allowed_origins(self) -> tuple[str, ...]:
@@ -267,11 +337,31 @@ class Settings(BaseSettings):
 
     @property
     def shown_database_url(self) -> SecretStr | str:
-        """Return the database's URL with its password masked; masked as a whole where it is not a URL."""
+        """Return the database's URL with its passwords masked; masked as a whole where it is not a URL."""
         try:
-            return make_url(self.database_url).render_as_string(hide_password=True)
-        except ArgumentError:
+            return without_passwords(make_url(self.database_url))
+        except (ArgumentError, ValueError):  # the latter for a port, which may be a part of the password
             return SecretStr(self.database_url)
+
+    @property
+    def shown_url(self) -> str:
+        """Return `url` with its passwords masked."""
+        return without_passwords(self.url)
+
+    def shown(self, name: str) -> object:
+        """Return the value of a setting, None or to be printed: a secret is a SecretStr, and a URL has no password."""
+        if name == "database_url":
+            return self.shown_database_url
+        value = getattr(self, name)
+        return without_user_information(value) if isinstance(value, str) else value
+
+    def given(self) -> dict[str, str]:
+        """Return the settings that are not the default, by name and without secrets, for the log."""
+        return {
+            name: str(self.shown(name))
+            for name, field in type(self).model_fields.items()
+            if getattr(self, name) != field.default
+        }
 
     @property
     def needs_keys(self) -> bool:
@@ -279,3 +369,54 @@ class Settings(BaseSettings):
         is_exposed = self.host not in LOOPBACK and not self.insecure
         has_credentials = (self.api_key, self.api_key_file, self.jwt_issuer) != (None, None, None)
         return is_exposed or has_credentials
+
+
+def read_settings() -> Settings:
+    """Return the settings of the environment; raises SettingsError."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = tuple(_lines(error))
+    raise SettingsError(faults)  # not from the error, whose traceback nobody reads
+
+
+def _lines(error: ValidationError) -> Iterator[str]:
+    """Yield a line for each fault, with the value where it is no secret."""
+    for one in error.errors(include_url=False, include_context=False):
+        if not one["loc"]:
+            yield from one["msg"].removeprefix("Value error, ").splitlines()
+            continue
+        name = str(one["loc"][0])
+        expected = one["msg"].partition(", unable")[0].removeprefix("Input should be ").removeprefix("a valid ")
+        comparison = "a value " if expected.startswith(("greater", "less")) else ""
+        got = MASK if _is_secret(name) else repr(masked(str(one["input"])))
+        yield f"{PREFIX}{name.upper()}: expected {comparison}{expected}, got {got}"
+
+
+def _is_secret(name: str) -> bool:
+    return "SecretStr" in str(Settings.model_fields[name].annotation)
+
+
+def masked(text: str) -> str:
+    """Return a text to show: no user information and query of a URL, no value of a secret setting, not too long."""
+    shown = without_user_information(text)
+    if "://" in shown:
+        shown = shown.partition("?")[0]
+    for name in filter(_is_secret, Settings.model_fields):
+        if secret := os.environ.get(f"{PREFIX}{name.upper()}"):
+            shown = shown.replace(secret, MASK)
+    return shown if len(shown) <= MAX_SHOWN_CHARACTERS else f"{shown[:MAX_SHOWN_CHARACTERS]}..."
+
+
+def without_user_information(text: str) -> str:
+    """Return the text of a URL, or any other, with the user information masked."""
+    # Up to the last @: a password may have a slash or an @ that is not escaped.
+    scheme, mark, rest = text.partition("://")
+    _, at, host = rest.rpartition("@")
+    return f"{scheme}{mark}{MASK}@{host}" if at else text
+
+
+def without_passwords(url: URL) -> str:
+    """Return the text of a database's URL without its password and those among its parameters."""
+    secrets = {name: MASK for name in url.query if "password" in name.lower()}
+    return url.update_query_dict(secrets).render_as_string(hide_password=True)

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import time
+from functools import partial
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
@@ -13,15 +14,17 @@ from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
+from app.audit.heads import HeadFile, HeadWriter, read_key
 from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
 from app.audit.service import Audit
-from app.database.engine import make_engine
+from app.database.engine import SESSION_NAME, make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
 from app.database.pool_metrics import PoolMetrics
 from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, now, open_transactions
+from app.database.vacuum import return_unused
 from app.datasets.ingest import Ingest
 from app.datasets.service import Datasets
 from app.evaluation.runner import Scorer
@@ -30,6 +33,7 @@ from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
+from app.http.process_heartbeat import ProcessHeartbeat
 from app.jobs import total_repository
 from app.jobs.metrics import job_metrics
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
@@ -45,7 +49,9 @@ from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import CORE, Pool
 from app.jobs.worker.program import FILES, program
-from app.jobs.worker.resources import memory_of_a_fit, threads_of_a_fit
+from app.jobs.worker.resources import cores, memory_of_fits
+from app.jobs.worker.shares import FitShares
+from app.jobs.worker.slots import Slots
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
 from app.limits.limiter import RateLimiter
@@ -62,7 +68,7 @@ from app.process_parts import Base, ProcessParts
 from app.registry.catalogue import Catalogue
 from app.registry.service import Aliases, Annotations
 from app.retention import Retention
-from app.settings import Settings
+from app.settings import MAX_SLOTS, Settings
 from app.tasks.runner import Runner
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
@@ -73,7 +79,17 @@ from app.webhooks.service import Webhooks
 from relevance_bayes.tasks.fit import Limits
 
 PERIODIC_TASK_SECONDS = 600.0
+FREQUENT_TASK_SECONDS = 30.0
+"""Seconds between two deletions of what owners have deleted: its space is free within a minute."""
+
+AUDIT_HEAD_SECONDS = 60.0
 DAY = 86_400.0
+MAX_SPARE = 4
+"""Idle child processes of a worker: each takes memory, and another one is started in less than a second."""
+
+HEARTBEATS_IN_TIMEOUT = 2.5
+"""Heartbeats of an API process within the time after which it counts as dead: one of them may fail."""
+
 REQUEST_BUSY_MILLISECONDS = 10_000
 """Milliseconds that a request waits for SQLite's locks: the client can retry, and request threads are few."""
 
@@ -82,7 +98,7 @@ def build(settings: Settings) -> ProcessParts:
     """Return the parts of an API process; connections are opened at first use."""
     reachability = Reachability()
     source = _number_source(settings)
-    base = make_base(settings, reachability, source.numbers)
+    base = make_base(settings, reachability, source.numbers, session_name="relevance api")
     monitors = DriftMonitors(settings.drift_window_seconds, settings.metrics_directory)
     prediction = ServedVersions(
         base.transaction,
@@ -104,7 +120,7 @@ def build(settings: Settings) -> ProcessParts:
         exporting=Exporting(base.transaction),
         importing=Importing(base.transaction),
         jobs=Jobs(base.transaction, Control(base.client)),
-        training=Training(base.transaction, now),
+        training=Training(base.transaction, now, settings.heartbeat_timeout_seconds),
         scoring=Scoring(base.transaction, now),
         prediction=prediction,
         batch_predictions=BatchPredictions(base.transaction, prediction, now),
@@ -127,6 +143,11 @@ def build(settings: Settings) -> ProcessParts:
         base=base,
         reachability=reachability,
         silence_seconds=settings.heartbeat_timeout_seconds,
+        heartbeat=ProcessHeartbeat(
+            base.transaction,
+            process=f"{socket.gethostname()}:{uuid4()}",
+            interval=settings.heartbeat_timeout_seconds / HEARTBEATS_IN_TIMEOUT,
+        ),
     )
 
 
@@ -160,7 +181,11 @@ def _authenticator(settings: Settings, transaction: OpenTransaction) -> Authenti
     from app.accounts.tokens import TokenAuthenticator, TokenRules
 
     rules = TokenRules(
-        settings.jwt_issuer, settings.jwt_audience, settings.jwt_owner_claim, settings.jwt_leeway_seconds
+        settings.jwt_issuer,
+        settings.jwt_audience,
+        settings.jwt_owner_claim,
+        settings.jwt_leeway_seconds,
+        settings.jwt_local_subject,
     )
     return TokenAuthenticator(keys, IssuerKeys(Issuer(settings.jwt_issuer, settings.jwt_jwks_url)), rules)
 
@@ -170,20 +195,19 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     # Imported only by workers: its HTTP client takes .1 s and memory, and other processes send nothing.
     from app.webhooks.deliverer import Deliverer, Finder
 
-    base = make_base(settings)
+    base = make_base(settings, session_name="relevance worker")
     tracer = make_tracer(settings, "relevance-worker")
     executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     spool_directory = settings.spool_directory or Path(default_directory())
+    n_slots = settings.worker_slots or min(cores(), MAX_SLOTS)
     pool = Pool(
-        spare=settings.worker_slots,
-        limits=Limits(
-            threads_of_a_fit(settings.worker_slots),
-            settings.fit_memory_bytes or memory_of_a_fit(settings.worker_slots),
-            settings.max_candidate_cells,
-        ),
+        spare=min(n_slots, MAX_SPARE),
+        limits=Limits(candidate_cells=settings.max_candidate_cells),
         trainer=trainer,
         directory=spool_directory,
     )
+    slots = Slots(n_slots)
+    shares = FitShares(cores(), memory_of_fits(), slots=n_slots, max_of_one=settings.fit_memory_bytes)
     spool = Spool(spool_directory, executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
     records = Records(base.transaction, stopping, settings.job_timeout_seconds, tracer)
@@ -193,11 +217,13 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     engine = Engine(
         base.engine,
         base.client,
-        run=Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds),
+        run=slots.counted(
+            Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds, shares)
+        ),
         score=Scorer(records, program(FILES)),
         deliver=deliverer,
         executor=executor,
-        slots=settings.worker_slots,
+        slots=n_slots,
         max_of_one_owner=settings.owner_concurrency,
         poll_seconds=settings.poll_seconds,
         report_failure=outage.report,
@@ -214,9 +240,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         on_heartbeat=health_file.write,
         on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
         outage=outage,
+        use=slots.use,
     )
     tasks = (
-        Ingest(base.transaction, now).remove_expired,
         Retention(
             base.transaction,
             EndedEntries(base.client),
@@ -229,19 +255,60 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ).remove_expired,
         Finder(deliverer, Control(base.client)).find,
     )
-    periodic_tasks = PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage)
+    frequent_tasks = (
+        Ingest(base.transaction, now).remove_expired,
+        Catalogue(base.transaction, weight_unit).remove_deleted,
+        partial(return_unused, base.engine),
+    )
+    periodic_tasks = (
+        PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage),
+        PeriodicTasks(frequent_tasks, every=FREQUENT_TASK_SECONDS, outage=outage),
+    )
 
     def close() -> None:
         base.close()
         tracer.close()
 
-    return Worker(spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, close)
+    heads = _audit_heads(settings, base.transaction, outage)
+    return Worker(
+        executor, spool, pool, heartbeat, health_file, periodic_tasks, engine, stopping, close, audit_heads=heads
+    )
 
 
-def make_base(settings: Settings, reachability: Reachability | None = None, numbers: Numbers | None = None) -> Base:
-    """Return the shared connections; with `reachability` the database is monitored, and `numbers` count their use."""
+def _audit_heads(settings: Settings, transaction: OpenTransaction, outage: DatabaseOutage) -> PeriodicTasks | None:
+    """Return the task that writes the heads of all audit chains, where a file is set for them.
+
+    Raises OSError and ValueError where its key can't be read.
+    """
+    path, key, url = settings.audit_head_file, settings.audit_head_key_file, settings.audit_head_url
+    if path is None or key is None:
+        return None
+    # Imported only by workers, as the deliverer.
+    from app.webhooks.sending import post_to_operator
+
+    send = None if url is None else lambda line: post_to_operator(url, line)
+    retention = settings.audit_retention_days * DAY
+    writer = HeadWriter(Audit(transaction).heads, HeadFile(path, read_key(key)), retention, send=send)
+    return PeriodicTasks((writer.write,), every=AUDIT_HEAD_SECONDS, outage=outage)
+
+
+def make_base(
+    settings: Settings,
+    reachability: Reachability | None = None,
+    numbers: Numbers | None = None,
+    *,
+    session_name: str = SESSION_NAME,
+) -> Base:
+    """Return the shared connections, whose sessions have a name on PostgreSQL; with `reachability` the database is
+    monitored, and `numbers` count their use."""
     busy, passwords = None if reachability is None else REQUEST_BUSY_MILLISECONDS, settings.database_password_file
-    engine = make_engine(settings.url, password_file=passwords, reachability=reachability, busy_milliseconds=busy)
+    engine = make_engine(
+        settings.url,
+        password_file=passwords,
+        reachability=reachability,
+        busy_milliseconds=busy,
+        session_name=session_name,
+    )
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability, passwords)
     kept = settings.idempotency_retention_seconds

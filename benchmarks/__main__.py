@@ -10,7 +10,19 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from benchmarks import algorithms, decisions, drift, mixture, noise, promotion, report, service, splines
+from benchmarks import (
+    algorithms,
+    decisions,
+    drift,
+    edge_cases,
+    goldens,
+    mixture,
+    noise,
+    promotion,
+    report,
+    service,
+    splines,
+)
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
@@ -45,6 +57,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "components": components,
     "images": images,
     "noise": noise.pure,
+    "edge-cases": edge_cases.edge_cases,
     "promotion": promotion.promotion,
     "drift": drift.drift,
     "algorithms": algorithms.algorithms,
@@ -79,6 +92,9 @@ BESIDE: dict[str, Callable[[Options], list[Table]]] = {
 }
 """Run where they are named: they compare with another checkout."""
 
+GOLDENS: dict[str, Callable[[Options], list[Table]]] = {"goldens": goldens.goldens}
+"""Run where they are named: they compare with stored figures of another state."""
+
 TABLES: dict[str, Callable[[Options], list[Table]]] = {
     "open-tables": comparison.open_tables,
     "daily-tables": daily_tables,
@@ -90,7 +106,7 @@ TABLES: dict[str, Callable[[Options], list[Table]]] = {
 }
 """Run where they are named: with the peers they take hours, and looks at the sealed half are counted."""
 
-ALL = BENCHMARKS | ACCURACY | BESIDE | TABLES
+ALL = BENCHMARKS | ACCURACY | BESIDE | GOLDENS | TABLES
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -107,7 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help="the folder of real data (also RELEVANCE_BENCH_DATA)")
     parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
-    parser.add_argument("--draws-file", type=Path, help="where papers keeps each draw's figures, to go on from there")
+    parser.add_argument("--draws-file", type=Path, help="where papers and time keep the figures of draws, to go on")
     parser.add_argument("--against", type=Path, help=f"another checkout with its .venv, for {', '.join(BESIDE)}")
     parser.add_argument(
         "--engines",
@@ -119,7 +135,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--tables",
         nargs="+",
         default=(),
-        help="of open-tables, daily-tables, generators, many-rows or error-by-functions, these alone",
+        help="of goldens, open-tables, daily-tables, generators, many-rows or error-by-functions, these alone",
     )
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")

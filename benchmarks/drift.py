@@ -22,7 +22,7 @@ from benchmarks.learning import Scaled, trained
 from benchmarks.options import Options
 from benchmarks.report import Table, not_run
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, NumberPrediction
+from relevance_bayes.core.likelihoods.base import ClassPrediction, NumberPrediction
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array

@@ -13,8 +13,8 @@ from app.datasets.records import Dataset
 from app.settings import Settings
 from benchmarks.accuracy.scoring import Distribution, PredictedClasses, PredictedNumbers
 from benchmarks.files import NotRun
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.likelihoods.predictive import Prediction
+from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.likelihoods.base import Prediction
 from relevance_bayes.core.pool import LearnedModel, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
 from relevance_bayes.core.selection import Trained, train
@@ -22,11 +22,11 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.plans.supervised import plan_supervised
 from relevance_bayes.tables.columns import Block, Column, kind_of
-from relevance_bayes.tables.encoding import Encoding, encode_inputs, user_mean, user_scores
+from relevance_bayes.tables.encoding import Encoding, encode_inputs, user_log_evidence, user_mean, user_scores
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.tasks.fit import Fitted as FitResult
 from relevance_bayes.tasks.fit import Limits
-from relevance_bayes.tasks.learned import expected
+from relevance_bayes.tasks.listing import expected
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
 
 NO_DATASET = UUID(int=0)
@@ -42,6 +42,8 @@ class Fitted:
     encoding: Encoding
     validation: Mapping[str, float] = field(default_factory=dict)
     """The figures of the rows that the folds left out, in the target's units."""
+    score: tuple[float, float] = (np.nan, np.nan)
+    """The log density by folds in nats a row, in the target's units, and its standard error; NaN without them."""
 
     def predict(self, rows: Block) -> Prediction:
         """Return the predictive distribution in the encoded target's units; raises NotRun for what can't be encoded."""
@@ -91,8 +93,11 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
         )
         *_, last = training.fit.steps(train, Limits(1, None, SETTINGS["max_candidate_cells"]), FitLog())
     trained = expected(expected(last, FitResult).result, Trained)
-    encoding = training.made.learned_from(trained.derived).encoding
-    return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation))
+    encoding = training.made.learned_from(trained).encoding
+    score = trained.score
+    value = np.nan if score.value is None else user_log_evidence(encoding.target, score.value, 1)
+    error = np.nan if score.standard_error is None else score.standard_error
+    return Fitted(trained.learned, encoding, user_scores(encoding.target, trained.validation), (value, error))
 
 
 def _dataset(rows: Mapping[str, Column]) -> Dataset:

@@ -12,6 +12,7 @@ FRIEDMAN_SEED = 1991
 BREIMAN_SEED = 1984
 RIPLEY_SEED = 1996
 NOISE_SEED = 1999
+TABLE_SEED = 2028
 ACCURACY_SEED = 2027
 """Draws on which nothing was tuned: those of the tables beside the peers."""
 
@@ -70,6 +71,43 @@ def friedman_split(number: int, draw: int, *, rows: int = 240) -> Split:
     signal = friedman(number, X)
     sd = 1.0 if number == 1 else float(np.sqrt(signal.var() / 3.0))
     return Split(X, signal + rng.normal(0.0, sd, len(signal)), X_test, friedman(number, X_test))
+
+
+def mixed_split(draw: int, *, rows: int, inputs: int, factors: int, noise_sd: float) -> Split:
+    """`rows` and 2,000 more, whose `inputs` mix `factors`, four of which the target has, with noise of sd .3."""
+    rng = np.random.default_rng((TABLE_SEED, inputs, draw))
+    Z = rng.standard_normal((rows + 2_000, factors))
+    X = Z @ rng.standard_normal((factors, inputs)) / np.sqrt(factors) + 0.3 * rng.standard_normal((len(Z), inputs))
+    return _apart(X, _of_factors(Z) + noise_sd * rng.standard_normal(len(Z)), rows)
+
+
+def spectra_split(draw: int, *, rows: int) -> Split:
+    """`rows` and 2,000 more of 100 inputs, smooth curves whose heights at five places are the factors of the target."""
+    rng = np.random.default_rng((TABLE_SEED, 100, draw))
+    Z, places = rng.standard_normal((rows + 2_000, 5)), np.linspace(0.0, 1.0, 100)
+    bands = np.exp(-0.5 * ((places - np.linspace(0.1, 0.9, 5)[:, None]) / 0.08) ** 2)
+    X = Z @ bands + 0.002 * rng.standard_normal((len(Z), 100))
+    return _apart(X, _of_factors(Z) + 0.1 * rng.standard_normal(len(Z)), rows)
+
+
+def counts_split(draw: int, *, rows: int) -> Split:
+    """`rows` and 2,000 more of nine numbers and nine flags, and counts whose log mean is linear in a number and two
+    flags."""
+    rng = np.random.default_rng((TABLE_SEED, 18, draw))
+    Z = rng.standard_normal((rows + 2_000, 18))
+    X = np.column_stack([Z[:, :9], Z[:, 9:] > 0.8])
+    mean = np.exp(1.0 + 0.3 * X[:, 0] + 0.4 * X[:, 10] - 0.3 * X[:, 11])
+    return _apart(X, rng.poisson(mean).astype(np.float64), rows)
+
+
+def _of_factors(Z: Array) -> Array:
+    """A function of the first four factors Z (N, K)."""
+    return np.asarray(Z[:, 0] + np.sin(2.0 * Z[:, 1]) + 0.5 * Z[:, 2] * Z[:, 3])
+
+
+def _apart(X: Array, t: Array, rows: int) -> Split:
+    """The first `rows` to learn from, the others to measure on."""
+    return Split(X[:rows], t[:rows], X[rows:], t[rows:])
 
 
 def noisy_friedman(number: int, draw: int) -> tuple[Split, Array]:

@@ -7,11 +7,11 @@ import numpy as np
 from benchmarks.files import Split
 from benchmarks.repeats import Figures
 from relevance_bayes.core.basis import KernelBasis, KernelFunctions
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict, scores
-from relevance_bayes.core.scales import FixedWidth
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
@@ -39,7 +39,7 @@ class Scaled:
 
 def trained(X: Array, t: Array, spec: Spec) -> Trained:
     """The end of a training."""
-    *_, last = train(Rows(X, t), spec)
+    *_, last = train(Rows(X, t), Selection(spec))
     assert isinstance(last, Trained)
     return last
 

@@ -15,9 +15,9 @@ class Options:
 
     The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in
     `peers_cache`, and measure all `engines` or ours alone; of public tables also the peers alone, on `table_splits`
-    splits of each. `quick` makes them small. Those of the papers keep each draw's figures in `draws_file` and take
-    them from there. Those of hostile clients measure `against` too. Of the public tables those named in `tables` are
-    measured, all where none is.
+    splits of each. `quick` makes them small. Those of the papers and of time keep each draw's figures in `draws_file`
+    and take them from there. Those of hostile clients measure `against` too. Of the public tables those named in
+    `tables` are measured, all where none is.
     """
 
     data: DataFolder

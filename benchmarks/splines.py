@@ -13,10 +13,10 @@ from benchmarks.report import Table
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import LinearSpline
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.prediction import latent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 
 SPLINES = (KernelBasis(LinearSpline(), FixedWidth(1.0)), Bias())

@@ -182,7 +182,7 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     with migrated_database(str(request.param), request, directory) as url, closing_engine(url) as engine:
         limits = replace(LIMITS, max_body_bytes=10**6, max_upload_bytes=10**6)
         application = make_application(StoredParts.over(engine), limits, log_requests=False)
-        with TestClient(application, raise_server_exceptions=False) as client:
+        with TestClient(application, raise_server_exceptions=False, base_url="http://localhost") as client:
             for name, version in (("small", small_version()), ("numbers", version_of_numbers())):
                 exported = ExportedSupervised(name, 1, NOW, version.report, version.predictor)
                 content = RENDERINGS["json"].render(exported)
@@ -227,7 +227,9 @@ def _schemas_made_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def openapi(engine_of_one_file: Engine) -> Response:
     """The OpenAPI document of the application without a key, made once: it takes half a second."""
-    with TestClient(make_application(StoredParts.over(engine_of_one_file), LIMITS)) as client:
+    with TestClient(
+        make_application(StoredParts.over(engine_of_one_file), LIMITS), base_url="http://localhost"
+    ) as client:
         return client.get("/openapi.json")
 
 
@@ -260,7 +262,9 @@ def parts(engine_of_one_file: Engine, parts_template: Path) -> Iterator[SmallPar
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """A client of the application; an exception that nobody foresaw is answered, as a server would."""
-    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, LIMITS), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -295,7 +299,9 @@ def minutes() -> Minutes:
 def locked(parts: SmallParts, minutes: Minutes) -> Iterator[TestClient]:
     """A client of an application that needs keys; every request reads them, unless it is one of a walk."""
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True, now=minutes)
-    with TestClient(make_application(parts, LIMITS, authenticator=authenticator, log_requests=False)) as client:
+    with TestClient(
+        make_application(parts, LIMITS, authenticator=authenticator, log_requests=False), base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -311,5 +317,7 @@ def live_parts(engine: Engine) -> Iterator[StoredParts]:
 def client_with_keys(live_parts: StoredParts) -> Iterator[TestClient]:
     """A client of an application that needs keys."""
     authenticator = KeyAuthenticator(live_parts.transaction, needs_keys=True)
-    with TestClient(make_application(live_parts, LIMITS, authenticator=authenticator)) as client:
+    with TestClient(
+        make_application(live_parts, LIMITS, authenticator=authenticator), base_url="http://localhost"
+    ) as client:
         yield client

@@ -156,8 +156,12 @@ def logging_as_it_was() -> Iterator[None]:
     """Settings that a process of its own configures for itself do not stay for the tests that follow."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
+    of_server = logging.getLogger("uvicorn.error")
+    level_of_server = of_server.level
+    of_server.setLevel(logging.NOTSET)
     yield
     root.handlers, root.level = handlers, level
+    of_server.setLevel(level_of_server)
     structlog.reset_defaults()
 
 

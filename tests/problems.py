@@ -21,6 +21,7 @@ TITLES = {
     "too-large": (413, "Content too large"),
     "unsupported-media-type": (415, "Unsupported media type"),
     "range-not-satisfiable": (416, "Range not satisfiable"),
+    "misdirected-request": (421, "Misdirected request"),
     "invalid-request": (422, "Invalid request"),
     "invalid-data": (422, "Invalid data"),
     "idempotency-key-reused": (422, "Idempotency key reused"),
@@ -29,6 +30,7 @@ TITLES = {
     "training-time-exceeded": (429, "Training time exceeded"),
     "unexpected": (500, "Internal error"),
     "not-installed": (501, "Not installed"),
+    "insufficient-storage": (507, "Insufficient storage"),
     "unavailable": (503, "Service unavailable"),
 }
 

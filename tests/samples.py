@@ -19,12 +19,12 @@ from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
@@ -37,7 +37,7 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
+from relevance_bayes.tasks.listing import Learned, NewSupervisedVersion
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth, Outlier

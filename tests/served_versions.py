@@ -7,7 +7,7 @@ from app.prediction.serving import serve
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.union import task_of
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.functions import ListedFunction
 from tests.small_tables import NOW
 

@@ -6,7 +6,7 @@ from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
 from relevance_bayes.plans.requests import ApproximationPlan, InputColumn
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.learned import Learned, NewApproximationVersion
+from relevance_bayes.tasks.listing import Learned, NewApproximationVersion
 from tests.small_tables import DATASET_ID
 
 

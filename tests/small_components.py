@@ -3,12 +3,12 @@
 import numpy as np
 
 from relevance_bayes.core.components import Components
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import RationalQuadratic
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
-from relevance_bayes.tasks.learned import Learned, NewComponentsVersion
+from relevance_bayes.tasks.listing import Learned, NewComponentsVersion
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.reports import InputWidth
 from tests.small_tables import DATASET_ID

@@ -31,7 +31,7 @@ from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.jobs import FINISHED
 from tests.doubles.queue import RecordingQueue
 from tests.small_tables import NOW

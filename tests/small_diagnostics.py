@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.types.diagnostics import (
     CalibrationCurve,
     CategoryResidual,

@@ -8,7 +8,7 @@ from relevance_bayes.core.images import ImageCode
 from relevance_bayes.documents.models import ImagePredictor, ImageReport
 from relevance_bayes.plans.requests import ImagePlan, InputColumn
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.learned import Learned, NewImageVersion
+from relevance_bayes.tasks.listing import Learned, NewImageVersion
 from tests.small_tables import DATASET_ID
 
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
+from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, RandomSplit, SupervisedPlan, Task
@@ -25,7 +25,7 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
-from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
+from relevance_bayes.tasks.listing import Learned, NewSupervisedVersion
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.reports import ClassRows, InputWidth
 from relevance_bayes.types.values import Label

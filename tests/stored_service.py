@@ -63,7 +63,7 @@ def fill(url: str) -> str:
 @contextmanager
 def client_of(url: str, key: str) -> Iterator[TestClient]:
     """A client of the service over a database."""
-    with TestClient(create_app(Settings(database_url=url, log_requests=False))) as client:
+    with TestClient(create_app(Settings(database_url=url, log_requests=False)), base_url="http://localhost") as client:
         client.headers["Authorization"] = f"Bearer {key}"
         yield client
 

@@ -1,12 +1,14 @@
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
-from app.settings import Settings
+from app.settings import Settings, SettingsError, read_settings
 
 
 def test_a_worker_may_miss_a_heartbeat_before_it_is_taken_for_dead() -> None:
     Settings(heartbeat_interval_seconds=2.0, heartbeat_timeout_seconds=4.0)
-    with pytest.raises(ValidationError, match="twice heartbeat_interval_seconds"):
+    with pytest.raises(ValidationError, match="twice RELEVANCE_HEARTBEAT_INTERVAL_SECONDS"):
         Settings(heartbeat_interval_seconds=2.0, heartbeat_timeout_seconds=3.9)
 
 
@@ -21,3 +23,110 @@ def test_origins_are_scheme_host_and_port() -> None:
 def test_what_is_no_origin_is_refused(wrong: str) -> None:
     with pytest.raises(ValidationError, match="expected scheme://host"):
         Settings(cors_origins=f"https://example.org,{wrong}")
+
+
+FAULTS = [
+    ({"PORT": "tcp://10.0.0.7:8000"}, ["RELEVANCE_PORT: expected integer, got 'tcp://10.0.0.7:8000'"]),
+    ({"PORT": "70000"}, ["RELEVANCE_PORT: expected a value less than or equal to 65535, got '70000'"]),
+    ({"LOG_REQUESTS": "perhaps"}, ["RELEVANCE_LOG_REQUESTS: expected boolean, got 'perhaps'"]),
+    (
+        {"MAX_ROWS": "0", "JWT_ISSUER": "https://issuer.test", "POLL_SECONDS": "soon"},
+        [
+            "RELEVANCE_MAX_ROWS: expected a value greater than 0, got '0'",
+            "RELEVANCE_POLL_SECONDS: expected number, got 'soon'",
+        ],
+    ),
+    (
+        {"JWT_ISSUER": "https://issuer.test", "LOG_LEVEL": "loud", "HEARTBEAT_TIMEOUT_SECONDS": "3"},
+        [
+            "RELEVANCE_JWT_AUDIENCE: expected with RELEVANCE_JWT_ISSUER, got nothing",
+            (
+                "RELEVANCE_HEARTBEAT_TIMEOUT_SECONDS: expected at least twice RELEVANCE_HEARTBEAT_INTERVAL_SECONDS "
+                "(4), or live workers count as dead; got 3"
+            ),
+            "RELEVANCE_LOG_LEVEL: expected one of DEBUG, INFO, WARNING, ERROR, CRITICAL; got 'loud'",
+        ],
+    ),
+    (
+        {"INITIAL_API_KEY_FILE": "/missing/key"},
+        [
+            (
+                "RELEVANCE_INITIAL_API_KEY_FILE: expected a file that can be read, got /missing/key "
+                "(No such file or directory)"
+            )
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "lines"), FAULTS)
+def test_each_fault_is_a_line_with_the_variable_what_was_expected_and_what_was_given(
+    given: dict[str, str], lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"RELEVANCE_{name}", value)
+    with pytest.raises(SettingsError) as refused:
+        read_settings()
+    assert list(refused.value.faults) == lines
+
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"API_KEY": SECRET, "INITIAL_API_KEY": SECRET, "JWT_AUDIENCE": "one"},
+        {"API_KEY": SECRET, "PORT": SECRET},
+        {"JWT_ISSUER": f"http://user:{SECRET}@issuer.test", "JWT_AUDIENCE": "one"},
+        {"JWT_ISSUER": f"http://issuer.test/?token={SECRET}", "JWT_AUDIENCE": "one"},
+        {"CORS_ORIGINS": f"https://user:{SECRET}/@example.org"},
+        {"PORT": f"postgresql://user:{SECRET}@host/relevance"},
+        {"WEBHOOK_ALLOWED_HOSTS": f"https://user:{SECRET}@example.org"},
+        {"DATABASE_URL": f"postgresql://user:{SECRET}@host/relevance", "MAX_ROWS": "0"},
+    ],
+)
+def test_no_error_of_settings_has_a_secret(given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(f"RELEVANCE_{name}", value)
+    with pytest.raises(SettingsError, match="RELEVANCE_") as refused:
+        read_settings()
+    assert SECRET not in str(refused.value)
+    assert (refused.value.__cause__, refused.value.__context__) == (None, None)
+    with pytest.raises(ValidationError) as unread:
+        Settings()
+    assert SECRET not in str(unread.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://user:{SECRET}@host/relevance",
+        f"postgresql://host/relevance?user=name&password={SECRET}&sslpassword={SECRET}",
+        f"postgresql://user:{SECRET}@host/relevance?sslmode=require",
+        f"postgresql://user:80/{SECRET}@host/relevance",
+        f"user:{SECRET}@host",
+    ],
+)
+def test_the_shown_url_of_a_database_has_no_password(url: str) -> None:
+    assert SECRET not in str(Settings(database_url=url).shown_database_url)
+
+
+@pytest.mark.parametrize("wrong", ["models.example:8443", "*.example", "http://models.example", "a b", "10.0.0.0/33"])
+def test_what_is_no_host_is_refused(wrong: str) -> None:
+    Settings(allowed_hosts="models.example, 10.0.0.0/8,::1")
+    with pytest.raises(ValidationError, match="expected a network, address or host name"):
+        Settings(allowed_hosts=f"models.example,{wrong}")
+
+
+def test_heads_of_the_audit_have_a_file_and_a_key_and_are_sent_in_secret(tmp_path: Path) -> None:
+    file, key = tmp_path / "heads", tmp_path / "key"
+    with pytest.raises(ValidationError, match="RELEVANCE_AUDIT_HEAD_KEY_FILE: expected with RELEVANCE_AUDIT_HEAD_FILE"):
+        Settings(audit_head_file=file)
+    with pytest.raises(ValidationError, match="RELEVANCE_AUDIT_HEAD_FILE: expected with RELEVANCE_AUDIT_HEAD_KEY_FILE"):
+        Settings(audit_head_key_file=key)
+    with pytest.raises(ValidationError, match="RELEVANCE_AUDIT_HEAD_URL: expected with RELEVANCE_AUDIT_HEAD_FILE"):
+        Settings(audit_head_url="https://heads.example/")
+    Settings(audit_head_file=file, audit_head_key_file=key, audit_head_url="https://heads.example/")
+    with pytest.raises(ValidationError, match="RELEVANCE_AUDIT_HEAD_URL: expected an https URL"):
+        Settings(audit_head_file=file, audit_head_key_file=key, audit_head_url="http://heads.example/")

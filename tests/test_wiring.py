@@ -46,10 +46,11 @@ def test_each_record_is_one_line_of_json(capfd: pytest.CaptureFixture[str], logg
         raise ValueError("no such thing")
     except ValueError:
         logging.getLogger("app.somewhere").exception("failed")
+    logging.getLogger("uvicorn.error").info("hello", extra={"color_message": "\x1b[36mhello\x1b[0m"})
     logging.getLogger("dbos").info("chatter")
     logging.getLogger("app.somewhere").debug("details")
     records = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
-    first, second, third = records
+    first, second, third, fourth = records
     assert (first["event"], first["job"], first["level"], first["logger"]) == (
         "began\nwell",
         "j1",
@@ -59,4 +60,5 @@ def test_each_record_is_one_line_of_json(capfd: pytest.CaptureFixture[str], logg
     assert (second["event"], second["status"], second["logger"]) == ("request", 200, "app.elsewhere")
     assert third["level"] == "error"
     assert "ValueError: no such thing" in third["exception"]
+    assert (fourth["event"], "color_message" in fourth) == ("hello", False)
     assert all(record["timestamp"].endswith("Z") for record in records)

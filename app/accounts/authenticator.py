@@ -163,6 +163,13 @@ class KeyAuthenticator:
         """
         return await self._found(lambda keys: keys.principal(authorizations, session))
 
+    async def is_open(self) -> bool:
+        """Return whether the database has no key, and none is needed; raises UnavailableError before the first copy."""
+        if self.needs_keys:
+            return False
+        keys = self._attempted_within(REFRESH_SECONDS) or await self._newest()
+        return not keys.is_required
+
     def known_session(self, session: bytes) -> Principal | None:
         """Return the own principal of a session in the copy in memory, though its membership may have ended."""
         keys = self._keys

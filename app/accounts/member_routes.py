@@ -3,11 +3,11 @@
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.accounts.member_service import Members
 from app.accounts.records import ROLE_SCOPES, ProjectRole
-from app.accounts.schemas import MEMBER_IN, member_record
+from app.accounts.schemas import MEMBER_IN, key_record
 from app.http.authentication import MEMBERS, PROJECTS
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, principal_of
@@ -16,7 +16,7 @@ from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.identity import Principal
 from relevance_bayes.types.keys import KEY_SCOPES
-from relevance_bayes.types.members import Member, Project
+from relevance_bayes.types.members import KeysOfMember, Member, MemberState, Project, RemovedMember
 from relevance_bayes.types.pages import Page
 
 TAG = "Members"
@@ -26,59 +26,91 @@ projects_router = APIRouter(prefix=PROJECTS, tags=[TAG], dependencies=[AcceptsJs
 
 Subject = Annotated[str, Path(description="The owner of the member's API keys, or that its tokens have.")]
 
+Name = Annotated[str, Path(description="The owner of the project.")]
+State = Annotated[
+    MemberState, Query(description="Those that are members, or those that are invited and have not accepted.")
+]
+Keys = Annotated[KeysOfMember, Query(description="What becomes of the API keys that the member has made.")]
+
 
 @router.get("", summary="List members", responses=problems(406, 422))
-def members(owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None) -> Page[Member]:
-    """List the members of the project by subject, each with its role."""
-    page = services[Members].page(owner, limit=limit, after=after)
-    return Page.of([member_record(member) for member in page.items], page.next)
+def members(
+    owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None, state: State = "member"
+) -> Page[Member]:
+    """List the members of the project, or the owners that are invited, by subject, each with its role."""
+    page = services[Members].page(owner, limit=limit, after=after, state=state)
+    return Page.of(page.items, page.next)
 
 
 @router.get("/{subject:path}", summary="Get a member", responses=problems(404, 406))
 def member(subject: Subject, owner: Owner, services: ServicesDependency) -> Member:
-    """Get a member with its role."""
-    return member_record(services[Members].get(owner, subject))
+    """Get a member, or an owner that is invited, with its role."""
+    return services[Members].get(owner, subject)
 
 
 @router.put(
     "/{subject:path}",
-    summary="Add a member or change its role",
+    summary="Invite a member or change its role",
     openapi_extra=json_body("MemberIn"),
     responses={
-        200: {"description": "The member existed, and has the role now."},
-        201: {"description": "The member was added.", "model": Member},
+        200: {"description": "The member existed or was invited, and has the role now."},
+        201: {"description": "The member was invited.", "model": Member},
         **problems(400, 406, 409, 413, 415, 422),
     },
 )
 def put(subject: Subject, body: JsonBody, owner: Owner, services: ServicesDependency, response: Response) -> Member:
-    """Share the project with another owner, whose API keys and tokens may then act in it: every process of the service
-    follows within two seconds.
+    """Invite another owner to the project: once it accepts, its API keys and tokens may act there.
+
+    Every process of the service follows the change of a member's role within two seconds.
     """
     given = read_strictly(MEMBER_IN, body)
     made, is_new = services[Members].put(owner, subject, given.role)
     if is_new:
         response.status_code = 201
         response.headers["Location"] = f"{MEMBERS}/{quote(subject, safe='')}"
-    return member_record(made)
+    return made
 
 
-@router.delete("/{subject:path}", status_code=204, summary="Remove a member", responses=problems(404, 406))
-def remove(subject: Subject, owner: Owner, services: ServicesDependency) -> None:
-    """Remove a member: every process of the service refuses its requests in the project within two seconds.
+@router.delete("/{subject:path}", summary="Remove a member", responses=problems(404, 406, 422))
+def remove(subject: Subject, owner: Owner, services: ServicesDependency, keys: Keys = "revoke") -> RemovedMember:
+    """Remove a member, or withdraw its invitation: every process of the service refuses its requests in the project
+    within two seconds.
 
-    What it created in the project stays: datasets, models, unfinished jobs, webhooks and API keys.
+    The API keys that it has made in the project are listed, and revoked unless `keys` is `keep`. What else it created
+    in the project stays: datasets, models, unfinished jobs and webhooks.
     """
-    services[Members].remove(owner, subject)
+    made = services[Members].remove(owner, subject, revokes_keys=keys == "revoke")
+    return RemovedMember(subject, tuple(map(key_record, made)))
 
 
 @projects_router.get("", summary="List projects", responses=problems(406, 422))
-def projects(request: Request, services: ServicesDependency, limit: Limit = 20, after: After = None) -> Page[Project]:
-    """List by name the projects in which the API key, token or session of the request may act, its own too."""
+def projects(
+    request: Request, services: ServicesDependency, limit: Limit = 20, after: After = None, state: State = "member"
+) -> Page[Project]:
+    """List by name the projects in which the API key, token or session of the request may act, its own too, or those
+    to which its owner is invited.
+    """
     own = principal_of(request).credential
-    page = services[Members].projects(own.owner, limit=limit, after=after)
-    return Page.of([_project(own, name, role) for name, role in page.items], page.next)
+    page = services[Members].projects(own.owner, limit=limit, after=after, state=state)
+    return Page.of([_project(own, name, role, state) for name, role in page.items], page.next)
 
 
-def _project(own: Principal, name: str, role: ProjectRole) -> Project:
+@projects_router.put("/{name:path}", summary="Accept an invitation", responses=problems(404, 406))
+def accept(name: Name, request: Request, services: ServicesDependency) -> Project:
+    """Become a member of a project, to which its owner has invited the owner of the request's key, token or session:
+    every process of the service follows within two seconds.
+    """
+    own = principal_of(request).credential
+    member = services[Members].accept(name, own.owner)
+    return _project(own, name, member.role, "member")
+
+
+@projects_router.delete("/{name:path}", status_code=204, summary="Leave a project", responses=problems(404, 406))
+def leave(name: Name, request: Request, services: ServicesDependency) -> None:
+    """Decline an invitation, or leave a project: the API keys made there as its member are revoked."""
+    services[Members].leave(name, principal_of(request).credential.owner)
+
+
+def _project(own: Principal, name: str, role: ProjectRole, state: MemberState) -> Project:
     scopes = (own if role == "owner" else own.acting_in(name, ROLE_SCOPES[role])).scopes
-    return Project(name, role, tuple(scope for scope in KEY_SCOPES if scope in scopes))
+    return Project(name, role, tuple(scope for scope in KEY_SCOPES if scope in scopes), state)

@@ -45,7 +45,11 @@ MAX_OWNER_LENGTH = 100
 
 @dataclass(frozen=True)
 class ApiKey:
-    """An API key of an owner; it is valid until it expires or is revoked."""
+    """An API key of an owner; it is valid until it expires or is revoked.
+
+    `made_by` is the owner of the key, token or session that made it, or that made the key which made it, such as a
+    member of the project; None for one that a command or an earlier release has made.
+    """
 
     id: UUID
     owner: str
@@ -55,6 +59,7 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    made_by: str | None = None
 
     def is_valid(self, at: datetime) -> bool:
         """Return whether the key is valid at a time."""
@@ -64,16 +69,6 @@ class ApiKey:
 def permitted_scopes(role: str) -> frozenset[KeyScope]:
     """Return the scopes that a stored role permits; none for one that only a later release knows."""
     return next((scopes for name, scopes in ROLE_SCOPES.items() if name == role), frozenset())
-
-
-@dataclass(frozen=True)
-class Member:
-    """A member of the project of an `owner`: another owner, with a role in it."""
-
-    owner: str
-    subject: str
-    role: Role
-    created_at: datetime
 
 
 def is_label(text: str, max_length: int) -> bool:

@@ -49,6 +49,7 @@ class ApiKeyRepository:
                 scopes=SCOPES.write(key.scopes),
                 created_at=key.created_at,
                 expires_at=key.expires_at,
+                made_by=key.made_by,
             )
         )
         self.tx.session.flush()
@@ -81,6 +82,17 @@ class ApiKeyRepository:
         if is_new:
             record_change(self.tx, "key.revoked", key)
         return key
+
+    def maker(self, credential: Principal) -> str:
+        """Return the owner to whom a key that a credential makes is attributed: that of the key which made its key."""
+        made_by = select(ApiKeyRow.made_by).where(ApiKeyRow.id == credential.key_id)
+        return (None if credential.key_id is None else self.tx.session.scalar(made_by)) or credential.owner
+
+    def made_by(self, owner: str, maker: str) -> tuple[ApiKey, ...]:
+        """Return the valid keys of an owner that another one has made, oldest first."""
+        mine = ApiKeyRow.owner == owner, ApiKeyRow.made_by == maker, *valid_keys(self.tx.clock())
+        query = select(ApiKeyRow).where(*mine).order_by(ApiKeyRow.id).execution_options(populate_existing=True)
+        return tuple(map(_key, self.tx.session.scalars(query)))
 
     def has_any(self) -> bool:
         """Return whether there is a key of any owner, valid or not."""
@@ -141,4 +153,5 @@ def _key(row: ApiKeyRow) -> ApiKey:
         row.created_at,
         row.expires_at,
         row.revoked_at,
+        row.made_by,
     )

@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN, key_record, new_key_record
 from app.accounts.service import ApiKeys
 from app.http.bodies import read_strictly
-from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, principal_of
 from app.http.lists import ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
@@ -25,10 +25,10 @@ router = APIRouter(prefix="/v1/keys", tags=["API keys"], dependencies=[AcceptsJs
     openapi_extra=json_body("ApiKeyIn"),
     responses=problems(400, 406, 409, 413, 415, 422),
 )
-def create(body: JsonBody, owner: Owner, services: ServicesDependency, response: Response) -> NewApiKey:
+def create(request: Request, body: JsonBody, services: ServicesDependency, response: Response) -> NewApiKey:
     """Create an API key of the caller's owner. Only this response has the secret."""
-    given = read_strictly(API_KEY_IN, body)
-    made = services[ApiKeys].create(owner, given.name, scopes=given.scopes, expires_at=given.expires_at)
+    given, by = read_strictly(API_KEY_IN, body), principal_of(request)
+    made = services[ApiKeys].create(by.owner, given.name, scopes=given.scopes, expires_at=given.expires_at, by=by)
     return _new(made[0].id, new_key_record(made), response)
 
 
@@ -52,11 +52,13 @@ def key(key_id: str, owner: Owner, services: ServicesDependency) -> ApiKey:
     openapi_extra=json_body("RotationIn"),
     responses=problems(400, 404, 406, 409, 413, 415, 422),
 )
-def rotate(key_id: str, body: JsonBody, owner: Owner, services: ServicesDependency, response: Response) -> NewApiKey:
+def rotate(
+    request: Request, key_id: str, body: JsonBody, services: ServicesDependency, response: Response
+) -> NewApiKey:
     """Create a key with the same name and scopes; the old one expires after the overlap, so that no request fails."""
     given = read_strictly(ROTATION_IN, body)
-    overlap = timedelta(seconds=given.overlap_seconds)
-    made = services[ApiKeys].rotate(owner, identifier(key_id, "API key"), overlap=overlap)
+    overlap, by = timedelta(seconds=given.overlap_seconds), principal_of(request)
+    made = services[ApiKeys].rotate(by.owner, identifier(key_id, "API key"), overlap=overlap, by=by)
     return _new(made[0].id, new_key_record(made), response)
 
 

@@ -4,11 +4,10 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.accounts.records import MAX_NAME_LENGTH, ApiKey, Member
+from app.accounts.records import MAX_NAME_LENGTH, ApiKey
 from app.accounts.service import DEFAULT_SCOPES
 from app.http.timestamps import Timestamp
 from relevance_bayes.types import keys as records
-from relevance_bayes.types import members
 from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.members import Role
 
@@ -57,15 +56,11 @@ MEMBER_IN: TypeAdapter[MemberIn] = TypeAdapter(MemberIn)
 
 def key_record(key: ApiKey) -> records.ApiKey:
     """Return the API's form of a key."""
-    return records.ApiKey(str(key.id), key.name, key.prefix, key.scopes, key.created_at, key.expires_at, key.revoked_at)
+    times = key.created_at, key.expires_at, key.revoked_at
+    return records.ApiKey(str(key.id), key.name, key.prefix, key.scopes, *times, made_by=key.made_by)
 
 
 def new_key_record(made: tuple[ApiKey, str]) -> records.NewApiKey:
     """Return the API's form of a new key, with its secret."""
     key, secret = made
     return records.NewApiKey(**vars(key_record(key)), secret=secret)
-
-
-def member_record(member: Member) -> members.Member:
-    """Return the API's form of a member."""
-    return members.Member(member.subject, member.role, member.created_at)

@@ -1,6 +1,6 @@
 """API keys of an owner: create, list, rotate, revoke."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -17,9 +17,9 @@ from app.accounts.records import (
 )
 from app.accounts.repository import ApiKeyRepository, record_change
 from app.database.pages import Page, PageRequest
-from app.database.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
-from app.identity import BUILT_IN_OWNER, uuid7
+from app.identity import BUILT_IN_OWNER, Principal, uuid7
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
 
@@ -41,17 +41,24 @@ class ApiKeys:
         *,
         scopes: tuple[KeyScope, ...] = DEFAULT_SCOPES,
         expires_at: datetime | None = None,
+        by: Principal | None = None,
     ) -> tuple[ApiKey, str]:
-        """Create a key, and return it with its secret.
+        """Create a key by a request of a principal, None for a command, and return it with its secret.
 
         Raises InvalidRequestError for an invalid name, owner or time, ConflictError for more than the maximum.
         """
         secret = new_secret()
         with self.transaction() as tx:
             key = _new(owner, name, scopes, secret, created_at=tx.clock(), expires_at=expires_at)
+            key = _attributed(tx, key, by)
             ApiKeyRepository(tx).add(key, digest(secret.encode()))
             record_change(tx, "key.created", key)
         return key, secret
+
+    def are_there(self) -> bool:
+        """Return whether there is a key of any owner, so that requests need one."""
+        with self.transaction() as tx:
+            return ApiKeyRepository(tx).has_any()
 
     def page(self, owner: str, part: PageRequest) -> Page[ApiKey]:
         """Return a page of an owner's keys, revoked and expired ones too."""
@@ -63,7 +70,9 @@ class ApiKeys:
         with self.transaction() as tx:
             return ApiKeyRepository(tx).get(owner, key_id)
 
-    def rotate(self, owner: str, key_id: UUID, *, overlap: timedelta) -> tuple[ApiKey, str]:
+    def rotate(
+        self, owner: str, key_id: UUID, *, overlap: timedelta, by: Principal | None = None
+    ) -> tuple[ApiKey, str]:
         """Create a key with the name and scopes of another, which expires after `overlap`; until then both are valid.
 
         A key that expires is replaced by one with the same lifetime. Raises NotFoundError, ConflictError where the
@@ -77,6 +86,7 @@ class ApiKeys:
                 raise ConflictError(f"The API key {old.name!r} ({old.prefix}...) is revoked or has expired.")
             expires_at = None if old.expires_at is None else now + (old.expires_at - old.created_at)
             key = _new(owner, old.name, old.scopes, secret, created_at=now, expires_at=expires_at)
+            key = _attributed(tx, key, by)
             repository.add(key, digest(secret.encode()))
             repository.expire(owner, key_id, now + overlap)
             record_change(tx, "key.rotated", key, rotated=str(key_id), overlap_seconds=round(overlap.total_seconds()))
@@ -106,6 +116,10 @@ class ApiKeys:
             repository.add(key, digest(secret.encode()))
             record_change(tx, "key.created", key)
         return True
+
+
+def _attributed(tx: Transaction, key: ApiKey, by: Principal | None) -> ApiKey:
+    return key if by is None else replace(key, made_by=ApiKeyRepository(tx).maker(by.credential))
 
 
 def _new(

@@ -19,6 +19,7 @@ class ApiKeyRow(Base):
         Index(None, "created_at"),
         Index(None, "revoked_at"),
         Index(None, "expires_at"),
+        Index(None, "owner", "made_by"),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -30,6 +31,7 @@ class ApiKeyRow(Base):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None] = mapped_column(default=None)
+    made_by: Mapped[str | None] = mapped_column(default=None)
 
 
 class SessionRow(Base):
@@ -61,6 +63,18 @@ class MemberRow(Base):
     """The role of a `subject`, another owner, in the project of `owner`."""
 
     __tablename__ = "members"
+    __table_args__ = (Index(None, "subject", "owner"),)
+
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    subject: Mapped[str] = mapped_column(primary_key=True)
+    role: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class InvitationRow(Base):
+    """The role that a `subject` will have in the project of `owner` once it accepts; it is no member before."""
+
+    __tablename__ = "invitations"
     __table_args__ = (Index(None, "subject", "owner"),)
 
     owner: Mapped[str] = mapped_column(primary_key=True)

@@ -11,7 +11,7 @@ import jwt
 from app.accounts.issuer_keys import MAX_AGE_SECONDS, IssuerKeys
 from app.accounts.records import MAX_OWNER_LENGTH, is_label, is_token
 from app.http.authentication import Authenticator, secret_of
-from app.identity import Principal
+from app.identity import BUILT_IN_OWNER, Principal
 from relevance_bayes.types.keys import KEY_SCOPES
 
 MAX_TOKENS = 10_000
@@ -26,12 +26,17 @@ MIN_HEADER_LENGTH = 128
 
 @dataclass(frozen=True)
 class TokenRules:
-    """The claims that tokens must have: issuer, audience, an owner; `leeway_seconds` is for clocks that differ."""
+    """The claims that tokens must have: issuer, audience, an owner; `leeway_seconds` is for clocks that differ.
+
+    The owner `local`, which everything has that was created without a key, is that of tokens whose owner claim is
+    `local_subject`, and of no other: an issuer may let its users choose a name.
+    """
 
     issuer: str
     audience: str
     owner_claim: str = "sub"
     leeway_seconds: float = 30.0
+    local_subject: str | None = None
 
     def principal(self, token: str, key: jwt.PyJWK) -> Principal | None:
         """Return the principal of a token; None where its signature or a claim is not valid."""
@@ -49,6 +54,10 @@ class TokenRules:
             return None
         owner, expiry = claims.get(self.owner_claim), claims["exp"]
         if not isinstance(owner, str) or not is_label(owner, MAX_OWNER_LENGTH) or not isinstance(expiry, int | float):
+            return None
+        if owner == self.local_subject:
+            owner = BUILT_IN_OWNER
+        elif owner == BUILT_IN_OWNER:
             return None
         given = _texts(claims["scope"] if "scope" in claims else claims.get("scp"))
         scopes = frozenset(scope for scope in KEY_SCOPES if scope in given)
@@ -73,6 +82,10 @@ class TokenAuthenticator:
     def needs_keys(self) -> bool:
         """Return true: a request without a token needs an API key."""
         return True
+
+    async def is_open(self) -> bool:
+        """Return false."""
+        return False
 
     def known(self, authorizations: Collection[bytes], session: bytes | None = None) -> Principal | None:
         """Return the principal of a verified token, a known key or session; None where there is none."""

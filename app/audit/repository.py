@@ -64,6 +64,12 @@ class AuditRepository:
         ).one_or_none()
         return None if row is None else Checkpoint(owner, row.number, row.hash)
 
+    def heads(self) -> tuple[Checkpoint, ...]:
+        """Return the last entries that all chains must have."""
+        chain = AuditChainRow
+        rows = self.tx.session.execute(select(chain.owner, chain.number, chain.hash))
+        return tuple(Checkpoint(owner, number, last_hash) for owner, number, last_hash in rows)
+
     def owners(self) -> tuple[str, ...]:
         """Return all owners that have a chain or entries."""
         found = {*self.tx.session.scalars(select(AuditChainRow.owner))}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from app.audit.heads import Heads
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint
 from app.audit.repository import AuditRepository
 from app.audit.verification import Verification, VerifiedChain
@@ -38,20 +39,27 @@ class Audit:
         with self.transaction() as tx:
             return AuditRepository(tx).owners()
 
-    def verify(self, owner: str, checkpoints: Sequence[Checkpoint] = ()) -> VerifiedChain:
-        """Verify the chain of an owner, while others may append to it."""
+    def heads(self) -> tuple[Checkpoint, ...]:
+        """Return the last entries that all chains must have."""
+        with self.transaction() as tx:
+            return AuditRepository(tx).heads()
+
+    def verify(self, owner: str, checkpoints: Sequence[Checkpoint] = (), heads: Heads | None = None) -> VerifiedChain:
+        """Verify the chain of an owner, while others may append to it; `heads` are older than what is read."""
+        if heads is not None:
+            checkpoints = (*checkpoints, *heads.checkpoints(owner))
         while True:
             with self.transaction() as tx:
                 first = AuditRepository(tx).first_number(owner)
-            found = self._verified(owner, checkpoints)
+            found = self._verified(Verification(owner, checkpoints, heads))
             if not found.faults:
                 return found
             with self.transaction() as tx:
                 if AuditRepository(tx).first_number(owner) == first:
                     return found  # otherwise retention deleted entries meanwhile
 
-    def _verified(self, owner: str, checkpoints: Sequence[Checkpoint]) -> VerifiedChain:
-        verification, number, head = Verification(owner, checkpoints), 0, None
+    def _verified(self, verification: Verification) -> VerifiedChain:
+        owner, number, head = verification.owner, 0, None
         try:
             while True:
                 with self.transaction() as tx:

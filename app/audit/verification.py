@@ -1,17 +1,23 @@
 """Verification of a chain of entries.
 
 It shows that no entry up to a checkpoint that is kept elsewhere was changed, inserted or deleted. Without one, those
-who can write to the database could have replaced all hashes from some entry on.
+who can write to the database could have replaced all hashes from some entry on. Heads with a code of authentication
+are such checkpoints of all chains.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from app.audit.heads import Heads
 from app.audit.records import GENESIS, Checkpoint, hash_of
 from relevance_bayes.types.audit import AuditEntry
 
 MAX_FAULTS = 20
 """The maximum number of faults that are reported of one chain."""
+
+
+MAX_CLOCK_SECONDS = 3_600
+"""The maximum difference between the clocks of the processes that write entries and heads."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +37,19 @@ class Verification:
 
     owner: str
     checkpoints: Iterable[Checkpoint] = ()
+    heads: Heads | None = None
     entries: int = 0
     faults: list[str] = field(default_factory=list)
     _first: AuditEntry | None = None
     _last: AuditEntry | None = None
     _expired: tuple[int, str] | None = None
+    _expiries: list[tuple[AuditEntry, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._kept: Mapping[int, str] = {one.number: one.hash for one in self.checkpoints if one.owner == self.owner}
+        self._kept: dict[int, str] = {}
+        for one in self.checkpoints:
+            if one.owner == self.owner and self._kept.setdefault(one.number, one.hash) != one.hash:
+                self._fault(f"Entry {one.number} was replaced: two checkpoints have different hashes.")
 
     def add(self, entry: AuditEntry) -> None:
         """Verify an entry by itself, and its link to the one before."""
@@ -59,6 +70,9 @@ class Verification:
             through, last_hash = entry.details.get("through"), entry.details.get("hash")
             if isinstance(through, int) and isinstance(last_hash, str):
                 self._expired = through, last_hash
+                self._expiries.append((entry, through))
+                if self._kept.get(through, last_hash) != last_hash:
+                    self._fault(f"Entry {number} has another hash of entry {through} than the checkpoint.")
         self._last = entry
         self.entries += 1
 
@@ -70,6 +84,7 @@ class Verification:
     def result(self, head: Checkpoint | None = None) -> VerifiedChain:
         """Return the result for a chain that ends with `head`, where that is known."""
         self._check_beginning()
+        self._check_expiries()
         last = None if self._last is None else Checkpoint(self.owner, self._last.number, self._last.hash)
         if head is not None and head != (last or Checkpoint(self.owner, 0, GENESIS)):
             got = "none" if last is None else f"entry {last.number}"
@@ -93,6 +108,20 @@ class Verification:
             self._fault(f"Entries before {first.number} are missing, and no entry `audit.expired` is about them.")
         elif through == first.number - 1 and last_hash != first.previous_hash:
             self._fault(f"Entry {first.number} does not follow the deleted one of which `audit.expired` has the hash.")
+
+    def _check_expiries(self) -> None:
+        """Find entries that were deleted earlier than by retention, where the heads show how old they were at most."""
+        if self.heads is None:
+            return
+        for entry, through in self._expiries:
+            made, recorded = self.heads.not_before(self.owner, through), self.heads.not_after(self.owner, entry.number)
+            if made is None or recorded is None:
+                continue
+            at, retention = recorded
+            age = (min(at, entry.at) - made).total_seconds()
+            if age < retention - MAX_CLOCK_SECONDS:
+                detail = f"which were at most {max(age, 0.0):.0f} s old; they are kept for {retention} s"
+                self._fault(f"Entry {entry.number} is about the expiry of entries up to {through}, {detail}.")
 
     def _fault(self, text: str) -> None:
         if len(self.faults) < MAX_FAULTS:

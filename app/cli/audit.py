@@ -11,13 +11,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from app import administration
 from app.audit.exporting import EXPORTS
+from app.audit.heads import Heads, read_heads, read_key
 from app.audit.records import AuditFilter, Checkpoint
 from app.audit.service import Audit
 from app.audit.verification import Verification, VerifiedChain
-from app.cli.database import database_in_reach
+from app.cli.database import database_in_reach, usable_settings
 from app.database.pages import PageRequest
-from app.settings import Settings
-from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
 from relevance_bayes.types.audit import AUDIT_ACTIONS, AuditEntry
 from relevance_bayes.types.errors import RelevanceError
@@ -62,16 +62,20 @@ def export(path: Path, owner: str, which: AuditFilter, *, written: str) -> None:
             refuse(f"The export can't be written: {error}.")
 
 
-def verify(owner: str | None, *, checkpoints: Path | None, file: Path | None, as_json: bool) -> None:
-    """Print the result of each chain; raises typer.Exit(1) where one has a fault."""
+def verify(
+    owner: str | None, *, checkpoints: Path | None, heads: Path | None, file: Path | None, as_json: bool
+) -> None:
+    """Print the result of each chain, and from when to when it is certain; raises typer.Exit(1) for a fault."""
     kept = () if checkpoints is None else _checkpoints(checkpoints)
+    authenticated = None if file is not None and heads is None else _heads(heads)  # before the entries are read
     if file is not None:
-        chains = _of_file(file, owner, kept)
+        chains = _of_file(file, owner, kept, authenticated)
     else:
         with _audit() as audit:
-            known = {one.owner for one in kept} | {*audit.owners()}
+            known = {one.owner for one in kept} | {*audit.owners(), *(authenticated.latest if authenticated else ())}
             owners = sorted(known) if owner is None else [owner]
-            chains = tuple(audit.verify(one, kept) for one in owners)
+            chains = tuple(audit.verify(one, kept, authenticated) for one in owners)
+    _warn_of_limits(authenticated)
     if as_json:
         print_json(chains)
     else:
@@ -79,18 +83,61 @@ def verify(owner: str | None, *, checkpoints: Path | None, file: Path | None, as
         for chain in chains:
             for fault in chain.faults:
                 echo(f"{chain.owner}: {fault}")
-    if any(chain.faults for chain in chains):
+    if any(chain.faults for chain in chains) or (authenticated is not None and authenticated.faults):
         raise typer.Exit(1)
 
 
-def _of_file(path: Path, owner: str | None, kept: Sequence[Checkpoint]) -> tuple[VerifiedChain, ...]:
+def _heads(path: Path | None) -> Heads | None:
+    """Return the heads in a file, or in that of the settings; None without either. Raises typer.Exit."""
+    settings = usable_settings()
+    file, key = path or settings.audit_head_file, settings.audit_head_key_file
+    if file is None:
+        return None
+    if key is None:
+        refuse("RELEVANCE_AUDIT_HEAD_KEY_FILE is needed to verify heads.")
+    try:
+        return read_heads(file, read_key(key))
+    except (OSError, ValueError) as error:
+        refuse(f"The heads can't be read: {error}.")
+
+
+def _warn_of_limits(heads: Heads | None) -> None:
+    """Print on standard error what the verification shows, and what it can't show."""
+    if heads is None:
+        warn(
+            "Without the heads of the chains outside the database (RELEVANCE_AUDIT_HEAD_FILE) this does not show "
+            "newest entries that were deleted, a deleted chain, hashes that were computed anew, or an expiry that was "
+            "made up by somebody who can write to the database."
+        )
+        return
+    for fault in heads.faults:
+        warn(fault)
+    if heads.times:
+        first, last = (time_text(one) for one in (heads.times[0], heads.times[-1]))
+        warn(
+            f"The heads vouch for the entries up to those of {last}, and for expiry since {first}; "
+            "they don't for later changes."
+        )
+    else:
+        warn("There are no heads yet: they vouch for no entry.")
+
+
+def _of_file(
+    path: Path, owner: str | None, kept: Sequence[Checkpoint], heads: Heads | None
+) -> tuple[VerifiedChain, ...]:
     """Return the chains in a file, or that of an owner, also where the file has none of its entries."""
-    verified = {} if owner is None else {owner: Verification(owner, kept)}
+
+    def of(name: str) -> Verification:
+        return Verification(name, (*kept, *(() if heads is None else heads.checkpoints(name))), heads)
+
+    verified = {} if owner is None else {owner: of(owner)}
     try:
         with path.open("rb") as file:
             for line in file:
                 entry = ENTRY.validate_json(line)
-                verified.setdefault(entry.owner, Verification(entry.owner, kept)).add(entry)
+                if entry.owner not in verified:
+                    verified[entry.owner] = of(entry.owner)
+                verified[entry.owner].add(entry)
     except OSError as error:
         refuse(f"The export can't be read: {error}.")
     except ValidationError as error:
@@ -111,7 +158,7 @@ def _checkpoints(path: Path) -> tuple[Checkpoint, ...]:
 @contextmanager
 def _audit() -> Iterator[Audit]:
     """The audit of the database; raises typer.Exit."""
-    settings = Settings()
+    settings = usable_settings()
     try:
         with database_in_reach(settings), administration.audit(settings) as audit:
             yield audit

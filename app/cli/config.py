@@ -3,13 +3,13 @@
 import os
 from collections.abc import Collection, Iterator
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
-from app.settings import Settings
-from relevance_bayes.cli.console import echo, refuse
+from app.cli.database import usable_settings
+from app.settings import PREFIX, Settings
+from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import print_table
 
-PREFIX = "RELEVANCE_"
 OF_CLIENTS = frozenset({"RELEVANCE_PROJECT", "RELEVANCE_URL"})
 """Variables that only the client commands read."""
 
@@ -21,15 +21,12 @@ def show_config() -> None:
 
     Secrets are masked, as is the password in the database's URL.
     """
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        refuse("\n".join(refusals(error)))
+    settings = usable_settings()
     environment = {name.upper() for name in os.environ}
     rows = [
         (
             variable,
-            _text(settings.shown_database_url if name == "database_url" else getattr(settings, name)),
+            _text(settings.shown(name)),
             _origin(name, variable, settings, environment),
         )
         for name, variable in _variables()
@@ -62,10 +59,3 @@ def _text(value: object) -> str:
     if isinstance(value, SecretStr):
         return MASK
     return f"{value:.12g}" if isinstance(value, bool | float) else str(value)
-
-
-def refusals(error: ValidationError) -> Iterator[str]:
-    """Yield a line for each setting that is refused; without values, since some are secrets."""
-    for one in error.errors(include_input=False, include_url=False, include_context=False):
-        place = "".join(f"{PREFIX}{str(part).upper()}: " for part in one["loc"][:1])
-        yield f"{place}{one['msg'].removeprefix('Value error, ')}"

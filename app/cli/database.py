@@ -1,12 +1,20 @@
-"""Commands that need the database."""
+"""Commands that need the settings and the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.errors import UnavailableError
 from app.maintenance.database_url import check_url
-from app.settings import Settings
+from app.settings import Settings, SettingsError, read_settings
 from relevance_bayes.cli.console import refuse
+
+
+def usable_settings() -> Settings:
+    """Return the settings of the environment; where one can't be used, print a line for each fault and exit with 1."""
+    try:
+        return read_settings()
+    except SettingsError as wrong:
+        refuse(str(wrong))
 
 
 @contextmanager

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 import typer
-from pydantic import ValidationError
 
-from app.cli.config import refusals, unknown_variables
+from app.cli.config import unknown_variables
 from app.maintenance import doctor
 from app.maintenance.findings import Finding, error, warning
-from app.settings import Settings
+from app.settings import SettingsError, read_settings
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import print_json
 
@@ -31,11 +30,9 @@ def _findings() -> Iterator[Finding]:
     for variable in unknown_variables():
         yield warning("settings", f"{variable} is set, but no setting has this name", "Correct the name, or unset it.")
     try:
-        settings = Settings()
-    except ValidationError as invalid:
-        for reason in refusals(invalid):
-            yield error("settings", reason, "docs/reference/settings.md lists the settings.")
-    except OSError as failure:
-        yield error("settings", f"{failure.filename} can't be read: {failure.strerror}", "Correct the file's path.")
+        settings = read_settings()
+    except SettingsError as wrong:
+        for fault in wrong.faults:
+            yield error("settings", fault, "docs/reference/settings.md lists the settings.")
     else:
         yield from doctor.examine(settings)

@@ -8,9 +8,8 @@ from uuid import UUID
 from app import administration
 from app.accounts.records import ApiKey
 from app.accounts.service import ApiKeys
-from app.cli.database import database_in_reach
+from app.cli.database import database_in_reach, usable_settings
 from app.database.pages import PageRequest
-from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_table, time_text
 from relevance_bayes.types.errors import RelevanceError
@@ -57,7 +56,7 @@ def revoke(key_id: str, *, owner: str) -> None:
 @contextmanager
 def _keys() -> Iterator[ApiKeys]:
     """The keys of the database, which is created or migrated first where it is a SQLite file; raises typer.Exit."""
-    settings = Settings()
+    settings = usable_settings()
     try:
         with database_in_reach(settings):
             if settings.url.get_backend_name() == "sqlite":

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from app import administration
-from app.cli.database import database_in_reach
+from app.cli.database import database_in_reach, usable_settings
 from app.limits.schemas import MAX_LIMIT
 from app.limits.service import NO_LIMIT, OwnersWithLimits
-from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table
 from relevance_bayes.types.errors import RelevanceError
@@ -45,7 +44,7 @@ def reset(owner: str) -> None:
 @contextmanager
 def _owners() -> Iterator[OwnersWithLimits]:
     """The limits in the database, which is created or migrated first where it is a SQLite file; raises typer.Exit."""
-    settings = Settings()
+    settings = usable_settings()
     try:
         with database_in_reach(settings):
             if settings.url.get_backend_name() == "sqlite":

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from os import SEEK_END
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -28,7 +27,8 @@ MAX_COLUMNS, MAX_ROWS, MAX_BYTES = 100_000, 10**9, 10**12
 def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int, options: RowOptions) -> Iterator[Sequence[Row]]:
     """Read at most `size` rows at a time, with all columns: those in `kinds` as such, others as strings.
 
-    Raises RelevanceError where the file is malformed, or a value is not of its column's kind.
+    Cells of a CSV `as_written` are texts, to the letter. Raises RelevanceError where the file is malformed, or a value
+    is not of its column's kind.
     """
     written = by_suffix(TABLE_FORMATS, uncompressed(path)) or DEFAULT
     with _opened(path) as opened:
@@ -36,11 +36,16 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int, options: 
         opened.seek(0)
         file = SpoolFile(opened, max_bytes=size_in_bytes)
         file.size = size_in_bytes
+        if options.as_written and isinstance(written, RowFormat) and written.has_text_cells:
+            for texts in written.read_texts(file, _options(options), max_columns=MAX_COLUMNS, rows=size):
+                yield [dict(cells) for cells in texts]
+            return
         if isinstance(written, RowFormat) and not written.has_names:
             stream = _by_position(written, file, kinds)
         else:
-            names = _table(written, file, {}, options).names
-            stream = _table(written, file, {name: kinds.get(name, "category") for name in names}, options)
+            read = _options(options)
+            names = _table(written, file, {}, read).names
+            stream = _table(written, file, {name: kinds.get(name, "category") for name in names}, read)
         for block in stream.blocks:
             for first in range(0, block_rows(block), size):
                 last = min(first + size, block_rows(block))
@@ -64,10 +69,25 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _table(
-    written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind], options: RowOptions
+    written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind], options: ReadOptions
 ) -> TableStream:
-    limits = TableLimits(MAX_COLUMNS, MAX_ROWS, max_bytes=file.size)
-    return written.read_table(file, ReadOptions(**asdict(options)), declared=declared, limits=limits)
+    limits = TableLimits(MAX_COLUMNS, MAX_ROWS, max_bytes=file.size, max_decoded_bytes=MAX_BYTES)
+    return written.read_table(file, options, declared=declared, limits=limits)
+
+
+def _options(options: RowOptions) -> ReadOptions:
+    return ReadOptions(
+        options.delimiter,
+        options.decimal,
+        options.has_header,
+        options.sheet,
+        options.thousands,
+        options.date_format,
+        None if options.missing_values is None else tuple(options.missing_values),
+        options.encoding,
+        options.skip_rows,
+        forms=options.forms,
+    )
 
 
 def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, ColumnKind]) -> TableStream:

@@ -3,11 +3,13 @@
 import os
 import signal
 import socket
+import sys
 from contextlib import ExitStack
 from importlib.util import find_spec
 from tempfile import TemporaryFile
 from types import FrameType
 
+import structlog
 from uvicorn.importer import import_from_string
 
 from app import __version__, administration
@@ -16,6 +18,7 @@ from app.cli.database import database_in_reach
 from app.cli.run_worker import refuse_untraceable
 from app.cli.shutdown import MARGIN_SECONDS, Watchdog, end_with_standard_input
 from app.cli.worker_process import WorkerProcess
+from app.errors import UnavailableError
 from app.logs import configure_logging
 from app.malloc import tune_malloc
 from app.server.config import Config
@@ -26,6 +29,8 @@ from app.tracing.spans import FLUSH_SECONDS
 from relevance_bayes.cli.console import echo, refuse
 
 APPLICATION = "app.main:create_app"
+
+log = structlog.stdlib.get_logger("app.server")
 
 
 def import_application() -> None:
@@ -55,11 +60,28 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                         administration.migrate(settings)
                 stack.enter_context(WorkerProcess())
                 stack.callback(watchdog.restart, worker_process.GRACE_SECONDS + MARGIN_SECONDS)
-            greeting = _greeting(settings, listener, with_worker=with_worker)
-            Server(config, greeting, echo=echo, on_signal=watchdog.arm).run(sockets=[listener])
+            greet = _greets(until_eof=until_eof)
+            greeting = _greeting(settings, listener, with_worker=with_worker) if greet else ""
+            given = settings.given()
+            log.info("starting", release=__version__, url=_url(settings, listener), settings=given)
+            Server(config, greeting, echo=echo if greet else _silent, on_signal=watchdog.arm).run(sockets=[listener])
     except KeyboardInterrupt:
         pass
-    echo("Stopped.")
+    log.info("stopped", release=__version__)
+    if _greets(until_eof=until_eof):
+        echo("Stopped.")
+
+
+def _greets(*, until_eof: bool) -> bool:
+    """Return whether somebody reads the greeting: a person at a terminal, or the program that started this process.
+
+    Elsewhere standard output and the log end in the same file, which so has lines of JSON alone.
+    """
+    return until_eof or sys.stdout.isatty()
+
+
+def _silent(_text: str) -> None:
+    """Print nothing."""
 
 
 def _refuse_unusable(settings: Settings) -> None:
@@ -133,14 +155,30 @@ def _listen(host: str, port: int, setting: str, backlog: int) -> socket.socket:
         refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} sets the port.")
 
 
+def _url(settings: Settings, listener: socket.socket) -> str:
+    name = "localhost" if settings.host in {"0.0.0.0", "::"} else settings.host
+    host = f"[{name}]" if ":" in name else name
+    return f"http://{host}:{listener.getsockname()[1]}"
+
+
+def _keys(settings: Settings) -> str:
+    """Return whether requests need an API key, by the settings and by the keys in the database."""
+    if settings.needs_keys:
+        return "needed"
+    try:
+        with administration.api_keys(settings) as keys:
+            return "needed" if keys.are_there() else "needed once there is one"
+    except UnavailableError:
+        return "unknown while the database can't be reached"
+
+
 def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"http://{host}:{listener.getsockname()[1]}"
+    url = _url(settings, listener)
     lines = [
         f"Relevance {__version__} is at {url}",
         f"  documentation  {url}/docs",
-        f"  database       {settings.url.render_as_string(hide_password=True)}",
-        f"  API keys       {'needed' if settings.needs_keys else 'needed once there is one'}: `relevance keys --help`",
+        f"  database       {settings.shown_url}",
+        f"  API keys       {_keys(settings)}: `relevance keys --help`",
         "  worker         a process of its own" if with_worker else "  worker         none",
         "Ctrl-C stops it.",
     ]

@@ -1,16 +1,21 @@
-"""`relevance worker` and `relevance migrate`."""
+"""`relevance worker`."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from app import administration, wiring
+import structlog
+
+from app import __version__, wiring
+from app.audit.heads import read_key
 from app.cli.database import database_in_reach
 from app.cli.shutdown import StopRequest, Watchdog, end_with_standard_input
 from app.jobs.worker.spool import UnusableSpoolError
 from app.jobs.worker.worker import Worker
 from app.logs import configure_logging
 from app.settings import Settings
-from relevance_bayes.cli.console import echo, refuse
+from relevance_bayes.cli.console import refuse
+
+log = structlog.stdlib.get_logger("app.worker")
 
 GRACE_SECONDS = 5.0
 """The time in which a running fit must reach a checkpoint at shutdown."""
@@ -22,6 +27,7 @@ MAX_STOP_SECONDS = 14.0
 def work(settings: Settings, *, until_eof: bool) -> None:
     """Run queued jobs until Ctrl-C or SIGTERM, then requeue the running ones."""
     refuse_untraceable(settings)
+    _refuse_unreadable_key(settings)
     with database_in_reach(settings):
         pass  # its URL is checked
     watchdog = Watchdog(MAX_STOP_SECONDS)
@@ -37,10 +43,13 @@ def work(settings: Settings, *, until_eof: bool) -> None:
     worker = wiring.build_worker(settings)
     if not _start(settings, worker, stop_request.wait):
         return
+    log.info("worker started", release=__version__, worker=worker.executor, settings=settings.given())
     try:
         stop_request.wait()
     finally:
+        log.info("worker stopping", release=__version__, worker=worker.executor)
         worker.stop(GRACE_SECONDS)
+        log.info("worker stopped", release=__version__, worker=worker.executor)
 
 
 def refuse_untraceable(settings: Settings) -> None:
@@ -54,6 +63,15 @@ def refuse_untraceable(settings: Settings) -> None:
         )
 
 
+def _refuse_unreadable_key(settings: Settings) -> None:
+    """Raise typer.Exit(1) where the key of the audit's heads can't be read, or is short."""
+    if settings.audit_head_key_file is not None:
+        try:
+            read_key(settings.audit_head_key_file)
+        except (OSError, ValueError) as error:
+            refuse(f"RELEVANCE_AUDIT_HEAD_KEY_FILE can't be used: {error}.")
+
+
 def _start(settings: Settings, worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
     """Return whether the worker takes jobs; raises typer.Exit(1) where its database or directory can't be used."""
     try:
@@ -61,10 +79,3 @@ def _start(settings: Settings, worker: Worker, wait_for_stop: Callable[[float], 
             return worker.start(wait_for_stop)
     except UnusableSpoolError as error:
         refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY sets the directory of temporary files.")
-
-
-def migrate(settings: Settings) -> None:
-    """Create the database's tables, or migrate them to this release."""
-    with database_in_reach(settings):
-        administration.migrate(settings)
-    echo(f"{settings.url.render_as_string(hide_password=True)} is up to date.")

@@ -6,7 +6,9 @@ import threading
 import time
 from types import TracebackType
 
-from relevance_bayes.cli.console import warn
+import structlog
+
+log = structlog.stdlib.get_logger("app.worker_process")
 
 STEADY_SECONDS = 10.0
 """The run time after which a worker that dies is restarted at once."""
@@ -66,7 +68,7 @@ class WorkerProcess:
             pause = (
                 self._first_pause if time.monotonic() - began > STEADY_SECONDS else min(2 * pause, MAX_PAUSE_SECONDS)
             )
-            warn(f"The worker exited with {code}; it is restarted in {pause:.0f} s.")
+            log.warning("the worker exited and is restarted", exit_code=code, seconds=pause)
             if self._stopping.wait(pause):
                 return
             self._process = self._spawn()

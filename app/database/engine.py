@@ -20,6 +20,9 @@ BUSY_MILLISECONDS = 30_000
 
 BETWEEN_TRIES_SECONDS = 0.005
 CONNECT_SECONDS = 5
+SESSION_NAME = "relevance command"
+"""The name of a session that no other name is given for: those of commands."""
+
 POOL_SIZE = 10
 MAX_OVERFLOW = {"sqlite": 30, "postgresql": 10}
 """The connections above POOL_SIZE, which are closed after use."""
@@ -40,8 +43,11 @@ def make_engine(
     reachability: Reachability | None = None,
     busy_milliseconds: int | None = None,
     creates: bool = False,
+    session_name: str = SESSION_NAME,
 ) -> Engine:
     """Return an engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`).
+
+    Sessions of PostgreSQL have the `session_name` as their `application_name`, unless the URL has another.
 
     It connects at first use, to PostgreSQL with the password in a file, where one is given. SQLite's file is created
     only where `creates`. A transaction waits `busy_milliseconds` for SQLite's locks, BUSY_MILLISECONDS where that is
@@ -63,6 +69,8 @@ def make_engine(
         return engine
     if url.drivername in {"postgres", "postgresql"}:
         url = url.set(drivername="postgresql+psycopg")
+    if "application_name" not in url.query:
+        url = url.update_query_dict({"application_name": session_name})
     engine = create_engine(
         url,
         pool_pre_ping=True,
@@ -105,6 +113,10 @@ def _set_up_sqlite(busy_milliseconds: int, connection: DBAPIConnection, _entry: 
     connection.isolation_level = "IMMEDIATE"
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {busy_milliseconds}")
+    # Before the first table. Of a file that has tables it would write to the file at each connection.
+    cursor.execute("PRAGMA page_count")
+    if cursor.fetchone() == (0,):
+        cursor.execute("PRAGMA auto_vacuum = INCREMENTAL")
     _write_ahead(cursor, busy_milliseconds)
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")

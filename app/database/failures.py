@@ -4,17 +4,23 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from psycopg.errors import InsufficientPrivilege, LockNotAvailable, ReadOnlySqlTransaction, UndefinedTable
+from psycopg.errors import DiskFull, InsufficientPrivilege, LockNotAvailable, ReadOnlySqlTransaction, UndefinedTable
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.errors import ConflictError, UnavailableError
+from app.errors import ConflictError, StorageFullError, UnavailableError
 from relevance_bayes.types.errors import InvalidDataError
+
+FULL = "The disk of the database is full: free space on it, or delete what is not needed."
+
+WITHOUT_SPACE = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE})
+"""SQLite's codes for writes that its disk does not take: of pages, of large files, and of the index of its log."""
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise the service's errors for the database's: UnavailableError, ConflictError, InvalidDataError.
+    """Raise the service's errors for the database's: UnavailableError, StorageFullError, ConflictError,
+    InvalidDataError.
 
     An error in the service's own SQL is not translated.
     """
@@ -35,6 +41,8 @@ def translated() -> Iterator[None]:
             raise UnavailableError("The database is read-only; try again later.") from error
         if _is_missing_table(error):
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
+        if is_full(error):
+            raise StorageFullError(FULL) from error
         if _code_of_sqlite(error) == sqlite3.SQLITE_CANTOPEN:
             raise UnavailableError(
                 "The database's file does not exist or can't be opened; `relevance migrate` creates it."
@@ -45,6 +53,11 @@ def translated() -> Iterator[None]:
         if type(error) is DatabaseError:
             raise UnavailableError(f"The database can't be used: {error.orig}.") from error
         raise
+
+
+def is_full(error: DBAPIError) -> bool:
+    """Return whether the cause is a full disk of the database."""
+    return isinstance(error.orig, DiskFull) or _code_of_sqlite(error) in WITHOUT_SPACE
 
 
 def permission_error(error: DBAPIError) -> UnavailableError | None:

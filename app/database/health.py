@@ -1,6 +1,8 @@
 """The health of a database: its clock, and whether it accepts writes."""
 
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import Engine, select, text
 from sqlalchemy.exc import DBAPIError
@@ -8,6 +10,22 @@ from sqlalchemy.exc import DBAPIError
 from app.database.column_types import DatabaseNow
 from app.database.failures import translated
 from app.database.transaction import Clock, now
+
+LOW_BYTES, EXHAUSTED_BYTES = 2**30, 100 * 2**20
+"""The free space of a disk below which there is a warning, and below which trainings are not accepted any more."""
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the free space of the disk of a folder; raises OSError."""
+    return shutil.disk_usage(folder).free
+
+
+def has_space(folder: Path) -> bool:
+    """Return whether the disk of a folder has space for what trainings write; a folder that can't be read may have."""
+    try:
+        return free_bytes(folder) >= EXHAUSTED_BYTES
+    except OSError:
+        return True
 
 
 @dataclass(frozen=True)

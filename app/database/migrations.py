@@ -17,7 +17,8 @@ from sqlalchemy import Connection, Engine, text
 from app.database.base import Base
 from app.database.engine import lock_for_writing
 from app.database.failures import is_lock_timeout, translated
-from app.database.revision import COMPATIBLE, EXPECTED, compatible_revisions, revision_of
+from app.database.processes import running_processes
+from app.database.revision import COMPATIBLE, EXPECTED, MigrationPlan, MigrationStep, compatible_revisions, revision_of
 from app.errors import UnavailableError
 
 Kind = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]
@@ -35,6 +36,38 @@ PAUSE_SECONDS = 1.0
 
 MAX_WAIT_SECONDS = 120.0
 """The maximum time until the last attempt of a migration that waits for locks."""
+
+
+def plan_of_empty() -> MigrationPlan:
+    """Return what `migrate` would do with an empty database."""
+    return MigrationPlan(None, EXPECTED, _pending(None), ())
+
+
+def plan(engine: Engine, *, silence_seconds: float) -> MigrationPlan:
+    """Return what `migrate` would do; a process without a heartbeat for so many seconds is not running.
+
+    Raises UnavailableError, also where the tables are of a newer release that this one can't use.
+    """
+    with translated(), engine.connect() as connection:
+        before = revision_of(connection)
+        if _is_newer(connection):
+            return MigrationPlan(before, before, (), ())
+        pending = _pending(before)
+        serving = compatible_with(EXPECTED) | {EXPECTED}
+        found = running_processes(connection, within=silence_seconds) if pending and before is not None else ()
+        incompatible = tuple(one for one in found if (one.revision or before) not in serving)
+    return MigrationPlan(before, EXPECTED, pending, incompatible)
+
+
+def _pending(before: str | None) -> tuple[MigrationStep, ...]:
+    """Return the migrations after a revision, first to last."""
+    found: list[MigrationStep] = []
+    for script in _scripts_to(EXPECTED):
+        if script.revision == before:
+            break
+        text = " ".join(script.doc.split())
+        found.append(MigrationStep(script.revision, text, _oldest_compatible(script)))
+    return tuple(reversed(found))
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:

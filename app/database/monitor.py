@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from app.database.passwords import PasswordFile
 from app.database.probes import probe_of
 from app.database.reachability import PROBE_SECONDS, Reachability
-from app.errors import OutOfReachError, UnavailableError
+from app.errors import OutOfReachError, StorageFullError, UnavailableError
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +56,8 @@ class DatabaseMonitor:
                 self._changed.notify_all()
         try:
             yield
+        except StorageFullError:  # it has responded
+            raise
         except UnavailableError:
             self.reachability.suspect()
             raise

@@ -1,16 +1,46 @@
 """The revision of the tables: that of the database, the expected one, and those of the releases that may serve."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import Connection, Engine, inspect, text
 
 from app.database.failures import translated
+from app.database.processes import RunningProcess
 
-EXPECTED = "2026_12_21_unknown_categories"
+EXPECTED = "2026_12_24_makers"
 """The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"
 
 COMPATIBLE = "compatible_revisions"
 """The table of the earlier revisions whose releases can serve on the tables as they are now."""
+
+
+@dataclass(frozen=True)
+class MigrationStep:
+    """A migration to be run; after a `contract` step no release before that of `oldest_compatible` can serve."""
+
+    revision: str
+    text: str
+    oldest_compatible: str | None
+
+    @property
+    def is_contract(self) -> bool:
+        """Return whether releases that could serve before it can't serve after it."""
+        return self.oldest_compatible is not None
+
+
+@dataclass(frozen=True)
+class MigrationPlan:
+    """The migrations from the revision `before` (None: an empty database) to `after`, first to last.
+
+    `incompatible` are the running processes of releases that can't serve on the tables afterwards.
+    """
+
+    before: str | None
+    after: str | None
+    steps: tuple[MigrationStep, ...]
+    incompatible: tuple[RunningProcess, ...]
 
 
 def is_migrated(engine: Engine) -> bool:

@@ -21,6 +21,8 @@ def copy_file(source: Path, target: Path) -> None:
         ):
             connection.backup(copy)  # all pages in one read transaction
             make_single(copy)
+            copy.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            copy.execute("VACUUM")  # without the pages that no row uses
     except sqlite3.Error as error:
         raise UnavailableError(f"The database {source} can't be copied: {error}.") from error
 

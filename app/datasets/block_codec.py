@@ -1,5 +1,7 @@
 """Blocks of a dataset as bytes: {"columns": [[name, kind] or [name, "category", labels], ...]}, one array each."""
 
+import numpy as np
+
 from app.database.frame import Arrays, Content, Json, Stored, UnreadableBytesError, read, write
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 
@@ -23,6 +25,18 @@ def encode_block(block: Block) -> bytes:
                 columns.append([name, "category", list(labels)])
                 arrays.append(codes)
     return write(Content.BLOCK, {"columns": columns}, arrays, compressible=True)
+
+
+def cell_bytes(block: Block) -> int:
+    """Return the bytes that the cells of a block take uncompressed: of a text, those of UTF-8 wherever it occurs."""
+    return sum(map(_cell_bytes, block.values()))
+
+
+def _cell_bytes(column: Column) -> int:
+    if not isinstance(column, CategoryColumn):
+        return column.values.nbytes
+    lengths = np.fromiter((len(label.encode()) for label in column.labels), np.int64, len(column.labels))
+    return int(lengths[column.codes[column.codes >= 0]].sum()) + column.codes.nbytes
 
 
 def decode_block(data: bytes) -> Block:

@@ -1,7 +1,7 @@
 """Ingestion of a table: each block is stored in a short transaction; the dataset is visible once all are stored."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import chain
@@ -11,12 +11,14 @@ from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset, Received, Upload
 from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
+from app.formats.streams import no_readings
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.limits.quotas import DATASET_BYTES, DATASETS, check_quota
 from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.types.datasets import ColumnReading
 from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
@@ -40,6 +42,7 @@ class Ingest:
         kinds: Sequence[ColumnKind],
         blocks: Iterator[Block],
         image: ImageSize | None = None,
+        readings: Callable[[], Mapping[str, ColumnReading]] = no_readings,
         reuse: bool = False,
         keyed: Keyed[Received] | None = None,
     ) -> Received:
@@ -47,6 +50,8 @@ class Ingest:
 
         With `reuse`, a dataset of the owner with the same name and content is returned in its place, where there is
         one; of two uploads at the same time, each may make one.
+
+        `readings` are those of the columns, once all blocks are read.
 
         `blocks` is read outside transactions, so it may be slow. After an error nothing of the upload stays. The
         response to a `keyed` request is stored in the transaction that makes the dataset. Raises InvalidDataError where
@@ -64,6 +69,8 @@ class Ingest:
             datasets.begin(upload)
         try:
             made = self._store(upload, chain((first,), blocks), keyed)
+            read = readings()
+            made = replace(made, columns=tuple(replace(one, reading=read.get(one.name)) for one in made.columns))
             return self._finished(upload, made, reuse=reuse, keyed=keyed)
         except BaseException:
             self._discard(upload.id, keyed)

@@ -16,7 +16,7 @@ from app.database.holds import CANCEL, count_holds, hold
 from app.database.json_documents import Document
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
-from app.datasets.block_codec import decode_block, encode_block
+from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
@@ -81,7 +81,7 @@ class DatasetRepository:
         # Encoded first, so that no lock is held meanwhile.
         content = encode_block(block)
         alive = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
-        size = DatasetRow.stored_bytes + len(content)
+        size = DatasetRow.stored_bytes + max(len(content), cell_bytes(block))
         if not changed(self.tx.session, alive.values(written_at=self.tx.clock(), stored_bytes=size)):
             raise _upload_is_gone()
         row = DatasetBlockRow(
@@ -96,7 +96,7 @@ class DatasetRepository:
         return self.tx.session.scalar(select(func.count()).select_from(DatasetRow).where(*_kept(owner))) or 0
 
     def stored_bytes(self, owner: str) -> int:
-        """Return the size of the blocks of an owner's datasets, uploads included."""
+        """Return the size of the cells of an owner's datasets before they are compressed, uploads included."""
         return int(self.tx.session.scalar(select(func.sum(DatasetRow.stored_bytes)).where(*_kept(owner))) or 0)
 
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
@@ -186,7 +186,7 @@ class DatasetRepository:
             )
         )
         if number is None:
-            raise NotFoundError(f"The dataset has no row {row}.")
+            raise NotFoundError(f"The dataset has no row {row + 1} of the data.")
         return number
 
     def hold(self, owner: str, dataset_id: UUID, *, job_id: UUID) -> None:

@@ -1,5 +1,6 @@
 """The routes of datasets: upload, read with rows, delete."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
 
@@ -9,9 +10,16 @@ from app.datasets.ingest import Ingest
 from app.datasets.records import Received
 from app.datasets.schemas import dataset_record
 from app.datasets.service import Datasets, Row
-from app.datasets.uploads import Upload, dataset_name, declared_kinds, open_table, received
+from app.datasets.uploads import (
+    Upload,
+    dataset_name,
+    declared_kinds,
+    open_table,
+    read_until_consistent,
+    received,
+)
 from app.formats import TABLE_FORMATS, listed
-from app.formats.options import Decimal, ReadOptions, Thousands
+from app.formats.options import MAX_SKIPPED_ROWS, ReadOptions
 from app.formats.pixel_files import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, identifier, limits_of
@@ -20,13 +28,15 @@ from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DatasetsQuery, Limit
-from app.http.negotiation import FORM, AcceptsJson, image_media_type
+from app.http.negotiation import FORM, AcceptsJson, header_of, image_media_type
 from app.http.openapi import IMAGE_CONTENT, contents, described, problems
 from app.http.rendering import to_json
+from app.malloc import release_memory
 from relevance_bayes.plans.image import peak_of
 from relevance_bayes.types import datasets as records
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.values import ColumnKind, DecimalMark, TextEncoding, ThousandsMark
 
 _BYTES = {"type": "string", "format": "binary"}
 _FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}}
@@ -50,11 +60,20 @@ Name = Annotated[
     str | None, Query(description='A printable text of up to 200 characters. Default: the file\'s name, or "dataset".')
 ]
 Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
-DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
-ThousandsMark = Annotated[Thousands | None, Query(description=described("thousands"))]
+Decimal = Annotated[DecimalMark | None, Query(description=described("decimal"))]
+Thousands = Annotated[ThousandsMark | None, Query(description=described("thousands"))]
 DateFormat = Annotated[str | None, Query(description=described("date_format"))]
-Header = Annotated[bool | None, Query(description="CSV: whether the first line has column names. Default: detected.")]
+Header = Annotated[
+    bool | None,
+    Query(
+        description="CSV: whether the first line has column names, also as `Content-Type: text/csv; header=absent`. "
+        "Default: detected."
+    ),
+]
 Sheet = Annotated[str | None, Query(description=described("sheet"))]
+MissingValues = Annotated[list[str] | None, Query(description=described("missing_values"))]
+Encoding = Annotated[TextEncoding | None, Query(description=described("encoding"))]
+SkipRows = Annotated[int | None, Query(ge=0, le=MAX_SKIPPED_ROWS, description=described("skip_rows"))]
 Kinds = Annotated[
     list[str],
     Query(
@@ -100,31 +119,53 @@ async def upload(
     kinds: Kinds,
     name: Name = None,
     delimiter: Delimiter = None,
-    decimal: DecimalMark = None,
-    thousands: ThousandsMark = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
     date_format: DateFormat = None,
     header: Header = None,
     sheet: Sheet = None,
+    missing_values: MissingValues = None,
+    encoding: Encoding = None,
+    skip_rows: SkipRows = None,
     reuse: Reuse = False,
 ) -> Response:
     """Store a table, whose column kinds are inferred from its first 1,000 rows, or an image."""
-    options, declared = ReadOptions(delimiter, decimal, header, sheet, thousands, date_format), declared_kinds(kinds)
+    options = ReadOptions(
+        delimiter,
+        decimal,
+        header_of(request.headers.get("content-type", "")) if header is None else header,
+        sheet,
+        thousands,
+        date_format,
+        None if missing_values is None else tuple(missing_values),
+        encoding,
+        skip_rows,
+    )
+    declared = declared_kinds(kinds)
     limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 
     def store(body: Upload, keyed: Keyed[Received] | None) -> Received:
-        table = open_table(body, options, declared=declared, limits=limits)
         called = dataset_name(name, body.file_name)
-        return services[Ingest].receive(
-            owner,
-            called,
-            names=table.names,
-            kinds=table.kinds,
-            blocks=table.blocks,
-            image=table.image,
-            reuse=reuse,
-            keyed=keyed,
-        )
+
+        def receive(revised: Mapping[str, ColumnKind]) -> Received:
+            table = open_table(body, options, declared=declared, limits=limits, revised=revised)
+            return services[Ingest].receive(
+                owner,
+                called,
+                names=table.names,
+                kinds=table.kinds,
+                blocks=table.blocks,
+                image=table.image,
+                readings=table.readings,
+                reuse=reuse,
+                keyed=keyed,
+            )
+
+        try:
+            return read_until_consistent(receive)
+        finally:
+            release_memory()
 
     async with received(request, limits) as body:
         # The response too is encoded off the event loop: with thousands of columns it takes long.

@@ -7,7 +7,7 @@ from pydantic import BaseModel, TypeAdapter
 from app.datasets import records as domain
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
-from relevance_bayes.tables.quantiles import LEVELS
+from relevance_bayes.tables.moments import LEVELS
 from relevance_bayes.types.datasets import (
     BooleanColumn,
     CategoryColumn,
@@ -55,6 +55,7 @@ def column_record(column: ColumnSummary, rows: int) -> Column:
         case "number":
             return NumberColumn(
                 name=name,
+                reading=column.reading,
                 kind="number",
                 missing=missing,
                 distinct=distinct,
@@ -67,11 +68,20 @@ def column_record(column: ColumnSummary, rows: int) -> Column:
             )
         case "boolean":
             return BooleanColumn(
-                name=name, kind="boolean", missing=missing, distinct=distinct, min=low, mean=mean, max=high, sd=sd
+                name=name,
+                reading=column.reading,
+                kind="boolean",
+                missing=missing,
+                distinct=distinct,
+                min=low,
+                mean=mean,
+                max=high,
+                sd=sd,
             )
         case "timestamp":
             return TimestampColumn(
                 name=name,
+                reading=column.reading,
                 kind="timestamp",
                 missing=missing,
                 distinct=distinct,
@@ -86,7 +96,13 @@ def column_record(column: ColumnSummary, rows: int) -> Column:
             counts = tuple(CategoryCount(label, count) for label, count in column.categories)
             other = rows - missing - sum(one.count for one in counts)
             return CategoryColumn(
-                name=name, kind="category", missing=missing, distinct=distinct, categories=counts, other=other
+                name=name,
+                reading=column.reading,
+                kind="category",
+                missing=missing,
+                distinct=distinct,
+                categories=counts,
+                other=other,
             )
 
 

@@ -12,7 +12,8 @@ from app.database.base import Base
 class DatasetRow(Base):
     """A dataset, an upload (`uploading`), or a deleted dataset whose blocks are being deleted (`deleted`).
 
-    `written_at` is the time of the last write, `stored_bytes` the size of the blocks; `columns` are summaries as
+    `written_at` is the time of the last write, `stored_bytes` the size of the blocks before
+    they are compressed; `columns` are summaries as
     JSON. An image has a `height` and a `width`.
     """
 

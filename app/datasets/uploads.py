@@ -1,10 +1,10 @@
 """Uploads: from the request's body to a spooled file, and from there to a stream of blocks."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import get_args
+from typing import TypeVar, get_args
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -14,13 +14,13 @@ from app.formats.cell_faults import shown
 from app.formats.format import TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile, spooled
-from app.formats.streams import MAX_NAME_LENGTH, TableStream, is_plain, within
+from app.formats.streams import MAX_NAME_LENGTH, ReadAgainError, TableStream, is_plain, within
 from app.http.decompression import Decompressor
 from app.http.dependencies import Limits
 from app.http.negotiation import FORM, media_type_of, table_format_of
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
@@ -101,12 +101,44 @@ async def _take_apart(
     return found, form.media_type or ""
 
 
+T = TypeVar("T")
+
+MAX_REVISIONS = 8
+"""The maximum number of times that a table is read again for kinds that later rows contradict."""
+
+
+def read_until_consistent(read: Callable[[Mapping[str, ColumnKind]], T]) -> T:
+    """Return what `read` returns for the revised kinds of columns, at first none.
+
+    Where a later row contradicts a kind that was inferred from the first ones, it is called again with another kind.
+    Raises InvalidDataError where kinds are contradicted again and again.
+    """
+    revised: dict[str, ColumnKind] = {}
+    for _ in range(MAX_REVISIONS):
+        try:
+            return read(revised)
+        except ReadAgainError as contradicted:
+            revised = {**revised, **contradicted.kinds}
+    names = ", ".join(map(shown, list(revised)[:3]))
+    raise InvalidDataError(
+        f"Later rows contradict the kinds of the columns {names}, ...: declare them (kinds=NAME:KIND)."
+    )
+
+
 def open_table(
-    upload: Upload, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
+    upload: Upload,
+    options: ReadOptions,
+    *,
+    declared: Mapping[str, ColumnKind],
+    limits: Limits,
+    revised: Mapping[str, ColumnKind] | None = None,
 ) -> TableStream:
-    """Return the upload as a stream of blocks within the limits; blocks the thread, raises what the formats raise."""
-    maximum = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes)
-    options = replace(options, media_type=upload.media_type)
+    """Return the upload as a stream of blocks within the limits; blocks the thread, raises what the formats raise.
+
+    `revised` are the kinds of columns that later rows contradicted.
+    """
+    maximum = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes, limits.max_upload_bytes)
+    options = replace(options, media_type=upload.media_type, revised=revised or {})
     table = upload.format.read_table(upload.file, options, declared=declared, limits=maximum)
     # A cell takes at least one byte of JSON or CSV, so that only compressed columns can exceed the limit.
     blocks = within(table.blocks, max_rows=limits.max_rows, max_cells=limits.max_upload_bytes)

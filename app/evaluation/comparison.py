@@ -7,11 +7,12 @@ from typing import TypeAlias
 import numpy as np
 
 from app.errors import ConflictError
-from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction import USUAL, PredictRequest, ServedVersion, predict
 from app.tasks.union import task_of
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.decisions import most_probable
+from relevance_bayes.tasks.options import PredictOptions, cost_in_rows
 from relevance_bayes.tasks.prediction import Means, Probabilities
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
@@ -22,11 +23,12 @@ AT = "/with"
 
 @dataclass(frozen=True, eq=False)
 class ComparedNumbers:
-    """The predictions of two versions of numbers or values for N rows."""
+    """The predictions of two versions of numbers or values for N rows, which count as `cost` predicted rows."""
 
     first: Means
     second: Means
     faults: tuple[Fault, ...]
+    cost: int
 
     @property
     def difference(self) -> Array:
@@ -36,12 +38,16 @@ class ComparedNumbers:
 
 @dataclass(frozen=True, eq=False)
 class ComparedClasses:
-    """The probabilities (N, K) of two versions for N rows and the `classes` of either; 0 for a class that one lacks."""
+    """The probabilities (N, K) of two versions for N rows and the `classes` of either; 0 for a class that one lacks.
+
+    They count as `cost` predicted rows.
+    """
 
     classes: tuple[Label, ...]
     first: Array
     second: Array
     faults: tuple[Fault, ...]
+    cost: int
 
     @property
     def labels(self) -> tuple[Indices, Indices]:
@@ -88,17 +94,21 @@ def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...
     return tuple(dict.fromkeys(name for name in given if name is not None))
 
 
-def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
-    """Return both versions' predictions for the N rows of a block; raises as `require_one_question`."""
+def compare(first: ServedVersion, second: ServedVersion, block: Block, *, options: PredictOptions = USUAL) -> Compared:
+    """Return both versions' predictions for the N rows of a block; raises as `require_one_question` and `predict`."""
     require_one_question(first, second)
-    one, other = predict(first, PredictRequest(block)), predict(second, PredictRequest(block))
-    faults = one.faults + other.faults
+    request = PredictRequest(block, options)
+    one, other = predict(first, request), predict(second, request)
+    faults, cost = (
+        one.faults + other.faults,
+        sum(cost_in_rows(block_rows(block), p.rows_averaged) for p in (one, other)),
+    )
     match one.compared, other.compared:
         case Means() as mean, Means() as another:
-            return ComparedNumbers(mean, another, faults)
+            return ComparedNumbers(mean, another, faults, cost)
         case Probabilities() as some, Probabilities() as others:
             classes = _either(some.classes, others.classes)
-            return ComparedClasses(classes, _spread(some, classes), _spread(others, classes), faults)
+            return ComparedClasses(classes, _spread(some, classes), _spread(others, classes), faults, cost)
         case _:
             raise TypeError(f"expected two predictions of one kind, got {type(one).__name__}, {type(other).__name__}")
 

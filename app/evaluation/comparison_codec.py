@@ -23,9 +23,11 @@ from app.http.bodies import MAX_MEMBERS, checked
 from app.http.rate_limits import charge_rows, check_rows
 from app.prediction import ServedVersion
 from app.prediction.json_codec import max_containers
+from app.prediction.runner import max_averaged
 from app.prediction.served_versions import ServedVersions
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Means
 from relevance_bayes.types.errors import Fault, NotFoundError
 from relevance_bayes.types.references import Reference
@@ -50,8 +52,8 @@ def comparison_json(prediction: ServedVersions, owner: str, reference: Reference
     if (rows := block_rows(block)) > max_rows:
         raise TooLargeError(f"Expected at most {max_rows} rows, got {rows}; send the table in parts.")
     refuse(cell_faults)
-    charge_rows(2 * rows)
-    compared = compare(first, second, block)
+    compared = compare(first, second, block, options=PredictOptions(max_averaged=max_averaged(max_rows)))
+    charge_rows(compared.cost)
     refuse(compared.faults)
     summary, reported = _numbers(compared) if isinstance(compared, ComparedNumbers) else _classes(compared)
     whole = {"first": _name(first), "second": _name(second), "summary": {"rows": rows, **summary}, "rows": reported}

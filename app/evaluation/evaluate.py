@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
-from app.evaluation.metrics.classes import ClassScores
+from app.evaluation.metrics.classes import ClassResult, ClassScores
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.requests import EvaluationPlan
 from app.evaluation.results import Evaluation
@@ -20,6 +20,7 @@ from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Mask
 from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.types.values import Label
 
 Scores: TypeAlias = NumberScores | ClassScores
 
@@ -29,6 +30,7 @@ class ScoreAccumulator:
     """The metrics of a version, accumulated over blocks."""
 
     scores: Scores
+    positive_class: Label | None = None
     without_target: int = 0
     not_predicted: int = 0
     seen_in_training: int | None = None
@@ -38,7 +40,7 @@ class ScoreAccumulator:
         """Return an accumulator without rows, for a version whose training rows may be known."""
         classes = served.model.classes
         scores = ClassScores.empty(classes) if classes else NumberScores.empty()
-        return cls(scores, seen_in_training=None if training_rows is None else 0)
+        return cls(scores, served.model.positive_class, seen_in_training=None if training_rows is None else 0)
 
     def add(self, found: LabelledBlock) -> None:
         """Add the rows of a block."""
@@ -53,7 +55,10 @@ class ScoreAccumulator:
 
     def result(self) -> Evaluation:
         """Return the metrics of all rows."""
-        return Evaluation(self.scores.result(), self.without_target, self.not_predicted, self.seen_in_training)
+        figures = self.scores.result()
+        if isinstance(figures, ClassResult):
+            figures = figures.of_positive(self.positive_class)
+        return Evaluation(figures, self.without_target, self.not_predicted, self.seen_in_training)
 
 
 def _added(scores: Scores, labelled: Labelled) -> Scores:

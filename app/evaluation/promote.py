@@ -27,7 +27,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_REASON_LENGTH
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans.split import content_hash
+from relevance_bayes.plans.rows import content_hash
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.types.errors import NotFoundError

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from pydantic import TypeAdapter
 
 from app.errors import ConflictError, NotInstalledError
-from relevance_bayes.documents import npz
+from relevance_bayes.documents import arrays as npz
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.schema import VersionDocument
 from relevance_bayes.documents.writing import document_of
@@ -36,7 +36,7 @@ def _npz(exported: ExportedVersion) -> bytes:
 
 
 def _onnx(exported: ExportedVersion) -> bytes:
-    _refuse_rows(exported, "ONNX")
+    _refuse(exported, "ONNX")
     try:
         # Imported here: other processes save its memory, and installations may lack the package.
         from app.exports.onnx_file.model import render
@@ -52,19 +52,24 @@ def _onnx(exported: ExportedVersion) -> bytes:
 
 
 def _python(exported: ExportedVersion) -> bytes:
-    _refuse_rows(exported, "Python")
+    _refuse(exported, "Python")
     # Imported here: the module reads its own sources.
     from app.exports.python_file.program import render
 
     return render(exported)
 
 
-def _refuse_rows(exported: ExportedVersion, name: str) -> None:
-    """Raise ConflictError for a version that predicts from neighbours."""
+def _refuse(exported: ExportedVersion, name: str) -> None:
+    """Raise ConflictError for a version that predicts from neighbours, and for a hurdle."""
     if exported.has_rows:
         raise ConflictError(
             f"The format {name} does not support versions that predict from nearest rows, which are not part of "
             'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'
+        )
+    if exported.is_hurdle:
+        raise ConflictError(
+            f"The format {name} does not support the likelihood `hurdle`, whose quantiles need the inverse of the"
+            ' normal distribution. Export it as "json" or "npz", or train with "likelihood": {"type": "gaussian"}.'
         )
 
 

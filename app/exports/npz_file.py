@@ -1,4 +1,4 @@
-"""Archives of documents from clients, which may be invalid in any way; see `relevance_bayes.documents.npz`."""
+"""Archives of documents from clients, which may be invalid in any way; see `relevance_bayes.documents.arrays`."""
 
 import io
 import zipfile
@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from app.errors import MalformedBodyError, TooLargeError
-from relevance_bayes.documents.npz import DOCUMENT_NAME, ENDING
+from relevance_bayes.documents.arrays import DOCUMENT_NAME, ENDING
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 MAX_MEMBERS = 1_000

@@ -10,8 +10,8 @@ from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.plans.names import name_faults
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.plans.supervised import name_faults
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.tasks.options import refuse
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.references import Reference

@@ -25,14 +25,18 @@ class Arrow(TableFormat, RowFormat, PartsFormat):
     ) -> TableStream:
         """Read the batches as blocks; short ones are joined."""
         from app.formats.arrow_stream import open_arrow
+        from app.formats.feather_file import MARK, open_feather
 
-        return open_arrow(file, declared=declared, max_columns=limits.max_columns)
+        # Both forms have the suffix .arrow.
+        read = open_feather if file.reader().read(len(MARK)) == MARK else open_arrow
+        return read(file, declared=options.known(declared), limits=limits)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read the rows of all batches."""
         from app.formats.arrow_rows import read_arrow
+        from app.formats.feather_file import MARK, read_feather
 
-        return read_arrow(body, expected)
+        return read_feather(body, expected) if body.startswith(MARK) else read_arrow(body, expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
         """Write batches of the flat columns."""

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from app.formats.arrow_blocks import check_types, first_line, reading
+from app.formats.arrow_blocks import check_types, first_line, index_names, reading
 from app.formats.arrow_columns import typed_column
 from app.formats.arrow_messages import check_messages
+from app.formats.cell_faults import faults_of
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
 from relevance_bayes.tables.columns import Column
 from relevance_bayes.types.errors import Fault, InvalidDataError
@@ -27,8 +28,15 @@ def read_arrow(body: bytes, expected: Expected) -> ReadRows:
 def rows_of_stream(stream: pa.Buffer, expected: Expected) -> ReadRows:
     """Read the rows of a stream whose messages were checked; raises as `read_arrow` does, and pa.ArrowException."""
     reader = pa.ipc.open_stream(stream)
-    columns = expected.among(reader.schema.names)
+    columns = expected.among(named_for(reader.schema, expected))
     return rows_of(reader.schema, reader, columns, expected)
+
+
+def named_for(schema: pa.Schema, expected: Expected) -> list[str]:
+    """Return the names of a schema without those of indexes of pandas that are not expected."""
+    known = {name for name, _ in expected.with_noise} | expected.not_read
+    indexes = index_names(schema) - known
+    return [name for name in schema.names if name not in indexes]
 
 
 def rows_of(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Columns, expected: Expected) -> ReadRows:
@@ -61,4 +69,4 @@ def _column(
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         detail = f"Values of the type {chunks.type} can't be converted: {first_line(error)}."
         raise InvalidDataError(detail, [Fault(detail, column=name)]) from None
-    return column, [Fault(detail, row=row, column=name) for row, detail in cell_faults]
+    return column, faults_of({name: cell_faults})

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from app.formats.arrow_blocks import check_types, reading, stream_of
+from app.formats.arrow_blocks import reading, stream_of
 from app.formats.arrow_messages import check_messages
+from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names
+from app.formats.streams import TableStream
 from relevance_bayes.tables.columns import rows_of_a_block
 from relevance_bayes.types.values import ColumnKind
 
 
-def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
+def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], limits: TableLimits) -> TableStream:
     """Return an Arrow stream as a stream of blocks, with the types of `open_parquet`; compressed buffers are refused.
 
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column),
@@ -22,20 +23,26 @@ def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_colum
     with reading("file", what):
         buffer = pa.py_buffer(file.mapped())
         check_messages(buffer)
-    return open_batches(buffer, what, declared=declared, max_columns=max_columns)
+        reader = pa.ipc.open_stream(buffer)
+    return stream_of_batches(reader.schema, reader, what, declared=declared, limits=limits)
 
 
-def open_batches(stream: pa.Buffer, what: str, *, declared: Mapping[str, ColumnKind], max_columns: int) -> TableStream:
-    """Return a stream whose messages were checked as a stream of blocks; `what` is the format's name in errors."""
+def stream_of_batches(
+    schema: pa.Schema,
+    batches: Iterator[pa.RecordBatch],
+    what: str,
+    *,
+    declared: Mapping[str, ColumnKind],
+    limits: TableLimits,
+) -> TableStream:
+    """Return batches whose messages were checked as a stream of blocks; `what` is the format's name in errors."""
     with reading("file", what):
-        reader = pa.ipc.open_stream(stream)
-        names = tuple(reader.schema.names)
-    check_names(names, max_columns=max_columns)
-    check_types(reader.schema)
-    return stream_of(names, _batches(reader, rows_of_a_block(len(names)), what), declared=declared)
+        width = len(schema.names)  # raises where a name is not UTF-8
+    joined = joined_batches(batches, rows_of_a_block(width), what)
+    return stream_of(schema, joined, declared=declared, limits=limits)
 
 
-def _batches(reader: pa.ipc.RecordBatchStreamReader, step: int, what: str) -> Iterator[pa.RecordBatch]:
+def joined_batches(reader: Iterator[pa.RecordBatch], step: int, what: str) -> Iterator[pa.RecordBatch]:
     """Yield batches of at most `step` rows; short ones are joined, since each becomes a block."""
     waiting: list[pa.RecordBatch] = []
     rows = 0

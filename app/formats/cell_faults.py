@@ -1,7 +1,8 @@
 """Messages for values that do not fit their column."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
@@ -15,8 +16,20 @@ MAX_FAULTS = 1_000
 MAX_CHARACTERS = 100_000
 """The maximum number of characters of a cell."""
 
-CellFaults = list[tuple[int, str]]
-"""The faults of a column: row within the block, and message."""
+FaultKind = Literal["value", "other_kind", "long_integer"]
+"""The kind of a fault: an integer that float64 would round is a text; a value of another kind may be; others are not.
+"""
+
+
+class CellFault(NamedTuple):
+    """A cell that does not fit in its column: the row within the block, and the message."""
+
+    row: int
+    detail: str
+    kind: FaultKind = "value"
+
+
+CellFaults = list[CellFault]
 
 EXPECTED: dict[ColumnKind, str] = {
     "number": "a number",
@@ -25,8 +38,6 @@ EXPECTED: dict[ColumnKind, str] = {
     "timestamp": "an ISO 8601 timestamp",
 }
 
-
-NOT_A = tuple(f" is not {expected}." for expected in EXPECTED.values())
 NOT_OF_KIND: dict[ColumnKind, str] = {kind: f"The value is not {expected}." for kind, expected in EXPECTED.items()}
 """The messages for values of another kind, after the first `MAX_FAULTS` of a column, whose messages quote the value."""
 
@@ -48,12 +59,18 @@ def out_of_range(value: object) -> str:
     return f"{shown(value)} is beyond the range of a 64-bit number (about 1.8e308)."
 
 
-def too_long_an_integer(value: object) -> str:
-    """Return the message for an integer that float64 would round, in a column whose kind was inferred."""
-    return (
-        f"{shown(value)} has more digits than a 64-bit number can represent; "
-        "declare the column as category to keep them, as number to round them."
+def long_integer(row: int, value: object) -> CellFault:
+    """Return the fault of an integer that float64 would round, in a column whose kind was inferred."""
+    detail = (
+        f"{shown(value)} has more digits than a 64-bit number can represent; declare the column as category to keep "
+        "them, as number to round them."
     )
+    return CellFault(row, detail, "long_integer")
+
+
+def faults_of(wrong: Mapping[str, CellFaults], first_row: int = 0) -> list[Fault]:
+    """Return the faults of columns, by name, of a block that begins in row `first_row`."""
+    return [Fault(one.detail, row=first_row + one.row, column=name) for name, found in wrong.items() for one in found]
 
 
 def bad_text(text: str) -> str | None:
@@ -71,23 +88,17 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -> None:
-    """Raise InvalidDataError for the first of `faults`; return if there are none.
-
-    `inferred` are the columns with inferred kinds, for which the message explains how to declare them.
-    """
+def refuse(faults: Sequence[Fault], hint: str = "") -> None:
+    """Raise InvalidDataError for the first of `faults`, with a hint; return if there are none."""
     if not faults:
         return
     first, count = faults[0], f"{len(faults):,}" if len(faults) != MAX_FAULTS else f"at least {MAX_FAULTS:,}"
-    hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
     more = f" This is the first of {count} faults." if len(faults) > 1 else ""
     raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MAX_FAULTS_REPORTED])
 
 
 def _place(fault: Fault) -> str:
     """Return the place of a fault as the beginning of a sentence."""
-    row = f"row {fault.row}" if fault.row is not None else None
-    line = f"line {fault.line}" if fault.line is not None else None
     column = f"column {shown(fault.column)}" if fault.column is not None else None
-    where = ", ".join(filter(None, (line or row, column)))
+    where = ", ".join(filter(None, (*fault.row_names[:1], column)))
     return f"{where[:1].upper()}{where[1:]}: " if where else ""

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from app.formats.cell_faults import (
     MAX_FAULTS,
     NOT_OF_KIND,
+    CellFault,
     CellFaults,
     bad_text,
+    long_integer,
     not_a,
     not_finite,
     out_of_range,
-    too_long_an_integer,
 )
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, seconds_of
+from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, is_nanoseconds, seconds_of
 from relevance_bayes.types.values import ColumnKind, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
@@ -50,7 +51,7 @@ def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -
 
 def block_of(
     columns: Sequence[tuple[str, ColumnKind]], cells: Sequence[Sequence[JSON]]
-) -> tuple[dict[str, Column], list[tuple[str, CellFaults]]]:
+) -> tuple[dict[str, Column], dict[str, CellFaults]]:
     """Return columns of N cells each by name, and their faults by name.
 
     Each row with a cell that does not fit has at least one fault; all faults are listed up to `MAX_FAULTS`. The numbers
@@ -58,7 +59,7 @@ def block_of(
     """
     together = _numbers_together([row for (_, kind), row in zip(columns, cells, strict=True) if kind == "number"])
     block: dict[str, Column] = {}
-    wrong: list[tuple[str, CellFaults]] = []
+    wrong: dict[str, CellFaults] = {}
     count, rows = 0, set[int]()
     for (name, kind), values in zip(columns, cells, strict=True):
         if together is not None and kind == "number":
@@ -66,11 +67,11 @@ def block_of(
             continue
         block[name], cell_faults = column_of(kind, values)
         if count > MAX_FAULTS:  # beyond the maximum, one fault a row is enough
-            cell_faults = [(row, detail) for row, detail in cell_faults if row not in rows]
+            cell_faults = [one for one in cell_faults if one.row not in rows]
         if cell_faults:
-            wrong.append((name, cell_faults))
+            wrong[name] = cell_faults
             count += len(cell_faults)
-            rows.update(row for row, _ in cell_faults)
+            rows.update(one.row for one in cell_faults)
     return block, wrong
 
 
@@ -105,27 +106,28 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, CellF
         if cell is None:
             continue
         if isinstance(cell, bool) or not isinstance(cell, int | float):
-            cell_faults.append((row, _not_a("number", cell, cell_faults)))
+            cell_faults.append(_not_a("number", row, cell, cell_faults))
         elif exact and _is_long(cell):
-            cell_faults.append((row, too_long_an_integer(cell)))
+            cell_faults.append(long_integer(row, cell))
         else:
             try:
                 values[row] = cell
             except OverflowError:
-                cell_faults.append((row, out_of_range(cell)))
+                cell_faults.append(CellFault(row, out_of_range(cell)))
             else:
                 if not np.isfinite(values[row]):
                     values[row] = np.nan
-                    cell_faults.append((row, not_finite(str(cell))))
+                    cell_faults.append(CellFault(row, not_finite(str(cell))))
     return NumberColumn(values), cell_faults
 
 
-def _not_a(kind: ColumnKind, cell: JSON, before: CellFaults) -> str:
-    return not_a(kind, cell) if len(before) < MAX_FAULTS else NOT_OF_KIND[kind]
+def _not_a(kind: ColumnKind, row: int, cell: JSON, before: CellFaults) -> CellFault:
+    detail = not_a(kind, cell) if len(before) < MAX_FAULTS else NOT_OF_KIND[kind]
+    return CellFault(row, detail, "other_kind")
 
 
 def _is_long(cell: JSON) -> bool:
-    return type(cell) is int and abs(cell) > MAX_EXACT_INTEGER
+    return type(cell) is int and abs(cell) > MAX_EXACT_INTEGER and not is_nanoseconds(cell)
 
 
 def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, CellFaults]:
@@ -137,7 +139,7 @@ def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, CellFaults]:
         if isinstance(cell, int | float) and cell in (0, 1):
             values[row] = int(cell)
         else:
-            cell_faults.append((row, _not_a("boolean", cell, cell_faults)))
+            cell_faults.append(_not_a("boolean", row, cell, cell_faults))
     return BooleanColumn(values), cell_faults
 
 
@@ -149,7 +151,7 @@ def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, CellFaults]:
             continue
         seconds = seconds_of(cell) if isinstance(cell, str) else None
         if seconds is None:
-            cell_faults.append((row, _not_a("timestamp", cell, cell_faults)))
+            cell_faults.append(_not_a("timestamp", row, cell, cell_faults))
         else:
             values[row] = seconds
     return TimestampColumn(values), cell_faults
@@ -165,14 +167,14 @@ def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, CellFaults]:
             texts.append(text_of(cell))
         else:
             texts.append(None)
-            cell_faults.append((row, _not_a("category", cell, cell_faults)))
+            cell_faults.append(_not_a("category", row, cell, cell_faults))
     index: dict[str | None, int] = {None: -1}
     for text in dict.fromkeys(texts):
         if text is not None:
             index[text] = len(index) - 1
     unfit = {text: reason for text in index if text is not None and (reason := bad_text(text)) is not None}
     if unfit:
-        cell_faults.extend((row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
+        cell_faults.extend(CellFault(row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
         return _texts([None if text in unfit else text for text in texts])[0], sorted(cell_faults)
     codes = np.fromiter(map(index.__getitem__, texts), np.int32, len(texts))
     return CategoryColumn(codes, tuple(text for text in index if text is not None)), cell_faults

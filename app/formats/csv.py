@@ -1,6 +1,6 @@
 """CSV, and tab-separated values."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.formats.expected import Expected, ReadRows
@@ -24,7 +24,10 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         "application/csv",
         TABS,
     )
-    row_options = frozenset({"delimiter", "decimal", "thousands", "date_format"})
+    row_options = frozenset(
+        {"delimiter", "decimal", "thousands", "date_format", "missing_values", "encoding", "skip_rows"}
+    )
+    has_text_cells = True
     rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are detected."
     predictions_summary = "A column for each number."
 
@@ -35,6 +38,18 @@ class Csv(TableFormat, RowFormat, PartsFormat):
         from app.formats.csv_stream import open_csv
 
         return open_csv(file, _by_type(options), declared=declared, max_columns=limits.max_columns)
+
+    def read_texts(
+        self, file: SpoolFile, options: ReadOptions, *, max_columns: int, rows: int
+    ) -> Iterator[Sequence[Mapping[str, str]]]:
+        """Yield at most `rows` rows at a time as texts by column, to the letter; raises as `read_table` does."""
+        from app.formats.csv_stream import open_texts, strings_of
+
+        names, batches = open_texts(file, _by_type(options), max_columns=max_columns)
+        for batch in batches:
+            for first in range(0, batch.num_rows, rows):
+                columns = [column.fill_null("").to_pylist() for column in strings_of(batch.slice(first, rows))]
+                yield [dict(zip(names, map(str, cells), strict=True)) for cells in zip(*columns, strict=True)]
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read the rows after a header."""

@@ -1,24 +1,26 @@
 """CSV as a stream of typed blocks, parsed by Arrow (without the GIL) in small chunks."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from app.formats.cell_faults import MAX_FAULTS_REPORTED, refuse
-from app.formats.csv_columns import column_of_texts, has_only_numbers, numbers_of_texts
+from app.formats.csv_columns import column_of_texts, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
-from app.formats.csv_positions import lines_of, why_unreadable
-from app.formats.dates import ISO, DateFormat, checked_format, find_date_formats
+from app.formats.csv_positions import dialect_of_all, why_unreadable, with_lines
+from app.formats.csv_readings import CodeColumns, TextColumn, find_readings, later_reading, readings_of
+from app.formats.encodings import in_utf8
+from app.formats.names import checked_names
 from app.formats.options import ReadOptions
-from app.formats.separators import Separators, find_separators, is_numeric
 from app.formats.spool import BodyFile
-from app.formats.streams import TableStream, check_names, kinds_of
+from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
-from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_texts
-from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
+from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
@@ -26,20 +28,11 @@ MAX_PIECE_BYTES = 2 * 2**20
 """The number of bytes that are parsed at once, more where rows are long; Arrow reads some sixteen chunks ahead."""
 
 RECORDS_OF_A_PIECE = 64
+RECORDS_OF_A_BATCH = 8_192
+"""The number of records of a file that Arrow does not parse that are held at once."""
+
 MAX_BYTES_LOOKED_AT = 16 * 2**20
 """The maximum size of the first rows, at most 1,000, from which kinds are inferred."""
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """The options by which the cells of a file become typed columns."""
-
-    file: BodyFile
-    dialect: Dialect
-    separators: Separators
-    dates: Mapping[str, DateFormat]
-    kinds: tuple[ColumnKind, ...]
-    inferred: frozenset[str]
 
 
 def open_csv(
@@ -50,32 +43,36 @@ def open_csv(
     Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
     TooLargeError.
     """
-    dialect = find_dialect(file.reader(), options)
-    check_names(dialect.names, max_columns=max_columns, line=dialect.line - 1 if dialect.header else None)
+    file = in_utf8(file, options.encoding)
+    dialect = dialect_of_all(file, find_dialect(file.reader(), options))
+    line = dialect.line - 1 if dialect.header else None
+    names, given_names = checked_names(dialect.names, max_columns=max_columns, line=line)
     batches = text_batches(file, dialect)
     head = _head(batches)
     if not head:
         raise InvalidDataError("The table has no rows: the file has only a header.")
-    table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
-    numeric = [
-        (name, table.column(position))
-        for position, name in enumerate(dialect.names)
-        if declared.get(name) == "number" or (name not in declared and is_numeric(table.column(position)))
-    ]
-    separators = find_separators(numeric, dialect.delimiter, options)
-    times = [
-        (name, table.column(place))
-        for place, name in enumerate(dialect.names)
-        if declared.get(name, "timestamp") == "timestamp"
-    ]
-    dates = find_date_formats(times, checked_format(options.date_format))
-    kinds = kinds_of(
-        dialect.names,
-        declared,
-        (_kind_of(table, place, separators, dates.get(name, ISO)) for place, name in enumerate(dialect.names)),
+    kinds_of(names, declared, (declared.get(name, "number") for name in names))
+    table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT).rename_columns(list(names))
+    columns = find_readings(table, dialect.delimiter, options, declared=declared)
+    reread = partial(later_reading, delimiter=dialect.delimiter, options=options, declared=declared)
+    blocks = _Blocks(file, dialect, columns, reread)
+    readings = readings_of(blocks.columns, blocks.missing_texts, given_names, has_header=dialect.header)
+    return TableStream(
+        names, tuple(column.kind for column in columns), blocks.read(chain(head, batches)), readings=readings
     )
-    reading = _Reading(file, dialect, separators, dates, kinds, frozenset(dialect.names) - declared.keys())
-    return TableStream(dialect.names, kinds, _blocks(chain(head, batches), reading))
+
+
+def open_texts(
+    file: BodyFile, options: ReadOptions, *, max_columns: int
+) -> tuple[tuple[str, ...], Iterator[pa.RecordBatch]]:
+    """Return the names of a file's columns, and its rows as strings, to the letter; null where empty.
+
+    Raises as `open_csv` does.
+    """
+    file = in_utf8(file, options.encoding)
+    dialect = dialect_of_all(file, find_dialect(file.reader(), options))
+    names, _ = checked_names(dialect.names, max_columns=max_columns, line=dialect.line - 1 if dialect.header else None)
+    return names, text_batches(file, dialect)
 
 
 def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
@@ -83,16 +80,27 @@ def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
 
     An empty row is appended: if it is not parsed as one, a quotation mark before it is never closed.
     """
+    if dialect.quoting.skips_blanks:
+        yield from _parsed_batches(file, dialect)
+        return
     width = len(dialect.names)
     names = [str(position) for position in range(width)]
-    ending = "\n" + (dialect.delimiter * (width - 1) if width > 1 else '""') + "\n"
+    # A blank line of one column is a missing value, so that none is appended after the last line.
+    ending = dialect.delimiter * (width - 1) if width > 1 else '""'
+    ending = ending + "\n" if width == 1 and _ends_a_line(file) else "\n" + ending + "\n"
     size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), MAX_PIECE_BYTES)
     waiting: pa.RecordBatch | None = None
     try:
         reader = pacsv.open_csv(
             file.reader(dialect.start, then=ending.encode()),
             read_options=pacsv.ReadOptions(use_threads=False, block_size=size, column_names=names),
-            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+            parse_options=pacsv.ParseOptions(
+                delimiter=dialect.delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=width > 1,
+                escape_char="\\" if dialect.quoting.escapes else False,
+                double_quote=not dialect.quoting.escapes,
+            ),
             convert_options=pacsv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 null_values=[""],
@@ -115,6 +123,29 @@ def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
         yield waiting.slice(0, last)
 
 
+def _ends_a_line(file: BodyFile) -> bool:
+    reader = file.reader()
+    size = reader.seek(0, io.SEEK_END)
+    return size > 0 and file.reader(size - 1).read(1) in {b"\n", b"\r"}
+
+
+def _parsed_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file whose quotation marks follow blanks, which Arrow takes for a part of the cell."""
+    width = len(dialect.names)
+    lines = io.TextIOWrapper(file.reader(dialect.start), encoding="utf-8", newline="")
+    rows = csv.reader(lines, strict=True, **dialect.quoting.reader_options(dialect.delimiter))
+    try:
+        while some := [*islice(rows, RECORDS_OF_A_BATCH)]:
+            present = [cells for cells in some if cells] if width > 1 else [cells or [""] for cells in some]
+            if any(len(cells) != width for cells in present):
+                raise why_unreadable(file, dialect, "its rows have unequal widths")
+            columns = [pa.array([cell or None for cell in cells], pa.string()) for cells in zip(*present, strict=True)]
+            if columns:
+                yield pa.RecordBatch.from_arrays(columns, [str(position) for position in range(width)])
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise why_unreadable(file, dialect, str(error)) from None
+
+
 def _head(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
     """Return the first batches, as many as are needed to infer the kinds."""
     head: list[pa.RecordBatch] = []
@@ -125,57 +156,72 @@ def _head(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return head
 
 
-def _texts(table: pa.Table, position: int) -> list[str]:
-    return [str(cell).strip() for cell in table.column(position).to_pylist() if cell is not None]
-
-
-def _kind_of(table: pa.Table, position: int, separators: Separators, dates: DateFormat) -> ColumnKind:
-    if all(
-        has_only_numbers(texts, separators)
-        for texts in table.column(position).chunks
-        if isinstance(texts, pa.StringArray)
-    ):
-        return "number"
-    return kind_of_texts(separators.pointed(dates.iso(text)) for text in _texts(table, position))
-
-
-def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Block]:
-    step = rows_of_a_block(len(reading.kinds))
-    first_row = 0
-    for batch in batches:
-        for first in range(0, batch.num_rows, step):
-            piece = batch.slice(first, step)
-            yield _block(piece, reading, first_row)
-            first_row += piece.num_rows
-
-
 def strings_of(batch: pa.RecordBatch) -> list[pa.StringArray]:
     """Return the columns of such a batch."""
     return [column for column in batch.columns if isinstance(column, pa.StringArray)]
 
 
-def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
-    texts = dict(zip(reading.dialect.names, strings_of(batch), strict=True))
-    kinds = dict(zip(reading.dialect.names, reading.kinds, strict=True))
-    numeric = [name for name, kind in kinds.items() if kind == "number"]
-    exact = [name in reading.inferred for name in numeric]
-    numbers = numbers_of_texts([texts[name] for name in numeric], separators=reading.separators, exact=exact)
-    read = dict(zip(numeric, numbers, strict=True))
-    dates = reading.dates
-    read |= {
-        name: column_of_texts(kind, texts[name], dates.get(name, ISO))
-        for name, kind in kinds.items()
-        if kind != "number"
-    }
-    block: dict[str, Column] = {name: read[name][0] for name in kinds}
-    wrong = [(first_row + row, name, detail) for name in kinds for row, detail in read[name][1]]
-    if wrong:
-        _refuse(sorted(wrong, key=lambda cell_fault: cell_fault[0]), reading)
-    return block
+class _Blocks:
+    """The blocks of a file, the readings of its columns, and the texts that they have for missing values."""
 
+    def __init__(
+        self,
+        file: BodyFile,
+        dialect: Dialect,
+        columns: Sequence[TextColumn],
+        reread: Callable[[TextColumn, pa.StringArray], TextColumn],
+    ) -> None:
+        self._file = file
+        self._dialect = dialect
+        self.columns = [*columns]
+        self._reread = reread
+        self._inferred = frozenset(column.name for column in columns if column.is_inferred)
+        self._codes = CodeColumns(columns)
+        self.missing_texts: dict[str, dict[str, int]] = {column.name: {} for column in columns}
 
-def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
-    rows = sorted({row for row, _, _ in wrong[:MAX_FAULTS_REPORTED]})
-    lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
-    faults = [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in wrong]
-    refuse(faults, inferred=reading.inferred)
+    def read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
+        """Yield the rows as blocks."""
+        step = rows_of_a_block(len(self.columns))
+        first_row = 0
+        rest = iter(batches)
+        for batch in rest:
+            if again := self._fill(batch):
+                for later in rest:
+                    again |= self._fill(later)
+                raise ReadAgainError(again)
+            for first in range(0, batch.num_rows, step):
+                piece = batch.slice(first, step)
+                yield self._block(piece, first_row)
+                first_row += piece.num_rows
+
+    def _fill(self, batch: pa.RecordBatch) -> dict[str, ColumnKind]:
+        """Find the readings of columns whose rows were empty so far; return those that have another kind."""
+        again: dict[str, ColumnKind] = {}
+        for place, column in enumerate(self.columns):
+            if not column.is_empty:
+                continue
+            found = self._reread(column, strings_of(batch)[place])
+            if found.kind != column.kind:
+                again[column.name] = found.kind
+            self._codes.add(found)
+            self.columns[place] = found
+        return again
+
+    def _block(self, batch: pa.RecordBatch, first_row: int) -> Block:
+        texts = dict(zip((column.name for column in self.columns), strings_of(batch), strict=True))
+        self._codes.check(texts)
+        numeric = [column for column in self.columns if column.kind == "number"]
+        numbers = numbers_of_texts([texts[one.name] for one in numeric], [one.numbers for one in numeric])
+        read = {column.name: found for column, found in zip(numeric, numbers, strict=True)}
+        for column in self.columns:
+            if column.kind != "number":
+                markers = column.numbers.markers
+                read[column.name] = column_of_texts(column.kind, texts[column.name], column.dates, markers)
+        block: dict[str, Column] = {column.name: read[column.name].column for column in self.columns}
+        if any(one.cell_faults for one in read.values()):
+            wrong = {column.name: read[column.name].cell_faults for column in self.columns}
+            refuse_or_revise(wrong, self._inferred, first_row, partial(with_lines, self._file, self._dialect))
+        for name, one in read.items():
+            for text, count in one.missing_texts.items():
+                self.missing_texts[name][text] = self.missing_texts[name].get(text, 0) + count
+        return block

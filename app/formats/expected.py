@@ -1,15 +1,15 @@
 """The columns and limits of rows to predict for, in any format."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import MAX_FAULTS, refuse
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidDataError
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.types.values import ColumnKind, NumberForm
 
 Columns = tuple[tuple[str, ColumnKind], ...]
 """Names and kinds, in the order of a model's inputs."""
@@ -21,13 +21,15 @@ MIN_MAX_MEMBERS = 1_000
 @dataclass(frozen=True)
 class Expected:
     """The required `columns`; `noise`, an optional column of numbers, for all rows; optional columns that are
-    `not_read`; the maximum number of rows, and the maximum decompressed size."""
+    `not_read`; the maximum number of rows, and the maximum decompressed size; the `forms` of the numbers by which the
+    version was trained."""
 
     columns: Columns
     noise: str | None
     not_read: frozenset[str]
     max_rows: int
     max_bytes: int
+    forms: Mapping[str, NumberForm] = field(default_factory=dict)
 
     def among(self, names: Sequence[str], *, line: int | None = None) -> Columns:
         """Return the columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated

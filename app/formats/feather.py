@@ -25,7 +25,7 @@ class Feather(TableFormat, RowFormat, AssembledFormat):
         """Read batches as blocks, each decompressed when it is read."""
         from app.formats.feather_file import open_feather
 
-        return open_feather(file, declared=declared, max_columns=limits.max_columns)
+        return open_feather(file, declared=options.known(declared), limits=limits)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read the rows of all batches."""

@@ -7,7 +7,7 @@ them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from app.formats.expected import Expected, ReadRows
@@ -111,12 +111,14 @@ class RowFormat(Format):
     """A format of rows to predict for.
 
     `row_options` are the supported options of `ReadOptions`. `streams_lines`: it has one row a line, so that rows are
-    predicted for as they arrive. `has_names`: columns are matched by name, not by order.
+    predicted for as they arrive. `has_names`: columns are matched by name, not by order. `has_text_cells`: cells are
+    texts, which `read_texts` returns to the letter.
     """
 
     row_options: frozenset[OptionName] = frozenset()
     streams_lines = False
     has_names = True
+    has_text_cells = False
 
     @property
     @abstractmethod
@@ -130,6 +132,15 @@ class RowFormat(Format):
         Raises MalformedBodyError, InvalidDataError for columns other than those expected, InvalidRequestError for an
         invalid option, and TooLargeError.
         """
+
+    def read_texts(
+        self, file: SpoolFile, options: ReadOptions, *, max_columns: int, rows: int
+    ) -> Iterator[Sequence[Mapping[str, str]]]:
+        """Yield at most `rows` rows at a time as texts by column, to the letter; raises as `read_table` does.
+
+        Raises NotImplementedError where cells are values.
+        """
+        raise NotImplementedError
 
 
 class WritableFormat(Format):

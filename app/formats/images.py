@@ -86,7 +86,7 @@ def npy_image(file: SpoolFile, max_pixels: int) -> Array:
         numbers = flat.reshape(shape, order="F" if header.fortran_order else "C").astype(np.float64)
     if not np.isfinite(numbers).all():
         row, column = np.argwhere(~np.isfinite(numbers))[0]
-        detail = f"Row {row}, column {column}: expected a finite number, got {numbers[row, column]}."
+        detail = f"Row {row + 1}, column {column + 1}: expected a finite number, got {numbers[row, column]}."
         raise InvalidDataError(detail)
     return numbers
 

@@ -26,7 +26,7 @@ class Json(TableFormat, WritableFormat):
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
     ) -> TableStream:
         """Read a document, which is decoded at once, as blocks."""
-        return json_stream(file.read(), declared=declared, max_columns=limits.max_columns)
+        return json_stream(file.read(), declared=options.known(declared), max_columns=limits.max_columns)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
         """Write the document."""

@@ -44,9 +44,14 @@ class RawTable:
 
 
 def read_json(
-    body: bytes, *, max_columns: int, others: Collection[str] = (), max_containers: int = MAX_CONTAINERS
+    body: bytes,
+    *,
+    max_columns: int,
+    others: Collection[str] = (),
+    max_containers: int = MAX_CONTAINERS,
+    may_be_list: bool = False,
 ) -> RawTable:
-    """Return the table in a JSON body, which may also have the members `others`.
+    """Return the table in a JSON body, which may also have the members `others`, or `may_be_list` of rows as objects.
 
     Raises MalformedBodyError for malformed JSON, InvalidDataError for other than a table or too many columns, and
     TooLargeError for more than `max_containers` objects and arrays.
@@ -54,6 +59,8 @@ def read_json(
     check_containers(body, max_containers)
     check_members(body, max_columns)
     value = decode(body)
+    if may_be_list and isinstance(value, list):
+        return RawTable(ByRow(value), {})
     if not isinstance(value, dict):
         raise InvalidDataError(f"Expected an object, {FORMS}.", [Fault("Expected an object.", pointer="")])
     form: ByColumn | ByRow | ByPosition

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.cell_faults import refuse
+from app.formats.cell_faults import CellFaults, refuse
 from app.formats.cells import JSON, column_of
 from app.formats.json_body import decode
 from app.formats.json_cells import Cells, cells_of
 from app.formats.json_forms import ByRow, RawTable
 from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
-from app.formats.json_table import kinds_in
+from app.formats.json_table import empty_in, kinds_in, scalars
 from app.formats.line_rows import Line
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names
+from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, check_names, refuse_or_revise
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError
@@ -44,7 +45,8 @@ def open_lines(file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_colum
     kinds = kinds_in(cells, declared)
     inferred = frozenset(names) - declared.keys()
     groups = _groups(lines, max_columns, len(head[1]), rows_of_a_block(len(names)))
-    return TableStream(names, kinds, _blocks(chain((head,), groups), names, kinds, inferred))
+    empty = empty_in(cells, declared)
+    return TableStream(names, kinds, _blocks(chain((head,), groups), names, kinds, inferred, empty))
 
 
 def _lines(file: SpoolFile, max_bytes: int) -> Iterator[Line]:
@@ -89,25 +91,35 @@ def _cells(group: Group, names: Sequence[str]) -> Cells:
     """Return the cells of a group by column; raises InvalidDataError for rows with other columns."""
     first, lines, rows = group
     cells = cells_of(RawTable(ByRow([*rows]), {}), names=names)
-    refuse([_placed(fault, first, lines) for fault in cells.faults])
+    moved = [replace(fault, pointer=None, row=first + (fault.row or 0)) for fault in cells.faults]
+    refuse(_with_lines(moved, first=first, lines=lines))
     return cells
 
 
-def _placed(fault: Fault, first: int, lines: Sequence[Line]) -> Fault:
-    """Return a fault of a group with its line in the file."""
-    row = fault.row or 0
-    return replace(fault, pointer=None, row=first + row, line=lines[row].number)
+def _with_lines(faults: Sequence[Fault], *, first: int, lines: Sequence[Line]) -> Sequence[Fault]:
+    """Return faults of a group with their lines in the file."""
+    return [replace(fault, line=lines[(fault.row or 0) - first].number) for fault in faults]
 
 
 def _blocks(
-    groups: Iterator[Group], names: Sequence[str], kinds: Sequence[ColumnKind], inferred: frozenset[str]
+    groups: Iterator[Group],
+    names: Sequence[str],
+    kinds: Sequence[ColumnKind],
+    inferred: frozenset[str],
+    empty: EmptyColumns,
 ) -> Iterator[Block]:
     for group in groups:
         first, lines, _ = group
+        columns = _cells(group, names).columns
+        if again := empty.kinds_in(zip(names, (partial(scalars, column) for column in columns), strict=True)):
+            for later in groups:
+                cells = (partial(scalars, column) for column in _cells(later, names).columns)
+                again |= empty.kinds_in(zip(names, cells, strict=True))
+            raise ReadAgainError(again)
         block: dict[str, Column] = {}
-        faults: list[Fault] = []
-        for name, kind, column in zip(names, kinds, _cells(group, names).columns, strict=True):
-            block[name], cell_faults = column_of(kind, column, exact=name in inferred)
-            faults.extend(_placed(Fault(detail, row=row, column=name), first, lines) for row, detail in cell_faults)
-        refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
+        wrong: dict[str, CellFaults] = {}
+        for name, kind, column in zip(names, kinds, columns, strict=True):
+            block[name], wrong[name] = column_of(kind, column, exact=name in inferred)
+        placed = partial(_with_lines, first=first, lines=lines)
+        refuse_or_revise(wrong, inferred, first, placed)
         yield block

@@ -33,7 +33,9 @@ class Ndjson(TableFormat, RowFormat, WritableFormat):
         """Read lines as blocks; all have the members of the first."""
         from app.formats.line_stream import open_lines
 
-        return open_lines(file, declared=declared, max_columns=limits.max_columns, max_bytes=limits.max_bytes)
+        return open_lines(
+            file, declared=options.known(declared), max_columns=limits.max_columns, max_bytes=limits.max_bytes
+        )
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read a row from each line."""

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 
-from app.formats.cell_faults import CellFaults, not_a, not_finite
+from app.formats.cell_faults import CellFault, CellFaults, faults_of, not_a, not_finite
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
 from app.formats.npy_header import read_npy_header
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import BooleanColumn, Column, NumberBlock, NumberColumn, TimestampColumn
-from relevance_bayes.tables.kinds import FIRST_SECOND, LAST_SECOND
+from relevance_bayes.tables.kinds import END_SECOND, FIRST_SECOND
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 
@@ -56,11 +56,10 @@ def _matrix(body: bytes, expected: Expected) -> Array:
 
 def _by_column(matrix: Array, columns: Columns) -> ReadRows:
     block: dict[str, Column] = {}
-    cell_faults: list[Fault] = []
+    wrong: dict[str, CellFaults] = {}
     for place, (name, kind) in enumerate(columns):
-        block[name], wrong = _column(kind, matrix[:, place].copy())
-        cell_faults.extend(Fault(detail, row=row, column=name) for row, detail in wrong)
-    return ReadRows(block, tuple(cell_faults))
+        block[name], wrong[name] = _column(kind, matrix[:, place].copy())
+    return ReadRows(block, tuple(faults_of(wrong)))
 
 
 def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
@@ -70,10 +69,10 @@ def _column(kind: ColumnKind, values: Array) -> tuple[Column, CellFaults]:
         case "boolean":
             bad = ~missing & (values != 0) & (values != 1)
         case "timestamp":
-            bad = ~missing & ~((values >= FIRST_SECOND) & (values <= LAST_SECOND))
+            bad = ~missing & ~((values >= FIRST_SECOND) & (values < END_SECOND))
         case _:
             bad = ~missing & ~np.isfinite(values)
-    cell_faults = [(row, _given(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
+    cell_faults = [CellFault(row, _given(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
     values[bad] = np.nan
     match kind:
         case "boolean":

@@ -26,7 +26,7 @@ class Parquet(TableFormat, RowFormat, AssembledFormat):
         """Read row groups as blocks."""
         from app.formats.parquet_file import open_parquet
 
-        return open_parquet(file, declared=declared, max_columns=limits.max_columns, max_rows=limits.max_rows)
+        return open_parquet(file, declared=options.known(declared), limits=limits)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read the rows of the expected columns; other columns are not decompressed."""

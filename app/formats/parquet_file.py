@@ -1,50 +1,88 @@
 """Parquet files: read as a stream of blocks or as rows to predict for, and written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.errors import TooLargeError
-from app.formats.arrow_blocks import check_types, reading, stream_of
-from app.formats.arrow_rows import rows_of
+from app.formats.arrow_blocks import check_decoded, reading, stream_of
+from app.formats.arrow_rows import named_for, rows_of
+from app.formats.arrow_stream import joined_batches
 from app.formats.expected import Expected, ReadRows
+from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile
-from app.formats.streams import TableStream, check_names
+from app.formats.streams import TableStream
 from relevance_bayes.tables.columns import rows_of_a_block
 from relevance_bayes.types.values import ColumnKind
 
 BUFFER = 2**20
 
 
-def open_parquet(
-    file: SpoolFile, *, declared: Mapping[str, ColumnKind], max_columns: int, max_rows: int
-) -> TableStream:
+def open_parquet(file: SpoolFile, *, declared: Mapping[str, ColumnKind], limits: TableLimits) -> TableStream:
     """Return a Parquet file as a stream of blocks.
 
     Numbers (including decimals), booleans, texts, dates and timestamps are supported; NaN and infinity are refused,
-    null is a missing value. Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an
-    unknown column), TooLargeError.
+    null is a missing value. The bytes that the cells take are counted as row groups are decoded, and the size that the
+    file claims for its pages is checked first. Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind
+    declared for an unknown column), TooLargeError.
     """
     with reading("file", "Parquet"):
         parquet = pq.ParquetFile(file.reader(), buffer_size=BUFFER, pre_buffer=False)
-        schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
-    names = tuple(schema.names)
-    check_names(names, max_columns=max_columns)
-    if rows > max_rows:
-        raise TooLargeError(f"Expected at most {max_rows:,} rows, got {rows:,}.")
-    check_types(schema)
-    return stream_of(names, _batches(parquet, rows_of_a_block(len(names))), declared=declared)
+        schema, about = parquet.schema_arrow, parquet.metadata
+        if about.num_rows > limits.max_rows:
+            raise TooLargeError(f"Expected at most {limits.max_rows:,} rows, got {about.num_rows:,}.")
+        check_decoded(_page_bytes(about), limits.max_decoded_bytes)
+        width = len(schema.names)  # raises where a name is not UTF-8
+        texts = _texts(schema, about, schema.names)
+        parquet = pq.ParquetFile(file.reader(), buffer_size=BUFFER, pre_buffer=False, read_dictionary=texts)
+        schema = parquet.schema_arrow
+    rows = rows_of_a_block(width)
+    batches = parquet.iter_batches(batch_size=min(rows, _batch_rows(about)), use_threads=False)
+    joined = joined_batches(_in_dictionaries(batches), rows, "Parquet")
+    return stream_of(schema, joined, declared=declared, limits=limits)
 
 
-def _batches(parquet: pq.ParquetFile, step: int) -> Iterator[pa.RecordBatch]:
-    with reading("file", "Parquet"):
-        for batch in parquet.iter_batches(batch_size=step, use_threads=False):
-            batch.validate(full=True)  # invalid UTF-8, dictionary indices out of bounds
-            if batch.num_rows:
-                yield batch
+def _page_bytes(about: pq.FileMetaData) -> int:
+    """Return the decompressed size that a file claims for its pages."""
+    return sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
 
 
+def _encodings(about: pq.FileMetaData, name: str | None = None) -> frozenset[str]:
+    """Return the encodings of the pages of a column, or of all columns."""
+    columns = (
+        about.row_group(group).column(column)
+        for group in range(about.num_row_groups)
+        for column in range(about.num_columns)
+    )
+    return frozenset[str]().union(*(one.encodings for one in columns if name in {None, one.path_in_schema}))
+
+
+def _texts(schema: pa.Schema, about: pq.FileMetaData, names: Iterable[str]) -> list[str]:
+    """Return the columns of texts to read as dictionaries, because a long text may occur in all rows."""
+    texts = [name for name in names if schema.names.count(name) == 1 and pa.types.is_string(schema.field(name).type)]
+    return [name for name in texts if _encodings(about, name) <= READ_AS_DICTIONARIES]
+
+
+def _batch_rows(about: pq.FileMetaData) -> int:
+    """Return the number of rows to decode at once: few where a page has a text as a part of the one before it."""
+    return BATCH_OF_PARTS if PARTS_OF_TEXTS in _encodings(about) else BATCH
+
+
+def _in_dictionaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches whose texts are dictionaries, also where Arrow reads them as plain texts."""
+    for batch in batches:
+        columns = [one.dictionary_encode() if pa.types.is_string(one.type) else one for one in batch.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+READ_AS_DICTIONARIES = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
+"""The encodings of texts that Arrow reads as dictionaries."""
+
+PARTS_OF_TEXTS = "DELTA_BYTE_ARRAY"
+"""The encoding of a text as the end of it and the length of the beginning that it shares with the one before."""
+
+BATCH_OF_PARTS = 256
 BATCH = 65_536
 
 
@@ -53,14 +91,14 @@ def read_parquet(body: bytes, expected: Expected) -> ReadRows:
     with reading("body", "Parquet"):
         parquet = pq.ParquetFile(pa.BufferReader(body))
         schema, about = parquet.schema_arrow, parquet.metadata
-        columns = expected.among(schema.names)
+        columns = expected.among(named_for(schema, expected))
         expected.check_rows(about.num_rows)
-        groups = [about.row_group(number) for number in range(about.num_row_groups)]
-        expected.check_bytes(sum(group.total_byte_size for group in groups))
-        # As dictionaries, because a long text may occur in all rows.
-        texts = [name for name, kind in columns if kind == "category" and pa.types.is_string(schema.field(name).type)]
+        expected.check_bytes(_page_bytes(about))
+        texts = _texts(schema, about, [name for name, kind in columns if kind == "category"])
         parquet = pq.ParquetFile(pa.BufferReader(body), read_dictionary=texts)
-        batches = parquet.iter_batches(batch_size=BATCH, use_threads=False, columns=[name for name, _ in columns])
+        batches = parquet.iter_batches(
+            batch_size=_batch_rows(about), use_threads=False, columns=[name for name, _ in columns]
+        )
         return rows_of(parquet.schema_arrow, batches, columns, expected)
 
 

@@ -8,10 +8,12 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.formats.options import Decimal, ReadOptions, Thousands
-from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
+from app.formats.options import ReadOptions
+from relevance_bayes.tables.kinds import is_number
+from relevance_bayes.types.errors import Ambiguity, Fault, InvalidDataError, InvalidRequestError, PossibleReading
+from relevance_bayes.types.values import DecimalMark, ThousandsMark
 
-OTHER: Mapping[str, Decimal] = {",": ".", ".": ","}
+OTHER: Mapping[str, DecimalMark] = {",": ".", ".": ","}
 
 MIXED = (
     "Some numbers have a decimal comma, others a point: set decimal= and thousands=, and declare the columns that are "
@@ -25,8 +27,8 @@ Texts: TypeAlias = "pa.ChunkedArray[pa.StringScalar]"
 class Separators:
     """The separators of a file's numbers: `thousands`, between groups of three digits, is None where there are none."""
 
-    decimal: Decimal = "."
-    thousands: Thousands | None = None
+    decimal: DecimalMark = "."
+    thousands: ThousandsMark | None = None
 
     def pointed(self, text: str) -> str:
         """Return a number's text with a decimal point and without groups; no number where it has other separators."""
@@ -37,6 +39,10 @@ class Separators:
         if self.decimal == ".":
             return text
         return text.replace(",", ".") if "." not in text else text + " "
+
+    def is_number(self, text: str) -> bool:
+        """Return whether a text is a number with these separators."""
+        return is_number(self.pointed(text))
 
     def pointed_all(self, texts: pa.StringArray) -> pa.StringArray | None:
         """Return cells with a decimal point and without groups; None where one of them has other separators."""
@@ -90,13 +96,37 @@ def find_separators(columns: Sequence[tuple[str, Texts]], delimiter: str, option
     return Separators(decimal, thousands)
 
 
+def find_column_separators(
+    name: str, cells: Sequence[str], delimiter: str, separators: Separators
+) -> Separators | None:
+    """Return the separators of one column's numbers, which may differ from those of the file's plain numbers.
+
+    None where marks contradict each other. Raises InvalidDataError where every number has two readings.
+    """
+    texts = pa.chunked_array([pa.array(cells, pa.string())])
+    comma, point = _evidence(texts, ",", ""), _evidence(texts, ".", "")
+    is_comma, is_point = "decimal" in comma or "grouped" in point, "decimal" in point or "grouped" in comma
+    if is_comma and is_point:
+        return None
+    if not is_comma and not is_point:
+        if separators != PLAIN and not (separators.decimal == "." and delimiter == ","):
+            return separators
+        if "once" in comma and delimiter != ",":
+            raise _ambiguous([(name, texts)], comma["once"], ",")
+        if "once" in point and delimiter == ";":
+            raise _ambiguous([(name, texts)], point["once"], ".")
+    decimal: DecimalMark = "," if is_comma else "."
+    other = point if is_comma else comma
+    return Separators(decimal, OTHER[decimal] if "grouped" in other or "once" in other else None)
+
+
 def is_numeric(texts: Texts) -> bool:
     """Return whether half of the cells at least have digits, marks and an exponent alone."""
     likely = texts.filter(pc.match_substring_regex(texts, r"^\s*[+-]?[0-9.,' ]*[0-9][.,]?([eE][+-]?[0-9]+)?\s*$"))
     return 2 * len(likely) >= len(texts) - texts.null_count
 
 
-def _decimal(columns: Sequence[tuple[str, Texts]], comma: _Evidence, point: _Evidence, delimiter: str) -> Decimal:
+def _decimal(columns: Sequence[tuple[str, Texts]], comma: _Evidence, point: _Evidence, delimiter: str) -> DecimalMark:
     if delimiter == ",":
         return "."
     for mark in (comma, point):
@@ -115,19 +145,21 @@ def _decimal(columns: Sequence[tuple[str, Texts]], comma: _Evidence, point: _Evi
     return "."
 
 
-def _ambiguous(columns: Sequence[tuple[str, Texts]], cell: str, mark: Decimal) -> InvalidDataError:
+def _ambiguous(columns: Sequence[tuple[str, Texts]], cell: str, mark: DecimalMark) -> InvalidDataError:
     name = next(
         name for name, texts in columns if pc.any(pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar(cell))).as_py()
     )
     small, large = cell.replace(",", "."), cell.replace(mark, "")
-    detail = (
-        f"`{name}` has {cell}, which is {small} with a decimal separator and {large} with a thousands separator; set "
-        f'decimal="{mark}" or thousands="{mark}".'
+    readings = (
+        PossibleReading("decimal", mark, f"{small} with a decimal separator"),
+        PossibleReading("thousands", mark, f"{large} with a thousands separator"),
     )
-    return InvalidDataError(detail, [Fault(detail, column=name)])
+    ambiguity = Ambiguity(cell, readings)
+    detail = f"`{name}` {ambiguity.detail}"
+    return InvalidDataError(detail, [Fault(detail, column=name, ambiguity=ambiguity)])
 
 
-def _evidence(texts: Texts, mark: Decimal, thousands: str) -> _Evidence:
+def _evidence(texts: Texts, mark: DecimalMark, thousands: str) -> _Evidence:
     """Return a cell of each form; all are matched together, since they may be many."""
     cells = texts.filter(pc.match_substring(texts, mark))
     if not len(cells):
@@ -150,6 +182,6 @@ def _evidence(texts: Texts, mark: Decimal, thousands: str) -> _Evidence:
     return found
 
 
-def _grouped(thousands: str, decimal: Decimal) -> "re.Pattern[str]":
+def _grouped(thousands: str, decimal: DecimalMark) -> "re.Pattern[str]":
     """Return the pattern of a number with groups of three digits."""
     return re.compile(rf"[+-]?[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+(?:{re.escape(decimal)}[0-9]*)?")

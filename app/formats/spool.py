@@ -1,18 +1,19 @@
 """Bodies on disk: unnamed files of bounded size, which vanish when they are closed or the process dies."""
 
+import errno
 import hashlib
 import io
 import mmap
 import os
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from anyio import to_thread
 
-from app.errors import TooLargeError, UnavailableError
+from app.errors import StorageFullError, TooLargeError, UnavailableError
 
 PIECE = 2**20
 """The number of bytes buffered in memory before they are written, off the event loop."""
@@ -38,6 +39,40 @@ class BodyInMemory:
         return reader
 
 
+WITHOUT_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of writes that a disk does not take: it is full, its quota is used up, or a file may not become so large."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Raise StorageFullError for a spool directory whose disk is full, UnavailableError where it can't be used."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in WITHOUT_SPACE:
+            detail = "The disk of the spool directory (RELEVANCE_SPOOL_DIRECTORY) is full, and the body needs it."
+            raise StorageFullError(detail) from error
+        raise UnavailableError(f"The spool directory can't be written: {error.strerror}.") from error
+
+
+def new_spool_file(directory: Path | None) -> BinaryIO:
+    """Return a new, unnamed file in `directory`, which is created if absent (None: the system's temporary directory).
+
+    It has no buffer, since to close it would then write once more what a full disk did not take. Raises as `writing`.
+    """
+    with writing():
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryFile(dir=directory, buffering=0)
+
+
+def write_whole(file: BinaryIO, content: bytes | bytearray) -> None:
+    """Write all bytes to a file without a buffer, which may take fewer at once; raises OSError."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
 class SpoolFile:
     """A body on disk, of at most `max_bytes`."""
 
@@ -59,7 +94,7 @@ class SpoolFile:
             raise TooLargeError(f"Expected a body of at most {self._max_bytes:,} bytes, got more.")
 
     async def write(self, piece: bytes) -> None:
-        """Append; raises TooLargeError above the limit, UnavailableError when the disk is full."""
+        """Append; raises TooLargeError above the limit, StorageFullError when the disk is full."""
         self.size += len(piece)
         self.refuse_above(self.size)
         self._waiting += piece
@@ -67,17 +102,14 @@ class SpoolFile:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write the buffer; raises UnavailableError when the disk is full."""
+        """Write the buffer; raises StorageFullError when the disk is full."""
         waiting, self._waiting = self._waiting, bytearray()
         await to_thread.run_sync(self._write, waiting)
 
     def _write(self, piece: bytearray) -> None:
-        try:
-            self._digest.update(piece)
-            self._file.write(piece)
-            self._file.flush()
-        except OSError as error:
-            raise UnavailableError("The disk has no space for the body.") from error
+        self._digest.update(piece)
+        with writing():
+            write_whole(self._file, piece)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the flushed bytes."""
@@ -87,9 +119,9 @@ class SpoolFile:
         """Return a reader from byte `position` on, which appends `then` to the end; readers are independent."""
         return io.BufferedReader(_Reader(self._file.fileno(), self.size, position, then), PIECE)
 
-    def mapped(self) -> bytes | mmap.mmap:
-        """Return the complete body, memory-mapped."""
-        return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ) if self.size else b""
+    def mapped(self, access: int = mmap.ACCESS_READ) -> bytes | mmap.mmap:
+        """Return the complete body, memory-mapped; with ACCESS_COPY changes of it stay in memory."""
+        return mmap.mmap(self._file.fileno(), self.size, access=access) if self.size else b""
 
     def read(self) -> bytes:
         """Return the complete body."""
@@ -135,8 +167,6 @@ class _Reader(io.RawIOBase):
 
 @asynccontextmanager
 async def spooled(directory: Path | None, *, max_bytes: int) -> AsyncIterator[SpoolFile]:
-    """Return a new, empty file in `directory`, which is created if absent (None: the system's temporary directory)."""
-    if directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=directory) as file:
+    """Return a new, empty file; raises as `new_spool_file` does."""
+    with new_spool_file(directory) as file:
         yield SpoolFile(file, max_bytes)

@@ -1,29 +1,93 @@
 """Streams of tables, the result of every format: names, kinds, and blocks that are read lazily."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.errors import TooLargeError
-from app.formats.cell_faults import refuse, shown
+from app.formats.cell_faults import KINDS_HINT, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
 from relevance_bayes.tables.columns import Block, ImageSize, block_rows
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
+from relevance_bayes.types.datasets import ColumnReading
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.types.values import Cell, ColumnKind
 
 MAX_NAME_LENGTH = 200
+
+
+class ReadAgainError(Exception):
+    """Raised by the blocks of a table where a later row contradicts the kinds that were inferred from the first ones.
+
+    The table is to be read again from its beginning with `kinds`, by column.
+    """
+
+    def __init__(self, kinds: Mapping[str, ColumnKind]) -> None:
+        super().__init__(f"the columns {', '.join(kinds)} have other kinds than their first rows")
+        self.kinds = kinds
+
+
+def no_readings() -> Mapping[str, ColumnReading]:
+    """Return no readings: the kinds are all."""
+    return {}
 
 
 @dataclass(frozen=True)
 class TableStream:
     """A table, or an image as a table, that is being read.
 
-    Iteration over `blocks` reads the file, and raises InvalidDataError or MalformedBodyError where it is invalid.
+    Iteration over `blocks` reads the file, and raises InvalidDataError or MalformedBodyError where it is invalid, and
+    ReadAgainError. `readings` returns the readings of columns by name, complete once all blocks are read.
     """
 
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     blocks: Iterator[Block]
     image: ImageSize | None = None
+    readings: Callable[[], Mapping[str, ColumnReading]] = no_readings
+
+
+class EmptyColumns:
+    """Columns without a value so far, whose kind is to be inferred from the first block that has one."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = {*names}
+
+    def kinds_in(self, columns: Iterable[tuple[str, Callable[[], Sequence[Cell]]]]) -> dict[str, ColumnKind]:
+        """Return the kinds of those that have a value in a block, where these are no numbers; they are empty no more.
+
+        The cells of a block's columns by name are computed for empty columns only.
+        """
+        found: dict[str, ColumnKind] = {}
+        for name, cells in columns if self._names else ():
+            present = [cell for cell in cells() if cell is not None] if name in self._names else []
+            if present:
+                self._names.remove(name)
+                found[name] = kind_of_cells(present[:ROWS_LOOKED_AT])
+        return {name: kind for name, kind in found.items() if kind != "number"}
+
+
+Placed = Callable[[Sequence[Fault]], Sequence[Fault]]
+"""A function that adds lines, or rows of a sheet, to faults of rows."""
+
+
+def refuse_or_revise(
+    wrong: Mapping[str, CellFaults], inferred: Collection[str], first_row: int, placed: Placed = lambda faults: faults
+) -> None:
+    """Raise ReadAgainError where faults of a block's columns contradict an inferred kind, else InvalidDataError for
+    the first, if any.
+
+    Integers that float64 would round are texts, which keep their digits.
+    """
+    long = [name for name, found in wrong.items() if any(one.kind == "long_integer" for one in found)]
+    revised: dict[str, ColumnKind] = {name: "category" for name in long if name in inferred}
+    if revised:
+        raise ReadAgainError(revised)
+    faults = sorted(faults_of(wrong, first_row), key=lambda fault: fault.row or 0)
+    if not faults:
+        return
+    first = next(one for one in wrong[faults[0].column or ""] if one.row + first_row == faults[0].row)
+    may_be_text = faults[0].column in inferred and first.kind == "other_kind"
+    refuse([*placed(faults[:MAX_FAULTS_REPORTED]), *faults[MAX_FAULTS_REPORTED:]], KINDS_HINT if may_be_text else "")
 
 
 def check_names(names: Sequence[str], *, max_columns: int, line: int | None = None) -> None:

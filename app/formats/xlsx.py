@@ -12,13 +12,13 @@ from relevance_bayes.types.values import ColumnKind
 
 
 class Xlsx(TableFormat, RowFormat):
-    """A sheet of a workbook, by default the first; formulas are not computed, links not followed."""
+    """A sheet of a workbook, by default the first visible one; formulas are not computed, links not followed."""
 
     file_format = XLSX
     title = "xlsx"
     is_read_whole = True
-    row_options = frozenset({"sheet"})
-    rows_summary = "The first sheet, or `sheet`: its first row names the columns; empty is missing."
+    row_options = frozenset({"sheet", "missing_values", "skip_rows"})
+    rows_summary = "The first visible sheet, or `sheet`: its first row names the columns; empty is missing."
 
     def read_table(
         self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
@@ -26,7 +26,7 @@ class Xlsx(TableFormat, RowFormat):
         """Read a sheet's rows as blocks."""
         from app.formats.xlsx_rows import open_xlsx
 
-        return open_xlsx(file, options.sheet, declared=declared, max_columns=limits.max_columns)
+        return open_xlsx(file, options, declared=declared, max_columns=limits.max_columns)
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read a sheet's rows."""
@@ -34,4 +34,4 @@ class Xlsx(TableFormat, RowFormat):
 
         from app.formats.xlsx_rows import read_xlsx
 
-        return read_xlsx(BytesIO(body), options.sheet, expected)
+        return read_xlsx(BytesIO(body), options, expected)

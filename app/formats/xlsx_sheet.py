@@ -3,7 +3,7 @@
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from itertools import islice
@@ -23,19 +23,25 @@ MAX_PLACES = 2**23
 """The maximum number of cells, present or omitted between present ones."""
 
 ROWS_AT_ONCE = 1_000
+MAX_CELLS_LISTED = 10
+
+ERRORS = frozenset(
+    {"#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!", "#FIELD!", "#GETTING_DATA"}
+)
+"""Errors of formulas other than #N/A, which is a missing value."""
 
 Row = tuple[Cell, ...]
 
 
 def sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
-    """Yield the rows of a sheet, by default of the first, each up to its last cell with a value.
+    """Yield the rows of a sheet, by default of the first visible one, each up to its last cell with a value.
 
     Texts are without surrounding blanks, dates and times in ISO 8601. Raises MalformedBodyError, InvalidDataError,
     InvalidRequestError for an unknown sheet, TooLargeError.
     """
     with _readable():
         with zipfile.ZipFile(file) as archive:
-            check_package(archive)
+            uncomputed = check_package(archive)
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         sheets = {one.title: one for one in book.worksheets}
     if sheet is not None and sheet not in sheets:
@@ -43,9 +49,22 @@ def sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
         raise InvalidRequestError(detail, [Fault(detail, parameter="sheet")])
     if not sheets:
         raise InvalidDataError("The workbook has no sheets.")
-    chosen = next(iter(sheets.values())) if sheet is None else sheets[sheet]
+    visible = [one for one in sheets.values() if one.sheet_state == "visible"]
+    chosen = next(iter(visible or sheets.values())) if sheet is None else sheets[sheet]
+    refuse_uncomputed(uncomputed.get(str(vars(chosen)["_worksheet_path"]).lstrip("/"), ()))
     chosen.reset_dimensions()  # the dimensions in the file may be wrong
     return _filled(chosen.iter_rows(values_only=True))
+
+
+def refuse_uncomputed(cells: Sequence[str]) -> None:
+    """Raise InvalidDataError for cells of formulas without a computed value."""
+    if cells:
+        listed = ", ".join(cells[:MAX_CELLS_LISTED]) + (", ..." if len(cells) > MAX_CELLS_LISTED else "")
+        detail = (
+            f"The formulas of {listed} were never computed: open the workbook in a spreadsheet and save it, or write "
+            "values in their place."
+        )
+        raise InvalidDataError(detail, [Fault(detail)])
 
 
 def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:

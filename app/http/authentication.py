@@ -35,6 +35,9 @@ _OF_ALL = frozenset({SESSION, PROJECTS})
 _PREDICTING = re.compile(rf"{OWN}/models/[^/]+(/versions/[^/]+)?/(predict|compare|profile)")
 """Actions that only predict, by POST; other methods have resources there, such as an alias named `predict`."""
 
+_OF_BATCH_PREDICTION = re.compile(rf"{BATCH_PREDICTIONS}/[^/]+(/result)?")
+"""A batch prediction and its file, which a key of the scope `predict` may read where it has submitted it."""
+
 _OUTCOMES = re.compile(rf"{OWN}/models/[^/]+/outcomes")
 """Outcomes come from a program that predicts, or from one that prepares data for training."""
 
@@ -68,6 +71,9 @@ class Authenticator(Protocol):
     def needs_keys(self) -> bool:
         """Return whether all requests need a key; where they do not, they may need one later."""
 
+    async def is_open(self) -> bool:
+        """Return whether requests need no key now; raises UnavailableError where that is not known."""
+
 
 class AllowAny:
     """The authenticator of a service that needs no key."""
@@ -96,6 +102,10 @@ class AllowAny:
     def needs_keys(self) -> bool:
         """Return false."""
         return False
+
+    async def is_open(self) -> bool:
+        """Return true."""
+        return True
 
 
 async def in_project(authenticator: Authenticator, principal: Principal, header: bytes) -> Principal:
@@ -138,7 +148,7 @@ def sufficient_scopes(method: str, path: str) -> tuple[KeyScope, ...]:
     if is_below(path, INFERENCE):
         return ("predict", "read") if method in READING or path == MODEL_INDEX else ("predict",)
     if method in READING:
-        return ("read",)
+        return ("read", "predict") if _OF_BATCH_PREDICTION.fullmatch(path) else ("read",)
     if is_below(path, BATCH_PREDICTIONS) or _OUTCOMES.fullmatch(path):
         return ("predict", "train")
     return ("predict",) if method == "POST" and _PREDICTING.fullmatch(path) else ("train",)

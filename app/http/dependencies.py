@@ -42,6 +42,7 @@ class Limits:
     max_columns: int
     max_prediction_rows: int
     spool_directory: Path | None
+    max_connections: int = 4096
 
 
 def services_of(request: Request) -> Services:

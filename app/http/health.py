@@ -1,15 +1,17 @@
 """Health probes, which need no key."""
 
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from app.http.openapi import problems
+from app.http.paths import HEALTH
 from app.http.readiness import ReadinessDependency
 from app.http.shutdown import ShutdownDependency
 
-router = APIRouter(prefix="/health", tags=["Health"])
+router = APIRouter(prefix=HEALTH, tags=["Health"])
 
 
 class LiveOut(BaseModel):
@@ -18,14 +20,18 @@ class LiveOut(BaseModel):
     status: Literal["live"] = "live"
 
 
+Status = Literal["ready", "not_ready", "stopping"]
+
+
 class ReadyOut(BaseModel):
     """The readiness to serve requests, and to run trainings."""
 
-    status: Literal["ready", "not_ready", "stopping"]
+    status: Status
     database: bool = Field(description="The database responds.")
     migrated: bool = Field(description="The database has tables that this release can use.")
     worker: bool = Field(description="A worker sent a recent heartbeat; without a worker, trainings wait.")
     has_loaded_versions: bool = Field(description="Versions are cached and predict without the database.")
+    has_space: bool = Field(description="The disk of a database in a file has space for trainings.")
 
 
 @router.get("/live", summary="Check liveness")
@@ -37,7 +43,11 @@ async def live() -> LiveOut:
 @router.get(
     "/ready",
     summary="Check readiness",
-    responses={503: {"model": ReadyOut, "description": "Not ready"}, **problems(422)},
+    responses={
+        404: {"model": ReadyOut, "description": "Stopping, with `stopping=404`"},
+        503: {"model": ReadyOut, "description": "Not ready"},
+        **problems(422),
+    },
 )
 async def ready(
     report: ReadinessDependency,
@@ -47,20 +57,19 @@ async def ready(
         Literal["predictions", "training"],
         Query(alias="for", description="The work that the process is to be ready for: `training` also needs a worker."),
     ] = "predictions",
+    stopping: Annotated[
+        Literal["404", "503"],
+        Query(description="The status while the process stops: 404 for balancers that let open requests end then."),
+    ] = "503",
 ) -> ReadyOut:
     """Respond with 200 while the process can predict: the database is reachable and migrated, or versions are cached.
 
-    `for=training` needs the database, migrated, and a worker. Otherwise 503, as well as from the beginning of a
-    shutdown, while the process still serves requests.
+    `for=training` needs the database, migrated and with space on its disk, and a worker. Otherwise 503, as well as from
+    the beginning of a shutdown, while the process still serves requests; with `stopping=404` that is 404.
     """
     is_able = report.can_train if purpose == "training" else report.can_predict
     is_ready = is_able and not shutdown.is_requested
     if not is_ready:
-        response.status_code = 503
-    return ReadyOut(
-        status="stopping" if shutdown.is_requested else "ready" if is_ready else "not_ready",
-        database=report.database,
-        migrated=report.migrated,
-        worker=report.worker,
-        has_loaded_versions=report.has_loaded_versions,
-    )
+        response.status_code = int(stopping) if shutdown.is_requested else 503
+    status: Status = "stopping" if shutdown.is_requested else "ready" if is_ready else "not_ready"
+    return ReadyOut(status=status, **asdict(report))

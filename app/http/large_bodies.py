@@ -1,13 +1,13 @@
 """Request bodies in bounded memory: short ones stay in memory, long ones are written to disk."""
 
-import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
 from anyio import CapacityLimiter, to_thread
 from starlette.types import Receive
 
-from app.errors import MalformedBodyError, UnavailableError
+from app.errors import MalformedBodyError
+from app.formats.spool import new_spool_file, write_whole, writing
 
 PIECE_BYTES = 2**19
 """The minimum number of bytes in memory that are written at once, off the event loop."""
@@ -31,7 +31,7 @@ class LargeBodies:
     async def receive(self, receive: Receive) -> "bytes | LargeBody":
         """Return a body: bytes where it is short, else a `LargeBody`, which the caller must close.
 
-        Raises MalformedBodyError where the client disconnects early, UnavailableError where the disk is full.
+        Raises MalformedBodyError where the client disconnects early, StorageFullError where the disk is full.
         """
         message = await receive()
         if message["type"] == "http.request" and not message.get("more_body"):
@@ -61,7 +61,7 @@ class LargeBody:
         self._file: BinaryIO | None = None
 
     async def append(self, piece: bytes) -> None:
-        """Append a chunk; raises UnavailableError where the part in memory must be written and can't be."""
+        """Append a chunk; raises StorageFullError where the part in memory must be written and can't be."""
         self._pieces.append(piece)
         self._count(len(piece))
         is_full = self._others.bytes_in_memory > self._others.max_bytes_in_memory
@@ -101,12 +101,8 @@ class LargeBody:
         self._count(-self._bytes_in_memory)
 
     def _write(self, pieces: list[bytes]) -> None:
-        try:
-            if self._file is None:
-                if self._others.directory is not None:
-                    self._others.directory.mkdir(parents=True, exist_ok=True)
-                self._file = tempfile.TemporaryFile(dir=self._others.directory)  # noqa: SIM115  # closed by `close`
-            self._file.writelines(pieces)
-            self._file.flush()
-        except OSError as error:
-            raise UnavailableError("The disk has no space for the body.") from error
+        if self._file is None:
+            self._file = new_spool_file(self._others.directory)  # closed by `close`
+        with writing():
+            for piece in pieces:
+                write_whole(self._file, piece)

@@ -36,8 +36,8 @@ PROCESSES = gauge("relevance_api_processes", "API processes whose numbers are in
 QueryMetrics: TypeAlias = Callable[[Transaction], Iterable[Sample]]
 """Returns samples from the database, by queries whose time does not grow with what the database keeps."""
 
-OwnerMetrics: TypeAlias = Callable[[str], Iterable[Sample]]
-"""Returns the samples of an owner's models."""
+OwnerMetrics: TypeAlias = Callable[[str | None], Iterable[Sample]]
+"""Returns the samples of an owner's models, or of those of all owners."""
 
 
 class DatabaseMetrics:
@@ -83,7 +83,8 @@ class DatabaseMetrics:
 
 class Metrics:
     """All metrics: the numbers of a source, to which the parts of this process add, and those of the database, which
-    the owner `local` alone may read; and those of an owner's models, which no other owner may read."""
+    the owner `local` alone may read; and those of the owners' models, of which that owner may read all, and each other
+    one its own."""
 
     def __init__(self, source: NumberSource, database: DatabaseMetrics, of_owner: OwnerMetrics | None = None) -> None:
         self._source = source
@@ -100,8 +101,9 @@ class Metrics:
         from app.metrics.exposition import exposition
 
         counted, pids = self._source.read()
-        owned = [] if self._of_owner is None else self._of_owner(owner)
-        of_all = [*self._database.samples(), *counted] if owner == BUILT_IN_OWNER else []
+        is_operator = owner == BUILT_IN_OWNER
+        owned = [] if self._of_owner is None else self._of_owner(None if is_operator else owner)
+        of_all = [*self._database.samples(), *counted] if is_operator else []
         return exposition([self._build, *of_all, *owned], pids, accept)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from anyio import to_thread
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import CrossSiteError, RateLimitError, TooLargeError, UnavailableError
+from app.errors import CrossSiteError, MisdirectedError, RateLimitError, TooLargeError, UnavailableError
 from app.http.authentication import (
     HOW_TO_SEND,
     LOGOUT,
@@ -24,9 +24,9 @@ from app.http.authentication import (
     is_refusal,
     sufficient_scopes,
 )
-from app.http.documentation_pages import DOCS, REDOC
+from app.http.hosts import Hosts, is_page
 from app.http.origins import PRINCIPAL, NoRefusals, Refusals, RequestOrigin
-from app.http.paths import GUIDE, PAGE, is_below, is_protected, path_of
+from app.http.paths import is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.projects import HEADER_NAME, joined
 from app.http.rate_limits import CURRENT as RATES
@@ -48,7 +48,7 @@ _READ = frozenset({b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME
 """The headers that the middleware reads; one look-up for each other header takes less than four comparisons."""
 
 _SECURITY = encoded(SECURITY_HEADERS)
-_PAGES, _SECURITY_OF_PAGES = frozenset({PAGE, DOCS, REDOC}), encoded(COMMON)
+_SECURITY_OF_PAGES = encoded(COMMON)
 """Pages have a Content-Security-Policy of their own."""
 
 _STALE = (b"relevance-stale", b"1")
@@ -77,7 +77,8 @@ class Shortcut(Protocol):
 class Rules:
     """The settings of the middleware: who authenticates requests, the maximum size of bodies, except for the methods
     and paths `elsewhere`, which limit them themselves, whether requests are logged, what counts them, the limited rates
-    of owners, what records refusals, and what traces requests (None: nothing).
+    of owners, what records refusals, what traces requests (None: nothing), and the hosts and pages whose
+    requests are executed while they need no key.
     """
 
     authenticator: Authenticator
@@ -88,6 +89,7 @@ class Rules:
     rate_limits: RateLimits = field(default_factory=Unlimited)
     refusals: Refusals = field(default_factory=NoRefusals)
     tracer: Tracer | None = None
+    hosts: Hosts = field(default_factory=Hosts)
 
 
 class Entrance:
@@ -108,6 +110,7 @@ class Entrance:
         self._rate_limits = rules.rate_limits
         self._refusals = rules.refusals
         self._tracer = rules.tracer
+        self._hosts = rules.hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -134,8 +137,8 @@ class Entrance:
             if message["type"] == "http.response.start":
                 has_begun = True
                 status = message["status"]
-                is_page = HAS_POLICY in state or (status == 200 and (path in _PAGES or is_below(path, GUIDE)))
-                security = _SECURITY_OF_PAGES if is_page else _SECURITY
+                has_policy = HAS_POLICY in state or (status in {200, 304} and is_page(path))
+                security = _SECURITY_OF_PAGES if has_policy else _SECURITY
                 headers = [*message.get("headers", ()), echoed, *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]
@@ -158,7 +161,7 @@ class Entrance:
                 await self._app(scope, receive, send_with_id)
             else:
                 await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
-        except (CrossSiteError, RateLimitError, UnavailableError) as error:
+        except (CrossSiteError, MisdirectedError, RateLimitError, UnavailableError) as error:
             if has_begun:
                 raise
             await error_response(scope, error)(scope, receive, send_with_id)
@@ -190,8 +193,10 @@ class Entrance:
     ) -> Response | None:
         """Return the response that refuses the request, or None after the principal is set in the scope.
 
-        Raises UnavailableError where the key can't be checked, CrossSiteError, and RateLimitError.
+        Raises UnavailableError where the key can't be checked, MisdirectedError, CrossSiteError, and RateLimitError.
         """
+        if self._hosts.covers(path) and await self._is_open(path):
+            self._hosts.check(scope, path)
         if is_protected(path):
             principal = self._authenticator.known(keys) or await self._principal(scope, keys)
             if principal is None:
@@ -221,6 +226,16 @@ class Entrance:
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
         return None
+
+    async def _is_open(self, path: str) -> bool:
+        """Return whether a request to a path needs no key; raises UnavailableError where that is not known, and is of
+        consequence."""
+        try:
+            return await self._authenticator.is_open()
+        except UnavailableError:
+            if is_protected(path):
+                raise
+            return False
 
     def _take_request(self, principal: Principal, path: str) -> None:
         """Count a request for the owner in whose project it acts, or would; raises RateLimitError."""

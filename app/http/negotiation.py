@@ -14,13 +14,20 @@ from app.formats.pixel_files import ImageMediaType
 FORM = "multipart/form-data"
 EVENT_STREAM = "text/event-stream"
 EXPECTED = f"{', '.join(one.media_type for one in TABLE_FORMATS)}, or {FORM} with such a file"
-_QUALITY = re.compile(r"[0-9]*\.?[0-9]*")
+_QUALITY = re.compile(r"[0-9]*(?:\.[0-9]*)?")
 UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
 def media_type_of(content_type: str) -> str:
     """Return the media type of a Content-Type, without parameters."""
     return content_type.partition(";")[0].strip().lower()
+
+
+def header_of(content_type: str) -> bool | None:
+    """Return whether a Content-Type has the parameter header=present or, False, header=absent; else None (RFC 4180)."""
+    parameters = (one.partition("=") for one in content_type.lower().split(";")[1:])
+    stated = {name.strip(): value.strip().strip('"') for name, _, value in parameters}
+    return {"present": True, "absent": False}.get(stated.get("header", ""))
 
 
 def table_format_of(content_type: str, file_name: str | None = None) -> TableFormat:

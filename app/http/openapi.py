@@ -1,6 +1,8 @@
 """OpenAPI beyond what FastAPI infers: the bodies that routes read themselves, and examples recorded from a real run."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -25,7 +27,11 @@ DESCRIBED: Mapping[OptionName, str] = {
     "thousands": "the separator of groups of three digits, `,`, `.`, a space or `'`; a comma or point is detected.",
     "date_format": "the format of dates besides ISO 8601, as `%d.%m.%Y` or `%m/%d/%y %I:%M %p`; `31.12.2025` and "
     "`12/31/2025` are detected.",
-    "sheet": "the name of the sheet, by default the first.",
+    "missing_values": "texts that mean a missing value, in texts too, in the place of `NA`, `nan`, `null`, `?`, `-` "
+    "and others, which do so in columns of numbers, booleans and times. May be repeated.",
+    "encoding": "the encoding of the text, by default UTF-8; UTF-16 is detected by its byte order mark.",
+    "skip_rows": "the number of lines or rows above the table, such as those of a title.",
+    "sheet": "the name of the sheet, by default the first visible one.",
 }
 """Descriptions of the options of a body's format."""
 
@@ -70,6 +76,9 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 
 PROJECT = "Project"
 """The name of the header's description, which all operations with an owner share."""
+
+OBJECT_DEFAULT = "x-default"
+"""The member of a schema that has a default which is an object; generators of clients refuse it as `default`."""
 
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
@@ -154,6 +163,7 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         del schema["$defs"]
         schemas |= {f"{inner}-Input": definition for inner, definition in definitions.items()}
         schemas[name] = schema
+    _suit_generators(schemas)
     for exchange in recorded():
         _illustrate(_object(made, "paths"), exchange)
     _object(components, "securitySchemes").update(
@@ -180,6 +190,27 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
                         allowed += [{scheme: [scope]} for scope in scopes]
                     operation["security"] = allowed
     return made
+
+
+def _suit_generators(schemas: Object) -> None:
+    """Complete schemas for generators of clients, which name classes by titles and have no objects as defaults."""
+    titles = Counter(str(schema.get("title")) for schema in schemas.values() if isinstance(schema, dict))
+    for name, schema in schemas.items():
+        assert isinstance(schema, dict)
+        if (title := schema.get("title")) and titles[str(title)] > 1:
+            schema["title"] = _distinct_title(name, str(title), schemas)
+        for member in _object(schema, "properties").values() if "properties" in schema else ():
+            if isinstance(member, dict) and isinstance(member.get("default"), dict):
+                member[OBJECT_DEFAULT] = member.pop("default")
+
+
+def _distinct_title(name: str, title: str, names: Collection[str]) -> str:
+    """Return the title of a schema whose class has namesakes: with its role, its module, or what it is generic in."""
+    if name.endswith("-Input"):
+        return f"{title}Input"
+    if name.endswith(f"__{title}"):
+        return f"{name.split('__')[-2].title()}{title}"
+    return title + "Or".join(part for part in re.split(r"_+", name)[1:] if part in names)
 
 
 def recorded() -> Sequence[Mapping[str, Json]]:

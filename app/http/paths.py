@@ -13,6 +13,8 @@ INFERENCE = "/v2"
 
 INFERENCE_HEALTH = f"{INFERENCE}/health"
 
+HEALTH = "/health"
+
 METRICS = "/metrics"
 """The metrics of all owners."""
 

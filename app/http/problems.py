@@ -1,7 +1,7 @@
 """The table from errors to problems (RFC 9457), and their responses."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import orjson
 from starlette.responses import Response
@@ -16,10 +16,12 @@ from app.errors import (
     KeyInUseError,
     KeyReusedError,
     MalformedBodyError,
+    MisdirectedError,
     NotInstalledError,
     PreconditionFailedError,
     QuotaExceededError,
     RateLimitError,
+    StorageFullError,
     TooLargeError,
     TooManyJobsError,
     TrainingFailedError,
@@ -73,6 +75,7 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     GoneError: ProblemKind(410, "gone", "Gone"),
     PreconditionFailedError: ProblemKind(412, "precondition-failed", "Precondition failed"),
     TooLargeError: ProblemKind(413, "too-large", "Content too large"),
+    MisdirectedError: ProblemKind(421, "misdirected-request", "Misdirected request"),
     InvalidRequestError: ProblemKind(422, "invalid-request", "Invalid request"),
     InvalidDataError: ProblemKind(422, "invalid-data", "Invalid data"),
     TrainingFailedError: ProblemKind(422, "training-failed", "Training failed"),
@@ -84,6 +87,7 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     ClientLeftError: ProblemKind(499, "client-closed-request", "Client closed request"),
     NotInstalledError: ProblemKind(501, "not-installed", "Not installed"),
     UnavailableError: ProblemKind(503, "unavailable", "Service unavailable"),
+    StorageFullError: ProblemKind(507, "insufficient-storage", "Insufficient storage"),
 }
 
 UNEXPECTED = ProblemKind(500, "unexpected", "Internal error")
@@ -106,6 +110,7 @@ RETRY_AFTER_SECONDS: Mapping[ProblemKind, int] = {
     KINDS[UnavailableError]: 2,
     KINDS[KeyInUseError]: 2,
     KINDS[TooManyJobsError]: 10,
+    KINDS[StorageFullError]: 60,
 }
 """Retry-After, in seconds, by the kinds for which a retry can succeed."""
 
@@ -115,15 +120,17 @@ def kind_of(error: RelevanceError) -> ProblemKind:
     return next((KINDS[cls] for cls in type(error).__mro__ if cls in KINDS), UNEXPECTED)
 
 
-def fault_members(fault: Fault) -> dict[str, str | int]:
+def fault_members(fault: Fault) -> dict[str, object]:
     """Return a fault as an entry of a problem's `errors`, without absent members."""
-    named = (
+    named: tuple[tuple[str, object], ...] = (
         ("pointer", fault.pointer),
         ("parameter", fault.parameter),
         ("header", fault.header),
         ("row", fault.row),
         ("column", fault.column),
         ("line", fault.line),
+        ("sheet_row", fault.sheet_row),
+        ("ambiguity", None if fault.ambiguity is None else asdict(fault.ambiguity)),
         ("detail", sentence(fault.detail)),
     )
     return {name: value for name, value in named if value is not None}
@@ -134,7 +141,7 @@ def problem_response(
     kind: ProblemKind,
     *,
     detail: str,
-    errors: Iterable[Mapping[str, str | int]] = (),
+    errors: Iterable[Mapping[str, object]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return the response for a problem with a request."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
-_RANGES = re.compile(r"bytes[ \t]*=[ \t]*(.+)", re.IGNORECASE)
+_RANGES = re.compile(r"bytes[ \t]*=(.+)", re.IGNORECASE)
 _RANGE = re.compile(r"([0-9]{0,40})-([0-9]{0,40})")
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Readiness:
     """The readiness of a process: the database responds, it has the tables that this release expects, a worker is
-    alive, and a version is cached, which predicts without the database."""
+    alive, a version is cached, which predicts without the database, and the disk of a database in a file has space."""
 
     database: bool
     migrated: bool
     worker: bool
     has_loaded_versions: bool = False
+    has_space: bool = True
 
     @property
     def can_predict(self) -> bool:
@@ -21,4 +22,4 @@ class Readiness:
     @property
     def can_train(self) -> bool:
         """Return whether trainings are accepted and will run."""
-        return self.database and self.migrated and self.worker
+        return self.database and self.migrated and self.worker and self.has_space

@@ -1,4 +1,4 @@
-"""Idempotency keys."""
+"""Idempotency keys, and the heartbeats of API processes."""
 
 from datetime import datetime
 from uuid import UUID
@@ -32,3 +32,15 @@ class RequestKeyRow(Base):
     status: Mapped[int | None] = mapped_column(default=None)
     headers: Mapped[str | None] = mapped_column(default=None)
     content: Mapped[bytes | None] = mapped_column(default=None)
+
+
+class ApiProcessRow(Base):
+    """The last heartbeat of an API process, by the database's clock, its program's release, and the `revision` of the
+    tables which that expects."""
+
+    __tablename__ = "api_processes"
+
+    process: Mapped[str] = mapped_column(primary_key=True)
+    heartbeat_at: Mapped[datetime]
+    release: Mapped[str]
+    revision: Mapped[str]

@@ -18,8 +18,8 @@ class RequestedOutput:
 class InferenceOptions:
     """Options of a request; `outputs` None: all of them, `binary` for outputs without an option of their own.
 
-    `row_ids` is the input that has the ids of the rows, None for none; `unknown_categories` as of predict calls, None
-    for the default.
+    `row_ids` is the input that has the ids of the rows, None for none; `unknown_categories` and `nulls` as of predict
+    calls, None for the default.
     """
 
     id: str | None = None
@@ -28,6 +28,7 @@ class InferenceOptions:
     interval: float | None = None
     row_ids: str | None = None
     unknown_categories: str | None = None
+    nulls: str | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:

@@ -61,6 +61,7 @@ def options_of(requested: JsonRequest[list[float]] | JsonRequest[msgspec.Raw]) -
         _parameter(given, "interval", float),
         _parameter(given, "row_ids", str),
         _parameter(given, "unknown_categories", str),
+        _parameter(given, "nulls", str),
     )
 
 

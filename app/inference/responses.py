@@ -29,7 +29,7 @@ _Output: TypeAlias = tuple[str, str, tuple[int, ...], bytes, int | None]
 class InferenceResponse:
     """The outputs, and the names of the binary ones.
 
-    `unknown_categories` are the cells with unknown categories, a list in JSON; None if there are none.
+    `averaged` are the names and lists in JSON of the cells by which rows are averages: `unknown_categories`, `nulls`.
     """
 
     model: str
@@ -37,7 +37,7 @@ class InferenceResponse:
     id: str | None
     outputs: tuple[Output, ...]
     are_binary: tuple[bool, ...]
-    unknown_categories: str | None = None
+    averaged: tuple[tuple[str, str], ...] = ()
 
 
 def render_response(
@@ -59,8 +59,8 @@ def render_response(
             values.append(to_json(tensor, yield_gil=yield_gil))
         outputs.append((tensor.name, tensor.datatype, tensor.shape, given, size))
     # The id differs in each request, so its templates are not cached.
-    cells = response.unknown_categories
-    template = _template if response.id is None and cells is None else _template.__wrapped__
+    cells = response.averaged
+    template = _template if response.id is None and not cells else _template.__wrapped__
     parts = template(response.model, response.version, response.id, cells, tuple(outputs))
     pieces: list[Piece] = [parts[0]]
     for theirs, part in zip(values, parts[1:], strict=True):
@@ -73,14 +73,14 @@ def render_response(
 
 @lru_cache(maxsize=512)
 def _template(
-    model: str, version: str, request_id: str | None, unknown_categories: str | None, outputs: Sequence[_Output]
+    model: str, version: str, request_id: str | None, averaged: tuple[tuple[str, str], ...], outputs: Sequence[_Output]
 ) -> Sequence[bytes]:
     """Return the JSON before, between and after the values of the tensors in it."""
     whole: dict[str, object] = {"model_name": model, "model_version": version}
     if request_id is not None:
         whole["id"] = request_id
-    if unknown_categories is not None:
-        whole["parameters"] = {"unknown_categories": unknown_categories}
+    if averaged:
+        whole["parameters"] = dict(averaged)
     each = []
     for name, datatype, shape, given, size in outputs:
         parameters: dict[str, object] = orjson.loads(given) if given else {}

@@ -159,7 +159,7 @@ class InferenceOut(BaseModel):
     parameters: Parameters | None = Field(
         None,
         description="`unknown_categories`: the cells with categories that no training row had, as a list in JSON with "
-        "`row`, `column` and `value`. Absent if there are none.",
+        "`row`, `column` and `value`. `nulls`: those without a value. Absent if there are none.",
     )
     outputs: Sequence[InferenceTensorOut]
 
@@ -189,7 +189,8 @@ class InferenceIn(BaseModel):
         None,
         description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds; "
         "`row_ids`: the input of texts that has the ids of the rows, by which predictions are recorded; "
-        '`unknown_categories`: "average" or "error", for rows with a category that no training row had.',
+        '`unknown_categories`: "average" or "error", for rows with a category that no training row had; '
+        "`nulls`: the same for rows with missing values.",
     )
     inputs: Sequence[InferenceTensorIn]
     outputs: Sequence[RequestedOutputIn] | None = Field(None, description="By default all.")

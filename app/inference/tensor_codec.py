@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
@@ -103,6 +104,10 @@ def _separated(requested: InferenceRequest) -> tuple[Sequence[Tensor], RowIds]:
     raise MalformedBodyError(f"Expected row ids in an input {name!r} of data type {TEXT}.")
 
 
+AVERAGED_CELLS = ("unknown_categories", "nulls")
+"""The members of a prediction with the cells by which rows are averages."""
+
+
 def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:
     """Return the requested outputs; raises MalformedBodyError for unknown ones."""
     found = tensors_of(prediction, options.names)
@@ -112,14 +117,14 @@ def response_of(served: ServedVersion, options: InferenceOptions, prediction: Pr
         known = ", ".join(kind.name for kind in outputs_of(served))
         raise MalformedBodyError(f"Expected outputs among {known}; got {unknown[0]!r}.")
     version, binary = served.version, options.binary_names
-    cells = prediction.joint_members().get("unknown_categories")
+    joint = prediction.joint_members()
     return InferenceResponse(
         version.model,
         str(version.number),
         options.id,
         tuple([found[name] for name in names]),
         tuple([name in binary if options.names else options.binary for name in names]),
-        None if cells is None else msgspec.json.encode(cells).decode(),
+        tuple((name, msgspec.json.encode(joint[name]).decode()) for name in AVERAGED_CELLS if name in joint),
     )
 
 
@@ -136,18 +141,25 @@ def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
 
 
 def _options(options: InferenceOptions) -> PredictOptions:
-    interval, unknown = options.interval, options.unknown_categories
-    if interval is None and unknown is None:
+    interval, unknown, nulls = options.interval, options.unknown_categories, options.nulls
+    if interval is None and unknown is None and nulls is None:
         return USUAL
     if interval is None:
         interval = USUAL.interval
     if not 0.0 < interval < 1.0:
         raise _refused("interval", f"a probability between 0 and 1, got {interval}")
-    if unknown is None or unknown == "average":
-        return PredictOptions(interval)
-    if unknown != "error":
-        raise _refused("unknown_categories", f'"average" or "error", got {unknown!r}')
-    return PredictOptions(interval, unknown_categories="error")
+    return PredictOptions(
+        interval, unknown_categories=_treatment("unknown_categories", unknown), nulls=_treatment("nulls", nulls)
+    )
+
+
+def _treatment(name: str, given: str | None) -> Literal["average", "error"]:
+    match given:
+        case None | "average":
+            return "average"
+        case "error":
+            return "error"
+    raise _refused(name, f'"average" or "error", got {given!r}')
 
 
 def _refused(name: str, expected: str) -> InvalidRequestError:

@@ -48,7 +48,7 @@ _INTEGERS = frozenset("iu")
 """Kinds of integers, whose values may be written as 3.0."""
 
 _ROWS = msgspec.json.Decoder(list[list[float]])
-_BETWEEN_ROWS = re.compile(rb"\s*(,|\Z)\s*")
+_BETWEEN_ROWS = re.compile(rb"\s*(?:(,)\s*|\Z)")
 _DECODERS = {kind: msgspec.json.Decoder(required) for kind, required in _LISTS.items()}
 
 

@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.types.jobs import JobKind, Resumption
 
 MAX_STARTS = 3
 """The number of attempts of a job that makes no progress, when its worker or its child process dies each time.
 
-An interrupted attempt does not count, and a new checkpoint resets the count.
+An interrupted attempt does not count. A new checkpoint resets the count, and so does the progress of an attempt whose
+worker died.
 """
+
+MIN_PROGRESS = 0.02
+"""The share of a job's work that is progress between two starts. It is counted from the greatest share of all attempts,
+so that a job that kills its worker each time ends too."""
 
 
 @dataclass(frozen=True)

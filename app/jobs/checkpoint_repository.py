@@ -13,7 +13,7 @@ from app.database.transaction import Transaction
 from app.jobs.attempts import Checkpoint, Kept
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
-from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.types.jobs import Resumption
 
 

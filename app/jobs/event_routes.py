@@ -85,7 +85,7 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
             if first.is_end and not first.content:
                 return Response(status_code=204)
             read = partial(job_waiter.batch, owner, kind, job)
-            return EventStream(streamed(job_waiter, lasting, job, first, read))
+            return EventStream(streamed(job_waiter, lasting, job, first, read), job_waiter.waiting, owner)
         found = await job_waiter.events(lasting, owner, kind, job, limit=limit + 1, after=after, wait=wait)
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)

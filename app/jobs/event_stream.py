@@ -7,14 +7,14 @@ from uuid import UUID
 
 import anyio
 from starlette.responses import StreamingResponse
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from app.errors import UnauthenticatedError, UnavailableError
 from app.http.negotiation import EVENT_STREAM
 from app.http.reauthentication import LastingRequest
 from app.http.rendering import BEGINNING, keep_alive
 from app.jobs.records import Position
-from app.jobs.waiter import Batch, JobWaiter
+from app.jobs.waiter import Batch, JobWaiter, WaitingRequests
 from relevance_bayes.types.errors import NotFoundError
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -25,13 +25,20 @@ RETRY_SECONDS = 2.0
 
 
 class EventStream(StreamingResponse):
-    """A stream whose source is closed also when the client disconnects."""
+    """A stream of an owner, whose source is closed also when the client disconnects."""
 
-    def __init__(self, chunks: AsyncGenerator[bytes]) -> None:
+    def __init__(self, chunks: AsyncGenerator[bytes], waiting: WaitingRequests, owner: str) -> None:
         # Not cached, and not buffered by a proxy (nginx).
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(chunks, headers=headers, media_type=EVENT_STREAM)
         self._chunks = chunks
+        self._waiting = waiting
+        self._owner = owner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream; raises RateLimitError where too many are open."""
+        with self._waiting.one_of(self._owner):
+            await super().__call__(scope, receive, send)
 
     async def stream_response(self, send: Send) -> None:
         """Send chunks as they come; the next one is requested once the last one has been sent."""

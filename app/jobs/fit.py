@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from relevance_bayes.core.fit_log import FitLog, LogEntry
+from relevance_bayes.core.fitting import FitLog, LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits, Trainer
 

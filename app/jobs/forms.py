@@ -50,6 +50,7 @@ class JobForm(Generic[R, P]):
         self, owner: str, request: R, plan: P, *, at: datetime, priority: int = 0, retry_of: UUID | None = None
     ) -> Job:
         """Return a new job with its first transition, in the trace of the current span."""
+        origin = current_origin()
         return Job(
             id=uuid7(),
             owner=owner,
@@ -64,7 +65,8 @@ class JobForm(Generic[R, P]):
             transitions=(Transition("queued", at, 0),),
             priority=priority,
             retry_of=retry_of,
-            submitted_by=current_origin().owner,
+            submitted_by=origin.owner,
+            submitted_with=None if origin.owner is None else origin.actor_id,
             traceparent=current_traceparent(),
             tracestate=current_tracestate(),
         )

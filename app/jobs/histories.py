@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session, defer
 from app.database.json_documents import Document
 from app.jobs.records import Job, JobFilter, Problem
 from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
-from relevance_bayes.types.jobs import Event, JobKind, JobState, Progress, Resumption, Transition
+from relevance_bayes.types.jobs import Event, ExpectedCost, JobKind, JobState, Progress, Resumption, Transition
 
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))
+EXPECTED_COST = Document(TypeAdapter(ExpectedCost))
 KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
 
@@ -132,6 +133,8 @@ def _summary(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
         priority=row.priority,
         retry_of=row.retry_of,
         submitted_by=row.submitted_by,
+        submitted_with=row.submitted_with,
+        expected_cost=EXPECTED_COST.read_optional(row.expected_cost),
         change=row.change,
     )
 
@@ -153,7 +156,9 @@ def row_of(job: Job) -> JobRow:
         priority=job.priority,
         retry_of=job.retry_of,
         submitted_by=job.submitted_by,
+        submitted_with=job.submitted_with,
         traceparent=job.traceparent,
         tracestate=job.tracestate,
+        expected_cost=None if job.expected_cost is None else EXPECTED_COST.write(job.expected_cost),
         events=1,
     )

@@ -93,4 +93,5 @@ async def events(
         place = Fault(detail, parameter="after") if last_event_id is None else Fault(detail, header="Last-Event-ID")
         raise InvalidRequestError(detail, [place]) from unknown
     first = replace(first, content=first.content or keep_alive(str(first.last)))
-    return EventStream(streamed(job_waiter, lasting, changes_id(owner), first, read))
+    stream = streamed(job_waiter, lasting, changes_id(owner), first, read)
+    return EventStream(stream, job_waiter.waiting, owner)

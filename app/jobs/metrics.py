@@ -1,10 +1,11 @@
 """The metrics of jobs and workers, from the database."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from app.database.transaction import Transaction
 from app.jobs.backlog_repository import BacklogRepository
+from app.jobs.ports import SeenWorker
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, lane
 from app.jobs.total_repository import BOUNDS, NEVER_STARTED, TotalRepository
 from app.jobs.worker_repository import WorkerRepository
@@ -26,18 +27,39 @@ DURATIONS = Family(
     ("kind",),
     BOUNDS,
 )
-WORKERS = gauge("relevance_workers", "Worker processes with a recent heartbeat.")
+WORKERS = gauge(
+    "relevance_workers",
+    "Worker processes: those with a recent heartbeat are busy or idle, others that have not left are silent.",
+    "state",
+)
+SLOTS = gauge("relevance_worker_slots", "Slots of workers with a recent heartbeat: each runs one fit.", "state")
+BUSY = counter(
+    "relevance_worker_busy_seconds_total",
+    "Time that fits took in the slots of a worker with a recent heartbeat.",
+    "worker",
+)
 
 
 def job_metrics(silence_seconds: float) -> Callable[[Transaction], Iterator[Sample]]:
     """Return the query of the metrics; a worker is alive until it was silent for `silence_seconds`."""
 
     def query(tx: Transaction) -> Iterator[Sample]:
-        yield Sample(WORKERS, (), (len(WorkerRepository(tx).alive(within=silence_seconds)),))
+        yield from _workers(WorkerRepository(tx).seen(within=silence_seconds))
         yield from _backlog(tx)
         yield from _ended(tx)
 
     return query
+
+
+def _workers(seen: Sequence[SeenWorker]) -> Iterator[Sample]:
+    for state in ("busy", "idle", "silent"):
+        yield Sample(WORKERS, (state,), (sum(worker.state == state for worker in seen),))
+    uses = {worker.executor: worker.use for worker in seen if worker.is_alive and worker.use is not None}
+    running = sum(use.running for use in uses.values())
+    yield Sample(SLOTS, ("busy",), (running,))
+    yield Sample(SLOTS, ("idle",), (sum(use.slots for use in uses.values()) - running,))
+    for executor, use in uses.items():
+        yield Sample(BUSY, (executor,), (use.busy_seconds,))
 
 
 def _backlog(tx: Transaction) -> Iterator[Sample]:

@@ -15,6 +15,32 @@ class LastHeartbeat:
     left: bool
 
 
+@dataclass(frozen=True)
+class WorkerUse:
+    """The use of a worker: `running` of its `slots` run a fit, and its fits took `busy_seconds` since its start."""
+
+    slots: int
+    running: int
+    busy_seconds: float
+
+
+@dataclass(frozen=True)
+class SeenWorker:
+    """A worker that has not left; it `is_alive` where its last heartbeat is recent. The `use` of one of an earlier
+    release is None."""
+
+    executor: str
+    is_alive: bool
+    use: WorkerUse | None
+
+    @property
+    def state(self) -> Literal["busy", "idle", "silent"]:
+        """Return whether fits run, none runs, or no heartbeats come."""
+        if not self.is_alive:
+            return "silent"
+        return "idle" if self.use is None or self.use.running == 0 else "busy"
+
+
 QueueState = Literal["waiting", "running", "ended", "unknown"]
 
 

@@ -7,7 +7,17 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from app.database.pages import Page
 from app.errors import ConflictError
 from relevance_bayes.types.errors import Fault, NotFoundError
-from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, JobCounts, JobKind, JobState, Progress, Resumption, Transition
+from relevance_bayes.types.jobs import (
+    JOB_PATHS,
+    NOUNS,
+    ExpectedCost,
+    JobCounts,
+    JobKind,
+    JobState,
+    Progress,
+    Resumption,
+    Transition,
+)
 
 MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
@@ -59,10 +69,10 @@ class Job:
     `attempt` counts attempts from 1; 0: none yet. `last_words` is the end of the output of an attempt that died. Queued
     jobs of one owner with a greater `priority` start first. `retry_of` is the job whose request this one repeats.
     `submitted_by` is the owner of the key, token or session that submitted it, such as a member of the project; None
-    where no request did, or an earlier release.
+    where no request did, or an earlier release. `submitted_with` is the id of that key, or the owner of that token.
     `change` is the number of its last change among those of its owner's jobs.
     `traceparent` and `tracestate` are the trace context of the request that submits it; of a job that was read, they
-    are None.
+    are None. `expected_cost` is that of a training, as it was planned.
     """
 
     id: UUID
@@ -88,9 +98,11 @@ class Job:
     priority: int = 0
     retry_of: UUID | None = None
     submitted_by: str | None = None
+    submitted_with: str | None = None
     result: str | None = None
     traceparent: str | None = None
     tracestate: str | None = None
+    expected_cost: ExpectedCost | None = None
     change: int = field(default=0, compare=False)
 
     @property

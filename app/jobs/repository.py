@@ -1,7 +1,7 @@
 """Jobs of every kind, their transitions and progress."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from app.database.engine import lock_for_writing
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.jobs import histories
-from app.jobs.attempts import MAX_STARTS, Claim, EarlierAttempts, JobTraces
+from app.jobs.attempts import MAX_STARTS, MIN_PROGRESS, Claim, EarlierAttempts, JobTraces
 from app.jobs.change_repository import JobChangeRepository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
@@ -106,17 +106,20 @@ class JobRepository:
     ) -> Claim | None:
         """Move to `running` with the next attempt number; None where the job has ended or is to be cancelled.
 
-        Where the attempt before was not handed back, it has died: after MAX_STARTS of these without a checkpoint in
-        between, the claim is `spent`. `traceparent` is the trace context of the attempt.
+        Where the attempt before was not handed back, it has died with its worker: after MAX_STARTS of these without a
+        checkpoint or progress in between, the claim is `spent`. `traceparent` is the trace context of the attempt.
         """
         job, now = JobRow, self.tx.clock()
-        died = job.deaths + case((and_(job.state == "running", job.handed_back.is_(False)), 1), else_=0)
+        share, has_progressed = self._progress_of_attempt(job_id)
+        died_with_worker = and_(job.state == "running", job.handed_back.is_(False))
+        died = case((died_with_worker, 1 if has_progressed else job.deaths + 1), else_=job.deaths)
         values = {
             "attempt": job.attempt + 1,
             "started_at": func.coalesce(job.started_at, now),
             "deaths": died,
             "handed_back": False,
             "attempt_traceparent": traceparent,
+            "attempt_share": share,
         }
         required = job.cancel_requested_at.is_(None)
         moved = move(
@@ -127,6 +130,17 @@ class JobRepository:
         spent = select(job.attempt).where(job.id == job_id, job.state == "running", required, died >= MAX_STARTS)
         attempt = self.tx.session.scalar(spent)
         return None if attempt is None else Claim(attempt, spent=True)
+
+    def _progress_of_attempt(self, job_id: UUID) -> tuple[float, bool]:
+        """Return the greatest share of its work that an attempt completed, and whether the newest one raised it."""
+        job = JobRow
+        row = self.tx.session.execute(select(job.progress, job.attempt_share).where(job.id == job_id)).one_or_none()
+        if row is None or row.progress is None:
+            return 0.0, False
+        progress, before = PROGRESS.read(row.progress), row.attempt_share or 0.0
+        counted = progress.completed / progress.total if progress.total else 0.0
+        share = counted if progress.share is None else progress.share
+        return max(share, before), share >= before + MIN_PROGRESS
 
     def hand_back(self, job_id: UUID, attempt: int) -> None:
         """Record that a running attempt was interrupted, so that another worker may resume the job."""
@@ -214,12 +228,17 @@ class JobRepository:
         return found
 
     def succeed(self, job_id: UUID, attempt: int) -> JobEnded | None:
-        """Record the end of a training; return None, and record nothing, where the attempt is superseded.
+        """Record the end of a training, all of whose work is complete; return None, and record nothing, where the
+        attempt is superseded.
 
         The version is recorded in the same transaction, and set by `set_version`.
         """
-        now = self.tx.clock()
-        moved = move(self.tx, job_id, "succeeded", (JobRow.attempt == attempt,), {}, now=now)
+        now, written = self.tx.clock(), self.tx.session.scalar(select(JobRow.progress).where(JobRow.id == job_id))
+        progress = None if written is None else PROGRESS.read(written)
+        if progress is not None and progress.share is not None:
+            progress = replace(progress, share=1.0, seconds_left=0.0)
+        values = {} if progress is None else {"progress": PROGRESS.write(progress)}
+        moved = move(self.tx, job_id, "succeeded", (JobRow.attempt == attempt,), values, now=now)
         return None if moved is None else JobEnded(job_id, moved.owner, "training", "succeeded", now)
 
     def set_version(self, job_id: UUID, *, model: str, number: int) -> None:

@@ -1,6 +1,7 @@
 """Retention of ended jobs and of their progress: deletion of expired rows in short transactions."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from sqlalchemy import delete, func, select, text, update
@@ -8,9 +9,7 @@ from sqlalchemy import delete, func, select, text, update
 from app.database.changes import changed
 from app.database.column_types import SecondsSince
 from app.database.transaction import Transaction
-from app.jobs import histories
 from app.jobs.tables import PROGRESS_KEPT, JobProgressRow, JobRow
-from relevance_bayes.types.jobs import JOB_PATHS
 
 PROGRESS_AT_ONCE = 500
 JOBS_AT_ONCE = 100
@@ -57,10 +56,14 @@ def expired_jobs(tx: Transaction, *, ended_before: float, after: UUID | None) ->
     return tx.session.scalars(query.order_by(job.id).limit(JOBS_AT_ONCE)).all()
 
 
-def forget_jobs(tx: Transaction, job_ids: Collection[UUID]) -> None:
-    """Delete ended jobs that trained no version, with all that belongs to them."""
+def forget_jobs(tx: Transaction, job_ids: Collection[UUID]) -> Counter[str]:
+    """Delete ended jobs that trained no version, with all that belongs to them; return their numbers by owner."""
     job = JobRow
     mine = delete(job).where(job.id.in_(job_ids), job.finished_at.is_not(None))
-    gone = tx.session.execute(mine.returning(job.id, job.owner, job.kind), execution_options=UNSYNCHRONIZED).all()
-    for job_id, owner, kind in gone:
-        tx.record("job.deleted", owner, f"{JOB_PATHS[histories.KIND.validate_python(kind)]}/{job_id}")
+    return Counter(tx.session.scalars(mine.returning(job.owner), execution_options=UNSYNCHRONIZED).all())
+
+
+def record_forgotten(tx: Transaction, jobs: Mapping[str, int]) -> None:
+    """Record the numbers of deleted jobs by owner, for the audit: an entry for each owner, and not for each job."""
+    for owner, number in jobs.items():
+        tx.record("job.deleted", owner, "/v1/jobs", jobs=number)

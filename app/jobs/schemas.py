@@ -128,6 +128,7 @@ def shared_by_jobs(job: Job) -> dict[str, object]:
         "model": job.for_model,
         "priority": job.priority,
         "retry_of": None if job.retry_of is None else str(job.retry_of),
+        "expected_cost": job.expected_cost,
     }
 
 

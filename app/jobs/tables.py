@@ -24,7 +24,8 @@ class JobRow(Base):
     `traceparent` and `tracestate` are the trace context of its submission, `attempt_traceparent` is that of its newest
     attempt.
     `change` is the number of its last change among those of its owner's jobs; 0: none since jobs have it.
-    `progress_kept` is false once its progress has expired and was deleted.
+    `progress_kept` is false once its progress has expired and was deleted. `expected_cost` is that of
+    a training (JSON). `attempt_share` is the completed share of its work when its newest attempt began.
     """
 
     __tablename__ = "training_jobs"
@@ -49,6 +50,7 @@ class JobRow(Base):
         Index(
             "ix_training_jobs_unfinished",
             "owner",
+            "finished_at",
             "for_model",
             sqlite_where=text("finished_at IS NULL"),
             postgresql_where=text("finished_at IS NULL"),
@@ -85,6 +87,7 @@ class JobRow(Base):
     priority: Mapped[int] = mapped_column(server_default="0", default=0)
     retry_of: Mapped[UUID | None] = mapped_column(default=None)
     submitted_by: Mapped[str | None] = mapped_column(default=None)
+    submitted_with: Mapped[str | None] = mapped_column(default=None)
     attempt: Mapped[int] = mapped_column(default=0)
     events: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[datetime | None] = mapped_column(default=None)
@@ -103,6 +106,8 @@ class JobRow(Base):
     attempt_traceparent: Mapped[str | None] = mapped_column(default=None)
     change: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
+    expected_cost: Mapped[str | None] = mapped_column(default=None)
+    attempt_share: Mapped[float | None] = mapped_column(default=None)
 
 
 class JobChangeRow(Base):
@@ -156,13 +161,24 @@ class JobCheckpointRow(Base):
 
 
 class WorkerRow(Base):
-    """The last heartbeat of a worker process, by the database's clock, and whether it has left."""
+    """The last heartbeat of a worker process, by the database's clock, and whether it has left.
+
+    `speed` is that of its core, as a multiple of the reference core's. `release` is its program's and `revision` that
+    of the tables which it expects. `running` of its `slots` run a fit, and `busy_seconds` is the sum of the times of
+    its fits. All are null in rows of earlier releases.
+    """
 
     __tablename__ = "workers"
 
     executor: Mapped[str] = mapped_column(primary_key=True)
     heartbeat_at: Mapped[datetime]
     left_at: Mapped[datetime | None] = mapped_column(default=None)
+    speed: Mapped[float | None] = mapped_column(default=None)
+    release: Mapped[str | None] = mapped_column(default=None)
+    revision: Mapped[str | None] = mapped_column(default=None)
+    slots: Mapped[int | None] = mapped_column(default=None)
+    running: Mapped[int | None] = mapped_column(default=None)
+    busy_seconds: Mapped[float | None] = mapped_column(default=None)
 
 
 class JobTotalRow(Base):

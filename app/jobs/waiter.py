@@ -1,6 +1,7 @@
 """Long polling of jobs on the event loop; a waiting request uses neither a thread nor the database."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from app.errors import RateLimitError
 from app.http.dependencies import services_of
 from app.http.reauthentication import LastingRequest, Reauthentication
 from app.http.rendering import message, rendered
@@ -47,21 +49,64 @@ class Batch:
     is_full: bool
 
 
+MAX_SHARE = 0.5
+"""The share of a process's connections that long polls and event streams may have."""
+
+MAX_OF_OWNER = 100
+"""The maximum number of long polls and event streams of an owner, and at most a quarter of all connections."""
+
+RETRY_AFTER_SECONDS = 10
+
+
+class WaitingRequests:
+    """The long polls and event streams of a process, whose numbers are bounded: connections are left for the others."""
+
+    def __init__(self, max_connections: int) -> None:
+        self.max_in_all = max(1, int(max_connections * MAX_SHARE))
+        self.max_of_owner = max(1, min(MAX_OF_OWNER, self.max_in_all // 2))
+        self._counts: Counter[str] = Counter()
+
+    @contextmanager
+    def one_of(self, owner: str) -> Iterator[None]:
+        """Count a request of an owner while the context is open; raises RateLimitError where there are too many."""
+        for count, maximum, whose in (
+            (self._counts[owner], self.max_of_owner, "of this owner"),
+            (self._counts.total(), self.max_in_all, "of all owners"),
+        ):
+            if count >= maximum:
+                raise RateLimitError(
+                    f"{count:,} long polls and event streams {whose} are open in this process, the maximum.",
+                    retry_after=RETRY_AFTER_SECONDS,
+                )
+        self._counts[owner] += 1
+        try:
+            yield
+        finally:
+            self._counts[owner] -= 1
+            if not self._counts[owner]:
+                del self._counts[owner]
+
+
 class JobWaiter:
     """Long polling: requests wait for events of jobs, woken together."""
 
-    def __init__(self, jobs: Jobs, watcher: JobWatcher) -> None:
+    def __init__(self, jobs: Jobs, watcher: JobWatcher, waiting: WaitingRequests) -> None:
         self.watcher = watcher
+        self.waiting = waiting
         self._jobs = jobs
         self._limiter = CapacityLimiter(MAX_QUERIES)
         self._queries: dict[EventQuery | ChangeQuery, asyncio.Task[Batch]] = {}
 
     async def ended(self, request: LastingRequest, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
-        """Return a job once it has ended or after `wait` seconds; raises NotFoundError, UnauthenticatedError."""
+        """Return a job once it has ended or after `wait` seconds.
+
+        Raises NotFoundError, UnauthenticatedError, RateLimitError.
+        """
         return await self._when(
             request,
             lambda: self._jobs.get(owner, job_id, kind=kind),
             lambda job: job.state in FINISHED,
+            owner=owner,
             job_id=job_id,
             wait=wait,
         )
@@ -71,12 +116,13 @@ class JobWaiter:
     ) -> tuple[Event, ...]:
         """Return events after number `after` once there is one or after `wait` seconds.
 
-        Raises NotFoundError, UnauthenticatedError.
+        Raises NotFoundError, UnauthenticatedError, RateLimitError.
         """
         return await self._when(
             request,
             lambda: self._jobs.events(owner, job_id, limit=limit, after=after, kind=kind),
             bool,
+            owner=owner,
             job_id=job_id,
             wait=wait,
         )
@@ -127,6 +173,7 @@ class JobWaiter:
         read: Callable[[], T],
         is_enough: Callable[[T], bool],
         *,
+        owner: str,
         job_id: UUID,
         wait: float,
     ) -> T:
@@ -134,7 +181,7 @@ class JobWaiter:
         found = await run_in_threadpool(read)
         if is_enough(found) or not wait:
             return found
-        with self.change_event(job_id) as changed_event, anyio.move_on_after(wait):
+        with self.waiting.one_of(owner), self.change_event(job_id) as changed_event, anyio.move_on_after(wait):
             while True:
                 await request.check()
                 found = await anyio.to_thread.run_sync(read, limiter=self._limiter)

@@ -20,7 +20,7 @@ class OwnerLimitsIn(BaseModel):
     rows_per_second: Annotated[Rate | None, Field(description="The maximum number of predicted rows a second.")] = None
     datasets: Annotated[Quota | None, Field(description="The maximum number of datasets.")] = None
     dataset_bytes: Annotated[
-        Quota | None, Field(description="The maximum number of bytes that datasets are stored in.")
+        Quota | None, Field(description="The maximum number of uncompressed bytes of datasets.")
     ] = None
     models: Annotated[Quota | None, Field(description="The maximum number of models.")] = None
     unfinished_jobs: Annotated[Quota | None, Field(description="The maximum number of queued and running jobs.")] = None

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
@@ -84,7 +85,7 @@ def verify_archive(path: Path) -> Manifest:
             digest.update(block)
         if digest.hexdigest() != manifest.sha256:
             raise BackupError(f"{path} is damaged: its database does not have the digest of its manifest.")
-        seal = b"".join(_blocks(tar, SEAL)).split()
+        seal = b"".join(_blocks(tar, SEAL, max_bytes=MAX_MANIFEST_BYTES)).split()
         if seal != [hashlib.sha256(written).hexdigest().encode(), MANIFEST.encode()]:
             raise BackupError(f"{path} is damaged: its manifest does not have the digest at the end of the archive.")
     return manifest
@@ -107,13 +108,15 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         raise BackupError(f"{path} can't be read: {error.strerror}.") from error
 
 
-def _blocks(tar: tarfile.TarFile, name: str) -> Iterator[bytes]:
-    try:
-        content = tar.extractfile(name)
-    except KeyError:
-        content = None
-    if content is None:
+def _blocks(tar: tarfile.TarFile, name: str, *, max_bytes: float = inf) -> Iterator[bytes]:
+    """Yield the content of a member, which is never written below its name; raises BackupError for a link or a device,
+    and for more than so many bytes."""
+    member = next((one for one in tar.getmembers() if one.name == name), None)
+    if member is None:
         raise BackupError(f"{tar.name!s} is not a whole backup: {name} is missing.")
+    content = tar.extractfile(member) if member.isreg() and not member.issparse() else None
+    if content is None or member.size > max_bytes:
+        raise BackupError(f"{tar.name!s} is not a backup: its member {name} is not a file, or too large.")
     while block := content.read(BLOCK_BYTES):
         yield block
 
@@ -123,7 +126,7 @@ def _manifest(tar: tarfile.TarFile) -> tuple[Manifest, bytes]:
     first = tar.next()
     if first is None or first.name != MANIFEST or first.size > MAX_MANIFEST_BYTES:
         raise BackupError(f"{tar.name!s} is not a backup: expected {MANIFEST} as the first member of a tar file.")
-    written = b"".join(_blocks(tar, MANIFEST))
+    written = b"".join(_blocks(tar, MANIFEST, max_bytes=MAX_MANIFEST_BYTES))
     try:
         found = MEMBERS.validate_json(written).get("format_version")
         if found != FORMAT_VERSION:

@@ -1,7 +1,6 @@
 """Checks of a deployment: its settings, its database, its workers and its disks."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,9 +24,6 @@ from app.wiring import build
 
 MAX_CLOCK_SECONDS, MAX_TOLERATED_SECONDS = 2.0, 60.0
 """The differences of clocks above which there is a warning, and an error."""
-
-LOW_BYTES, EXHAUSTED_BYTES = 2**30, 100 * 2**20
-"""The free space below which there is a warning, and an error."""
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
@@ -53,14 +49,14 @@ def examine(settings: Settings) -> Iterator[Finding]:
 def _database(settings: Settings, parts: ProcessParts) -> Iterator[Finding]:
     engine = parts.base.engine
     is_migrated = parts.base.is_migrated()
-    yield ok("database", f"{settings.url.render_as_string(hide_password=True)} responds")
+    yield ok("database", f"{settings.shown_url} responds")
     if not is_migrated:
         yield _not_migrated(contents_of(engine).revision)
         return
     later = "" if revision.is_current(engine) else "a later revision, compatible with "
     yield ok("migrations", f"the tables are at {later}{revision.EXPECTED}")
     found = health.examine(engine)
-    yield _writes(found.write_error)
+    yield _writes(found.write_error or _full_disk(settings))
     yield _clock(found.ahead_seconds)
     alive = parts.base.workers_alive(settings.heartbeat_timeout_seconds)
     with parts.base.transaction() as tx:
@@ -99,10 +95,20 @@ def _unavailable(settings: Settings, unavailable: UnavailableError) -> Finding:
     return error("database", detail, "Start the database, or correct RELEVANCE_DATABASE_URL.")
 
 
+def _full_disk(settings: Settings) -> str | None:
+    """Return why the disk of a database in a file takes no more writes, None where it does, and for a server."""
+    if settings.url.get_backend_name() != "sqlite":
+        return None
+    with suppress(UnavailableError):  # in memory
+        if not health.has_space(path_of(settings.url).absolute().parent):
+            return "its disk is full"
+    return None
+
+
 def _writes(reason: str | None) -> Finding:
     if reason is None:
         return ok("writes", "the database accepts writes")
-    remedy = "Make the file writable, or name the primary server and a role that may write."
+    remedy = "Free space on its disk, make the file writable, or name the primary server and a role that may write."
     return error("writes", f"the database refuses writes: {reason}", remedy)
 
 
@@ -146,12 +152,12 @@ def _disks(settings: Settings) -> Iterator[Finding]:
 
 def _disk(check: str, folder: Path, variable: str) -> Finding:
     try:
-        free = shutil.disk_usage(folder).free
+        free = health.free_bytes(folder)
     except OSError as failure:
         return error(check, f"{folder} can't be used: {failure.strerror}", f"Create it, or correct {variable}.")
     if not os.access(folder, os.W_OK | os.X_OK):
         return error(check, f"{folder} can't be written by this user", f"Change its owner, or {variable}.")
     detail = f"{folder} has {free / 2**30:,.1f} GiB free"
-    if free >= LOW_BYTES:
+    if free >= health.LOW_BYTES:
         return ok(check, detail)
-    return (error if free < EXHAUSTED_BYTES else warning)(check, detail, f"Free space, or change {variable}.")
+    return (error if free < health.EXHAUSTED_BYTES else warning)(check, detail, f"Free space, or change {variable}.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from app.jobs.worker.resources import memory_of_a_fit
+from app.jobs.worker.resources import memory_of_fits
 from app.maintenance.findings import Finding, error, ok, warning
 from app.settings import Settings
 
@@ -37,13 +37,12 @@ def _packages(settings: Settings) -> Iterator[Finding]:
 
 
 def _memory(settings: Settings) -> Iterator[Finding]:
-    available = memory_of_a_fit(1)
-    if settings.fit_memory_bytes is not None and settings.fit_memory_bytes * settings.worker_slots > available:
+    available = memory_of_fits()
+    if settings.fit_memory_bytes is not None and settings.fit_memory_bytes > available:
         yield warning(
             "settings",
-            f"{settings.worker_slots} fits of {settings.fit_memory_bytes:,} bytes need more than four fifths of the "
-            f"memory, which are {available:,}",
-            "Lower RELEVANCE_FIT_MEMORY_BYTES or RELEVANCE_WORKER_SLOTS.",
+            f"a fit may not use {settings.fit_memory_bytes:,} bytes: four fifths of the memory are {available:,}",
+            "Lower RELEVANCE_FIT_MEMORY_BYTES, or unset it.",
         )
     if settings.cache_bytes > MAX_CACHE_SHARE * available:
         yield warning(

@@ -40,7 +40,7 @@ def score(served: ServedVersion, rows: Sequence[tuple[int, str, Label]]) -> list
     name, kind = served.model.target
     target, wrong = column_of(kind, [value for _, _, value in rows])
     if wrong:
-        faults = [Fault(detail, f"/outcomes/{rows[place][0]}") for place, detail in wrong[:MAX_FAULTS]]
+        faults = [Fault(one.detail, f"/outcomes/{rows[one.row][0]}") for one in wrong[:MAX_FAULTS]]
         raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
     block = block_of_rows([inputs for _, inputs, _ in rows], served.columns, served.model.noise_column)
     found = served.model.score_block({**block, name: target})

@@ -2,24 +2,27 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
 from app.formats import BATCH_FORMATS
 from app.formats import named as format_named
+from app.http.authentication import READING
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
-from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
+from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, principal_of
 from app.http.idempotency import Key, named, once
 from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import json_body, problems
+from app.http.origins import actor_of
 from app.http.ranges import ByteRange, UnsatisfiableRange, requested_range
 from app.http.rendering import to_json
-from app.jobs.records import Job
+from app.jobs.records import Job, no_such_job
 from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
@@ -27,13 +30,28 @@ from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN, batch_prediction_record
 from relevance_bayes.types.batch_predictions import BatchPrediction
+from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.pages import Page
 
 TAG = "Batch predictions"
 NOUN = "batch prediction"
 
-router = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[AcceptsJson])
-files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG])
+
+async def _only_own(request: Request, services: ServicesDependency) -> None:
+    """Raise NotFoundError for a batch prediction that a key, token or session which may predict alone has not
+    submitted itself."""
+    job_id, principal = request.path_params.get("job_id"), principal_of(request)
+    needed: KeyScope = "read" if request.method in READING else "train"
+    if job_id is None or principal.has_any((needed,)):
+        return
+    given, actor = identifier(job_id, NOUN), actor_of(principal)[1]
+    job = await run_in_threadpool(services[Jobs].get, principal.owner, given, kind="prediction")
+    if actor is None or job.submitted_with != actor or job.submitted_by != principal.credential.owner:
+        raise no_such_job(given, "prediction")
+
+
+router = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[AcceptsJson, Depends(_only_own)])
+files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[Depends(_only_own)])
 
 _HEADERS = {
     "ETag": {"schema": {"type": "string"}, "description": "The same for as long as the file is there."},

@@ -12,10 +12,10 @@ from app.prediction.drift_windows import DriftWindow
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, taken
-from relevance_bayes.tables.histograms import Binning
-from relevance_bayes.tasks.baseline import monitored_column
+from relevance_bayes.tables.moments import Binning
+from relevance_bayes.tasks.listing import monitored_column
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.tasks.row_sample import joined
+from relevance_bayes.tasks.rows import joined
 from relevance_bayes.types.statistics import MIN_SUPPORT
 from relevance_bayes.types.values import Label
 

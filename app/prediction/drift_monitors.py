@@ -1,6 +1,7 @@
 """The monitors of all versions that a process has loaded, and their metrics."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ from app.metrics.families import Sample, gauge
 from app.prediction.drift import DriftMonitor
 from app.prediction.drift_windows import DriftWindow, SharedWindows, merged
 from app.registry.records import Version
-from relevance_bayes.tables.histograms import population_stability_index
+from relevance_bayes.tables.moments import population_stability_index
 from relevance_bayes.types.values import Label
 
 WINDOW_SECONDS = 86_400.0
@@ -29,21 +30,30 @@ MAX_VERSIONS = 1_000
 MAX_REPORTED = 50
 """Versions of an owner in the metrics: those with the most rows."""
 
+MAX_REPORTED_OF_ALL = 500
+"""Versions of all owners in the metrics."""
+
 MIN_ROWS = 200
 """The rows from which shares and drift are reported: with fewer, chance alone gives a PSI near .1."""
 
 ROWS = gauge(
-    "relevance_monitored_rows", "Rows of the window that support and drift are determined from.", "model", "version"
+    "relevance_monitored_rows",
+    "Rows of the window that support and drift are determined from.",
+    "owner",
+    "model",
+    "version",
 )
 OUTSIDE = gauge(
     "relevance_outside_support_ratio",
     "Share of the window's rows outside the support of the training data.",
+    "owner",
     "model",
     "version",
 )
 INPUTS = gauge(
     "relevance_input_drift_psi",
     "Population stability index of an input: the window's rows against training rows.",
+    "owner",
     "model",
     "version",
     "input",
@@ -51,6 +61,7 @@ INPUTS = gauge(
 PREDICTIONS = gauge(
     "relevance_prediction_drift_psi",
     "Population stability index of the predictions: the window's rows against training rows.",
+    "owner",
     "model",
     "version",
 )
@@ -91,18 +102,21 @@ class DriftMonitors:
                 self._thread.start()
         return kept
 
-    def samples(self, owner: str) -> Iterator[Sample]:
-        """Yield the metrics of an owner's versions."""
+    def samples(self, owner: str | None) -> Iterator[Sample]:
+        """Yield the metrics of an owner's versions, or of all owners' versions."""
         half, windows = self.count(), self._windows()
         others = [] if self._shared is None else self._shared.others(self._now())
         totals = [
             (window, total)
             for window in merged([*windows, *others])
-            if window.owner == owner and (total := window.total(half)) is not None
+            if owner in (None, window.owner) and (total := window.total(half)) is not None
         ]
         totals.sort(key=lambda pair: -pair[1][0])
-        for window, total in totals[:MAX_REPORTED]:
-            yield from window_samples(window, total)
+        reported = Counter[str]()
+        for window, total in totals:
+            if reported[window.owner] < MAX_REPORTED and reported.total() < MAX_REPORTED_OF_ALL:
+                reported[window.owner] += 1
+                yield from window_samples(window, total)
 
     def close(self) -> None:
         """Stop the thread, and publish the last counts."""
@@ -143,7 +157,7 @@ class DriftMonitors:
 def window_samples(window: DriftWindow, total: Sequence[int]) -> Iterator[Sample]:
     """Yield the metrics of a version, from the sums of its counts."""
     rows, placed, outside, *bins = total
-    labels = window.model, str(window.number)
+    labels = window.owner, window.model, str(window.number)
     yield Sample(ROWS, labels, (rows,))
     if placed >= MIN_ROWS:
         yield Sample(OUTSIDE, labels, (outside / placed,))

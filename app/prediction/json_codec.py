@@ -115,6 +115,7 @@ def options_of(options: PredictOptionsIn) -> PredictOptions:
         options.deciding,
         options.components,
         options.unknown_categories,
+        options.nulls,
     )
 
 

@@ -37,12 +37,16 @@ class PredictRequest:
 def predict(served: ServedVersion, request: PredictRequest) -> Prediction:
     """Predict the rows of a request, with all that is wrong with them in `faults`.
 
-    Raises InvalidDataError where such rows are refused, InvalidRequestError for options that the task does not have.
+    Raises InvalidDataError where such rows are refused, InvalidRequestError for options that the task does not have,
+    TooLargeError for more than `max_averaged` rows that are averages.
     """
     if request.refuses:
         refuse(request.cell_faults)
-    prediction = served.model.predict(request.block, request.options)
-    faults, cell_faults = prediction.faults, request.cell_faults
+    options, cell_faults = request.options, request.cell_faults
+    if cell_faults:
+        options = replace(options, unread=frozenset(fault.row for fault in cell_faults if fault.row is not None))
+    prediction = served.model.predict(request.block, options)
+    faults = prediction.faults
     if not (faults or cell_faults):
         return prediction
     if request.lines:

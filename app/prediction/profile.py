@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from app.http.rate_limits import charge_rows
 from app.prediction.predict import PredictRequest, predict
 from app.prediction.schemas.profile import MAX_POINTS, ProfileOptionsIn
 from app.prediction.served import ServedVersion
@@ -23,8 +24,8 @@ from relevance_bayes.tables.columns import (
     block_rows,
     taken,
 )
-from relevance_bayes.tables.encoding.raw import raw_cells
-from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tables.encoding.table import raw_cells
+from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, PredictOptions, cost_in_rows
 from relevance_bayes.tasks.prediction import AveragedFunction, Means, Probabilities
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.predictions import ClassProbability
@@ -80,7 +81,10 @@ def require_profile(served: ServedVersion, options: ProfileOptionsIn) -> None:
 
 
 def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block) -> Profile:
-    """Return the profile over the rows of a block; raises InvalidRequestError, InvalidDataError."""
+    """Return the profile over the rows of a block, whose predictions count for the owner's rate.
+
+    Raises InvalidRequestError, InvalidDataError.
+    """
     axes = [_axis(served, name, options, block) for name in options.inputs]
     rows, sizes = block_rows(block), [axis.size for axis in axes]
     groups = int(np.prod(sizes))
@@ -89,10 +93,18 @@ def profile(served: ServedVersion, options: ProfileOptionsIn, block: Block) -> P
         raise _refused("points", detail)
     points = [*product(*map(range, sizes))]
     # Faults have the numbers of the rows as sent.
-    predict(served, PredictRequest(_crossed(block, axes, points[:1]), KNOWN, refuses=True))
+    first = predict(served, PredictRequest(_crossed(block, axes, points[:1]), KNOWN, refuses=True))
+    cost = groups * cost_in_rows(rows, first.rows_averaged)
+    if cost > MAX_PREDICTIONS:
+        detail = (
+            f"Expected at most {MAX_PREDICTIONS:,} points times rows, where one of {first.rows_averaged:,} rows with "
+            f"missing values counts as {ROWS_OF_AVERAGE}."
+        )
+        raise _refused("points", detail)
+    charge_rows(cost)
     crossed = _crossed(block, axes, points)
     found = predict(served, PredictRequest(crossed, KNOWN, refuses=True)).compared
-    function = served.model.average_function(crossed, groups)
+    function = None if first.rows_averaged else served.model.average_function(crossed, groups)
     cells = [axis.cells() for axis in axes]
     return Profile(
         model=served.version.model,
@@ -143,7 +155,7 @@ def _points(
 
 
 def _bands(function: AveragedFunction, interval: float) -> list[AverageBand]:
-    lower, upper = standard_ends(interval)
+    lower, upper = standard_ends(interval, function.degrees_of_freedom)
     with np.errstate(over="ignore"):
         ends = function.mean + lower * function.sd, function.mean + upper * function.sd
     figures = np.clip([function.mean, function.sd, *ends], -MAX_FLOAT, MAX_FLOAT)

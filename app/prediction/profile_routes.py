@@ -12,7 +12,7 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency
 from app.http.disconnection import run_for_client
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
-from app.http.rate_limits import charge_rows, check_rows
+from app.http.rate_limits import check_rows
 from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.prediction.json_codec import max_containers
@@ -44,7 +44,7 @@ async def profile_of_inputs(
 
     The rows are those of the table, at most 500, in the forms of predictions: send a sample of the rows that the model
     is for. Of two inputs the average is for each pair of values. Points times rows are at most 25,000, and count as so
-    many predicted rows.
+    many predicted rows; a row with missing values counts as 64.
     """
     content = await run_for_client(request.receive, _json, services[ServedVersions], owner, reference, body)
     return Response(content, media_type="application/json")
@@ -55,9 +55,7 @@ def _json(versions: ServedVersions, owner: str, reference: Reference, body: byte
     check_rows()
     served = versions.version(owner, *reference)
     options, block = _read(served, body)
-    found = profile(served, options, block)
-    charge_rows(len(found.points) * found.rows)
-    return to_json(found)
+    return to_json(profile(served, options, block))
 
 
 def _read(served: ServedVersion, body: bytes) -> tuple[ProfileOptionsIn, Block]:

@@ -3,20 +3,23 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from app.formats.options import Decimal, OptionName, ReadOptions, Thousands
+from app.formats.options import MAX_SKIPPED_ROWS, OptionName, ReadOptions
 from app.http.bodies import checked
 from app.prediction.schemas.predict import PredictOptionsIn
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import DecimalMark, TextEncoding, ThousandsMark
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
-_DECIMAL: TypeAdapter[Decimal | None] = TypeAdapter(Decimal | None)
-_THOUSANDS: TypeAdapter[Thousands | None] = TypeAdapter(Thousands | None)
-_TEXTS = frozenset({"on_error", "outputs", "row_ids", "unknown_categories"})
+_DECIMAL: TypeAdapter[DecimalMark | None] = TypeAdapter(DecimalMark | None)
+_THOUSANDS: TypeAdapter[ThousandsMark | None] = TypeAdapter(ThousandsMark | None)
+_ENCODING: TypeAdapter[TextEncoding | None] = TypeAdapter(TextEncoding | None)
+_REPEATED = frozenset({"missing_values", "outputs"})
+_TEXTS = frozenset({"on_error", "outputs", "row_ids", "unknown_categories", "nulls"})
 
 Mark = TypeVar("Mark")
 
@@ -39,13 +42,14 @@ def read_query(query: Pairs, row_options: Collection[OptionName], media_type: st
     InvalidRequestError, whose pointers name the parameters.
     """
     pairs = [(name, value) for name, value in query if name not in row_options]
-    _once([name for name, _ in query if name != "outputs"])
+    _once([name for name, _ in query if name not in _REPEATED])
     raw: dict[str, object] = {name: _value(name, value) for name, value in pairs if name != "outputs"}
     outputs = [output for name, value in pairs if name == "outputs" for output in value.split(",")]
     if outputs:
         raw["outputs"] = outputs
     written = {name: value for name, value in query if name in row_options}
-    return Requested(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
+    listed = tuple(value for name, value in query if name == "missing_values" and name in row_options) or None
+    return Requested(checked(_OPTIONS, raw, is_json=False), _read_options(written, listed, media_type))
 
 
 def _once(names: Sequence[str]) -> None:
@@ -66,15 +70,28 @@ def _value(name: str, text: str) -> object:
     return value
 
 
-def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
+def _read_options(query: dict[str, str], listed: tuple[str, ...] | None, media_type: str) -> ReadOptions:
     return ReadOptions(
         query.get("delimiter"),
         _mark("decimal", query.get("decimal"), _DECIMAL, "'.' or ','"),
         sheet=query.get("sheet"),
         thousands=_mark("thousands", query.get("thousands"), _THOUSANDS, "'.', ',', ' ' or \"'\""),
         date_format=query.get("date_format"),
+        missing_values=listed,
+        encoding=_mark("encoding", query.get("encoding"), _ENCODING, ", ".join(map(repr, get_args(TextEncoding)))),
+        skip_rows=_skipped(query.get("skip_rows")),
         media_type=media_type,
     )
+
+
+def _skipped(text: str | None) -> int | None:
+    """Return the number of lines above a table; raises InvalidRequestError for another text."""
+    if text is None:
+        return None
+    if not text.isdecimal() or int(text) > MAX_SKIPPED_ROWS:
+        detail = f"Expected a whole number from 0 to {MAX_SKIPPED_ROWS:,}, got {text!r}."
+        raise InvalidRequestError(f"The parameter 'skip_rows': {detail}", [Fault(detail, pointer="/skip_rows")])
+    return int(text)
 
 
 def _mark(name: str, text: str | None, kind: TypeAdapter[Mark], expected: str) -> Mark:

@@ -5,7 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.tasks.decisions import DecisionOptions
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.references import Selector
 from relevance_bayes.types.values import AnyTask
 
@@ -14,10 +14,10 @@ from relevance_bayes.types.values import AnyTask
 class PredictionRequest:
     """Predictions for all rows of a dataset as a file; without a `version` the newest is meant.
 
-    `format` is the name of a format of files. `interval`, `outputs`, `components`, `deciding` and `unknown_categories`
-    are as in predict calls. The columns of the dataset named in `keep` precede the predictions. A row that can't be
-    predicted for has the reason in a column `error`, or with `fail` ends the job. `csv_escape_formulas`: in CSV no text
-    is a formula for a spreadsheet.
+    `format` is the name of a format of files. `interval`, `outputs`, `components`, `deciding`, `unknown_categories`
+    and `nulls` are as in predict calls. The columns of the dataset named in `keep` precede the predictions. A row that
+    can't be predicted for has the reason in a column `error`, or with `fail` ends the job. `csv_escape_formulas`: in
+    CSV no text is a formula for a spreadsheet.
     """
 
     dataset_id: UUID
@@ -32,6 +32,7 @@ class PredictionRequest:
     deciding: DecisionOptions | None = None
     csv_escape_formulas: bool = False
     unknown_categories: UnknownCategories = "average"
+    nulls: Nulls = "average"
     kind: Literal["prediction"] = "prediction"
 
 

@@ -29,7 +29,7 @@ class Reached:
 class BatchPredicted:
     """The result of a batch prediction: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction.
 
-    `rows_averaged` are averages over the known categories.
+    `rows_averaged` are averages over known values.
     """
 
     rows: int

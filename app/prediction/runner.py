@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
@@ -12,6 +13,7 @@ from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.types import Receive
 
+from app.errors import TooLargeError
 from app.http.dependencies import services_of
 from app.http.disconnection import run_for_client
 from app.http.large_bodies import LargeBodies, LargeBody
@@ -22,6 +24,7 @@ from app.prediction.slots import MAX_SLOTS, PredictionSlot
 from app.prediction.usage_counts import CountedRequest, Rows
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
+from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
 from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.types.references import Reference
 
@@ -46,6 +49,10 @@ MAX_INLINE_FUNCTIONS = 1_000
 """The maximum number of functions of models that predict on the event loop: codes of images and long sums have
 thousands, for which a few hundred rows would block it."""
 
+MAX_INLINE_AVERAGED = 16
+"""The maximum number of rows with missing values or unknown categories that are predicted on the event loop: each costs
+some 0.2 ms, a hundred times as much as another."""
+
 MAX_QUICK_BYTES = 131_072
 """The same maximum for bodies that are decoded quickly: tensors, and rows of numbers only."""
 
@@ -66,6 +73,18 @@ PIECES_AT_ONCE = 4
 
 GIL_PAUSE_SECONDS = 1e-4
 """The pause in which other threads take the GIL: long enough for them to wake."""
+
+
+MIN_MAX_AVERAGED = 1_000
+"""The minimum of `max_averaged`."""
+
+
+def max_averaged(max_rows: int) -> int:
+    """Return the maximum number of rows with missing values or unknown categories of a request of at most `max_rows`.
+
+    Together they cost as many rows as ten such requests; files of 1,000 rows with gaps are predicted in any case.
+    """
+    return max(MIN_MAX_AVERAGED, 10 * max_rows // ROWS_OF_AVERAGE)
 
 
 class Codec(Protocol[Rendered]):
@@ -137,6 +156,7 @@ class PredictionRunner:
         self.bodies = LargeBodies(spool_directory)
         self.max_rows = max_rows
         self.max_bytes = max_bytes
+        self.max_averaged = max_averaged(max_rows)
         self._large = CapacityLimiter(MAX_LARGE_THREADS)
         self._slots = asyncio.Semaphore(MAX_SLOTS)
         self._small = CapacityLimiter(MAX_SMALL_THREADS)
@@ -163,7 +183,8 @@ class PredictionRunner:
         """Return the same for a part of a request, whose rows are `counted`."""
         request = codec.read_inline(served)
         if request is not None:
-            return [*self._rendered(served, codec, request, counted)], None
+            with suppress(TooLargeError):  # predicted in a thread, if at all
+                return [*self._rendered(served, codec, request, counted, MAX_INLINE_AVERAGED)], None
         if codec.is_small(served):
             begun, rest = await to_thread.run_sync(self._begun, served, codec, counted, limiter=self._small)
             return begun, None if rest is None else Rest(rest, PredictionSlot(self._slots))
@@ -188,11 +209,16 @@ class PredictionRunner:
         return begun, Rest(rest, slot)
 
     def _rendered(
-        self, served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows
+        self, served: ServedVersion, codec: Codec[Piece], request: PredictRequest, counted: Rows, max_averaged: int
     ) -> Iterator[Piece]:
-        prediction = predict(served, request)
+        """Predict and render; raises TooLargeError for more than `max_averaged` rows that are averages, in all parts of
+        a request for more than the runner's."""
         rows = block_rows(request.block)
-        counted.add(rows, prediction.support)
+        max_averaged = min(max_averaged, self.max_averaged - counted.averaged)
+        if rows > max_averaged:
+            request = replace(request, options=replace(request.options, max_averaged=max_averaged))
+        prediction = predict(served, request)
+        counted.add(rows, prediction.support, prediction.rows_averaged)
         if served.monitor is not None:
             served.monitor.add(request.block, prediction, rows)
         if request.row_ids:
@@ -203,7 +229,7 @@ class PredictionRunner:
         self, served: ServedVersion, codec: Codec[Piece], counted: Rows
     ) -> "tuple[Sequence[Piece], Iterator[Piece] | None]":
         """Return the first chunks, and the rest if there is one."""
-        pieces = self._rendered(served, codec, codec.read(served, yield_gil), counted)
+        pieces = self._rendered(served, codec, codec.read(served, yield_gil), counted, self.max_averaged)
         begun = [*islice(pieces, 2)]
         return begun, None if len(begun) < 2 else pieces
 

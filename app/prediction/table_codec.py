@@ -156,7 +156,8 @@ def expected_of(served: ServedVersion, max_rows: int, max_bytes: int, options: P
     columns, noise = served.columns, served.model.noise_column
     if options.row_id_column is not None:
         columns = with_row_ids(columns, options.row_id_column)
-    return Expected(columns, noise, served.not_read, max_rows, max_bytes)
+    forms = {one.name: one.form for one in served.version.report.plan.inputs if one.form is not None}
+    return Expected(columns, noise, served.not_read, max_rows, max_bytes, forms)
 
 
 def request_of(served: ServedVersion, rows: ReadRows, options: PredictOptionsIn) -> PredictRequest:

@@ -16,7 +16,7 @@ from app.registry.records import Version
 from relevance_bayes.core.types import Mask
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import SupervisedPlan
-from relevance_bayes.plans.split import Ranks, content_hash
+from relevance_bayes.plans.rows import Ranks, content_hash
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.supervised.materialise import training_rows
 from relevance_bayes.types.errors import NotFoundError

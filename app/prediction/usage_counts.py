@@ -18,6 +18,7 @@ from app.metrics.families import counter
 from app.metrics.numbers import Numbers
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.options import cost_in_rows
 from relevance_bayes.types.references import Reference
 from relevance_bayes.types.statistics import MIN_SUPPORT
 
@@ -59,16 +60,17 @@ class Counted:
 
 
 class Rows:
-    """Rows that were answered."""
+    """Rows that were answered, of which some are `averaged` over other rows."""
 
-    __slots__ = ("number", "outside", "placed")
+    __slots__ = ("averaged", "number", "outside", "placed")
 
     def __init__(self) -> None:
-        self.number = self.placed = self.outside = 0
+        self.number = self.placed = self.outside = self.averaged = 0
 
-    def add(self, rows: int, support: Array | None) -> None:
+    def add(self, rows: int, support: Array | None, averaged: int = 0) -> None:
         """Count rows; `support` (N,) is NaN for rows with a fault, None where the model does not have it."""
         self.number += rows
+        self.averaged += averaged
         if support is None:
             return
         if rows == 1:  # for one number a call of numpy costs more than all else here
@@ -84,6 +86,7 @@ class Rows:
     def join(self, others: "Rows") -> None:
         """Those that were counted apart."""
         self.number += others.number
+        self.averaged += others.averaged
         self.placed += others.placed
         self.outside += others.outside
 
@@ -149,7 +152,7 @@ class Totals:
 class CountedRequest:
     """A request, entered and left on the event loop, whose rows may be answered elsewhere: they are counted at its end.
 
-    One that is given up, since nobody waits for it, is not counted. Its rows count for the owner's rate.
+    One that is given up, since nobody waits for it, is not counted. Its rows count for the owner's rate, by their cost.
     """
 
     __slots__ = ("_began", "_counts", "_rates", "_rows")
@@ -164,7 +167,7 @@ class CountedRequest:
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         if self._rates is not None:
-            self._rates.charge_rows(self._rows.number)
+            self._rates.charge_rows(cost_in_rows(self._rows.number, self._rows.averaged))
         if kind is not None and (issubclass(kind, ClientLeftError) or not issubclass(kind, Exception)):
             return
         counts, rows = self._counts, self._rows

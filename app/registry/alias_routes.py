@@ -101,6 +101,7 @@ def history(
     name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]
 ) -> Page[AliasMove]:
     """List an alias's moves: time, old and new version, author and reason; also after its removal."""
+    refuse_no_alias(alias)
     page = services[Aliases].history(owner, name, alias, query.part)
     return Page.of(page.items, page.next)
 

@@ -123,6 +123,13 @@ class Catalogue:
         with self.transaction() as tx:
             ModelRepository(tx).delete(owner, name)
 
+    def remove_deleted(self) -> None:
+        """Delete the versions of deleted models, in short transactions."""
+        found = True
+        while found:
+            with self.transaction() as tx:
+                found = ModelRepository(tx).remove_deleted()
+
     def delete_version(self, owner: str, reference: Reference) -> None:
         """Delete a version; its number is never used again. Raises NotFoundError, InUseError while an alias has it."""
         with self.transaction() as tx:

@@ -15,7 +15,7 @@ from app.registry.records import Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
 from relevance_bayes.plans.requests import TrainingPlan
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.functions import RelevanceVector
 
 

@@ -15,11 +15,11 @@ from app.database.notifier import MODELS, notify
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import InUseError
+from app.registry import deletion_repository
 from app.registry.naming import aliases_of
 from app.registry.recording import record
 from app.registry.records import NO_TAGS, Annotation, Model, Version
 from app.registry.tables import (
-    AliasMoveRow,
     ModelAliasRow,
     ModelRow,
     ModelTagRow,
@@ -30,7 +30,7 @@ from app.registry.tables import (
 from app.registry.tagging import retag, tagged, tags_of
 from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
@@ -161,20 +161,31 @@ class ModelRepository:
     def delete(self, owner: str, name: str) -> None:
         """Delete a model with all versions, vectors, posteriors and aliases.
 
-        Raises NotFoundError, or InUseError while an unfinished job trains or uses a version of it.
+        Of many versions `remove_deleted` deletes the rows: to delete all at once would block every writer. Raises
+        NotFoundError, or InUseError while an unfinished job trains or uses a version of it.
         """
         # Locked until the end: `hold` locks this row too, so that the two can't miss each other.
         model_id = self.lock(owner, name)
         if jobs := count_holds(self.tx, owner, "model", name):
             raise InUseError(f"Unfinished jobs ({jobs}) train or use versions of the model: {CANCEL}")
         changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
-        changed(self.tx.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
-        changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
         notify(self.tx.session, model_id, MODELS)
         retag(self.tx.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
         changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None, record_share=0.0))
+        if not deletion_repository.remove_piece(self.tx.session, model_id):
+            deletion_repository.rename(self.tx.session, model_id)
         self.tx.record("model.deleted", owner, model_path(name))
+
+    def remove_deleted(self) -> bool:
+        """Delete some versions of a deleted model of any owner; return whether to call again."""
+        lock_for_writing(self.tx.session.connection())
+        model_id = deletion_repository.next_model(self.tx.session)
+        if model_id is None:
+            return False
+        if deletion_repository.remove_piece(self.tx.session, model_id):
+            changed(self.tx.session, delete(ModelRow).where(ModelRow.id == model_id))
+        return True
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
         """Delete a version, its vectors and posterior.

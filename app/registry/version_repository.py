@@ -39,5 +39,6 @@ class VersionRepository:
         """Return the owner, the model and the number of each of these versions that exists."""
         row = ModelVersionRow
         query = select(row.id, ModelRow.owner, ModelRow.name, row.number).join(ModelRow, ModelRow.id == row.model_id)
-        found = self.tx.session.execute(query.where(row.id.in_(version_ids)))
+        there = (row.id.in_(version_ids), ModelRow.deleted_at.is_(None))
+        found = self.tx.session.execute(query.where(*there))
         return {version_id: (owner, model, number) for version_id, owner, model, number in found}

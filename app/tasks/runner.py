@@ -2,35 +2,37 @@
 
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
 from app.database.transaction import Transaction
-from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.attempts import Checkpoint
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.fit import FitCheckpoint
-from app.jobs.records import Problem
+from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import Attempt, Records, Superseded, TimeLimitExceeded
+from app.jobs.worker.attempts import Attempt, Pace, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.child.process import Failure
 from app.jobs.worker.pool import Child, ChildDied, Pool
 from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
+from app.jobs.worker.shares import FitShares, Share, ShareRequest
 from app.jobs.worker.spool import Spool
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from app.tasks.task import Training
 from app.tasks.union import task_of
 from app.tracing.spans import Span
-from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.selection import Step
-from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.plans.cost import Cost
 from relevance_bayes.tasks.fit import Fitted
-from relevance_bayes.tasks.learned import Learned, NewVersion
+from relevance_bayes.tasks.listing import Learned, NewVersion
+from relevance_bayes.tasks.work_progress import WorkProgress
+from relevance_bayes.types.jobs import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +47,7 @@ class Runner:
     """Runs trainings, any number at a time; a lost database is waited for, while the child process computes on.
 
     `program` identifies the program: checkpoints of others are not used. Checkpoints are `keep_seconds` apart or more.
+    The fits share cores and memory by `shares`.
     """
 
     records: Records
@@ -53,6 +56,7 @@ class Runner:
     max_cells: int
     program: str
     keep_seconds: float
+    shares: FitShares = field(default_factory=FitShares)
 
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; return False where another worker runs it now or later."""
@@ -78,7 +82,8 @@ class Runner:
 class Start:
     """One attempt at a training. `fit_log` is the log of its fit so far.
 
-    The log was stored last at `kept_at`, in monotonic seconds; `further` is true where it has grown since.
+    The log was stored last at `kept_at`, in monotonic seconds; `further` is true where it has grown since. `work` is
+    the progress of the whole job, None where its work is not planned.
     """
 
     runner: Runner
@@ -86,6 +91,7 @@ class Start:
     fit_log: tuple[LogEntry, ...]
     kept_at: float = field(default_factory=time.monotonic)
     further: bool = False
+    work: WorkProgress | None = None
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
         """Return the outcome, None where the attempt is superseded; raises Interrupted."""
@@ -133,30 +139,57 @@ class Start:
 
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()
-        plan, dataset = self._read()
+        job = self.attempt.job()
+        _, plan = TRAINING.read(job)
+        dataset = self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.dataset_id))
+        self.work = self._planned_work(job, task_of(plan).cost(plan, dataset))
         training = task_of(plan).prepare(
             plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, max_cells=self.runner.max_cells
         )
-        end = self._train(training)
+        cost = task_of(plan).cost(plan, dataset)
+        end, memory = self._train(training, None if cost is None else cost.memory_bytes)
         if isinstance(end, Failure):
             if end.traceback is not None:
                 logger.error(
                     "unexpected error in a fit", extra={"job": self.attempt.job_id, "traceback": end.traceback}
                 )
-            return of_failure(end, memory=self.runner.pool.memory)
+            return of_failure(end, memory=memory)
         seconds = time.monotonic() - began
         return training.version(end.result, seconds=seconds, holding=lambda row: self.attempt.holding(dataset.id, row))
 
-    def _read(self) -> tuple[TrainingPlan, Dataset]:
-        job = self.attempt.job()
-        _, plan = TRAINING.read(job)
-        return plan, self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.dataset_id))
+    def _planned_work(self, job: Job, cost: Cost | None) -> WorkProgress | None:
+        """Return the progress of the whole job, which begins where that of the attempt before has ended."""
+        if cost is None:
+            return None
+        speed = 1.0 if job.expected_cost is None else job.expected_cost.speed
+        share = 0.0 if job.progress is None else job.progress.share or 0.0
+        return WorkProgress(cost, speed, share=share, is_resumed=bool(self.fit_log))
 
-    def _train(self, training: Training) -> Fitted | Failure:
+    def _train(self, training: Training, need: int | None) -> tuple[Fitted | Failure, int | None]:
+        """Return the end of a fit that needs about so many bytes, and the bytes that it could allocate at last."""
+        with self.runner.shares.requested(need) as request:
+            self._wait_for_share(request)
+            end = self._train_in_child(training, request)
+            return end, None if request.share is None else request.share.memory
+
+    def _wait_for_share(self, request: ShareRequest) -> None:
+        """Return once the fit may begin; raises Superseded, Interrupted, TimeLimitExceeded."""
+        is_first = True
+        while request.admitted() is None:
+            if is_first:
+                logger.info(
+                    "job waits for memory", extra={"job_id": str(self.attempt.job_id), "memory_bytes": request.need}
+                )
+            is_first = False
+            self.attempt.look()
+            self.records.stopping.wait(LOOK_SECONDS)
+
+    def _train_in_child(self, training: Training, request: ShareRequest) -> Fitted | Failure:
         child = self.runner.pool.take()
+        share = request.run_in(child.pid)
         span = self._start_span(child)
         try:
-            end = self._received(child, training, span)
+            end = self._received(child, training, span, share)
         except BaseException as error:
             child.kill()
             is_failure = not isinstance(error, Interrupted | Superseded)
@@ -179,8 +212,9 @@ class Start:
             state=self.attempt.span.tracestate,
         )
 
-    def _received(self, child: Child, training: Training, span: Span) -> Fitted | Failure:
-        child.start(training.fit, self.fit_log)
+    def _received(self, child: Child, training: Training, span: Span, share: Share | None) -> Fitted | Failure:
+        looks = Pace(LOOK_SECONDS)
+        child.start(training.fit, self.fit_log, None if share is None else self.runner.pool.limits(share))
         phase = ""
         while True:
             message = child.receive(LOOK_SECONDS)
@@ -189,14 +223,23 @@ class Start:
                     if message.phase != phase:
                         phase = message.phase
                         span.add_event("phase", {"relevance.fit.phase": phase})
-                    self.attempt.report(training.progress(message))
+                    self.attempt.report(self._progress(training, message))
                 case FitCheckpoint():
                     self._rest(message.fit_log)
                 case None:
                     pass
                 case _:
                     return message
-            self.attempt.look()
+            if looks.is_due():  # a short fit sends many messages, and each check takes a transaction
+                self.attempt.look()
+
+    def _progress(self, training: Training, step: Step) -> Progress:
+        """Return the progress of a step, with that of the whole job where its work is planned."""
+        found = training.progress(step)
+        if self.work is None:
+            return found
+        whole = self.work.after(step)
+        return replace(found, share=round(whole.share, 4), seconds_left=round(whole.seconds_left, 1))
 
     def _rest(self, fit_log: tuple[LogEntry, ...]) -> None:
         self.fit_log, self.further = fit_log, True

@@ -1,6 +1,6 @@
 """Training: from an owner's request to a queued job."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.database.transaction import Clock, OpenTransaction, Transaction
@@ -10,13 +10,15 @@ from app.http.idempotency_records import Keyed
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import ended
+from app.jobs.worker_repository import WorkerRepository
 from app.registry.records import Model, Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from app.registry.trainings import TRAINING
+from app.tasks.union import task_of
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.errors import Fault
 
 
@@ -26,6 +28,8 @@ class Training:
 
     transaction: OpenTransaction
     clock: Clock
+    silence_seconds: float = 15.0
+    """The time since its last heartbeat after which a worker's speed does not count."""
 
     def submit(
         self,
@@ -50,6 +54,9 @@ class Training:
         # deleted in between.
         with self.transaction() as tx:
             _refuse_another_meaning(ModelRepository(tx).find(owner, made.model), made)
+            cost = task_of(made).cost(made, dataset)
+            if cost is not None:
+                job = replace(job, expected_cost=cost.at(WorkerRepository(tx).speed(within=self.silence_seconds)))
             return enqueue(tx, job, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:

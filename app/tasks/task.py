@@ -10,12 +10,12 @@ from app.registry.records import Version
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.plans.cost import Cost
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
-from relevance_bayes.tasks.complete_rows import Read
 from relevance_bayes.tasks.fit import Fit
-from relevance_bayes.tasks.learned import NewVersion
-from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.listing import BlockHolding, NewVersion
 from relevance_bayes.tasks.prediction import PredictiveModel
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.values import AnyTask
@@ -53,6 +53,10 @@ class Task(ABC):
     @abstractmethod
     def prepare(self, plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, max_cells: int) -> Training:
         """Write what the fit needs of the dataset into `directory`; raises TrainingFailedError."""
+
+    def cost(self, plan: TrainingPlan, dataset: Dataset) -> Cost | None:
+        """Return the planned cost of a training; None where it is not planned."""
+        return None
 
     @abstractmethod
     def model(self, report: VersionReport, predictor: Predictor) -> PredictiveModel:

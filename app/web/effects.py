@@ -36,11 +36,6 @@ class Effects:
     rows: int
     profiles: tuple[Profile, ...]
 
-    @property
-    def predicted(self) -> int:
-        """The number of predictions."""
-        return sum(self.rows * len(one.points) for one in self.profiles)
-
 
 def effects_of(served: ServedVersion, rows: SampledRows, first: Sequence[str]) -> Effects | None:
     """Return the effects of the `first` inputs, and of others in their order, on the average prediction of rows.

@@ -9,15 +9,17 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
-_DOCUMENTATION = re.compile(r"/\*\*\s.*?\*/", re.DOTALL)
+_DOCUMENTATION = re.compile(r"/\*\*\s.*?(?:\*/|\Z)", re.DOTALL)
 """JSDoc: types in it have the form of dynamic imports."""
 
-_IMPORT = re.compile(r"^import\b\s*(?P<names>\{[^}]*\}|\w+)\s*from\s*\"(?P<path>[^\"]+)\";?", re.MULTILINE)
+_IMPORT = re.compile(r"^import\b\s*(?P<names>\{[\w$\s,]*\}|\w+)\s*from\s*\"(?P<path>[^\"]+)\";?", re.MULTILINE)
 _DYNAMIC_IMPORT = re.compile(r"\bimport\(\s*\"(?P<path>[^\"]+)\"\s*\)")
 _DECLARATION = re.compile(r"^export (?P<kind>const|class|function|async function) (?P<name>\w+)", re.MULTILINE)
 _DEFAULT = re.compile(r"\bexport default\b")
-_NAMES = re.compile(r"\bexport\s*\{(?P<names>[^}]*)\}(?!\s*from);?")
-_LEFT = re.compile(r"^\s*(?:import|export)\b|\bimport\(|\bimport\.meta\b|</?script|<!--", re.MULTILINE | re.IGNORECASE)
+_NAMES = re.compile(r"\bexport\s*\{(?P<names>[\w$\s,]*)\}(?!\s*from);?")
+_LEFT = re.compile(
+    r"(?:^[ \t]*|;)(?:import|export)\b|\bimport\(|\bimport\.meta\b|</?script|<!--", re.MULTILINE | re.IGNORECASE
+)
 """Other forms of imports and exports, and text that would end a script in HTML: no linked module may have them."""
 
 

@@ -161,8 +161,7 @@ def _predictions(served: ServedVersion, averaged: Sequence[Row], places: Sequenc
         charge_rows(len(known.numbers))
         yield "components", _rounded(placed)
     rows = predictable_rows(served, averaged)
-    if rows and (effects := effects_of(served, rows, [one.input for one in slices.kept])):
-        charge_rows(effects.predicted)
+    if rows and (effects := effects_of(served, rows, [one.input for one in slices.kept])):  # charged by its profiles
         yield "effects", _rounded(_cut(json.loads(to_json(effects))))
 
 

@@ -1,16 +1,15 @@
 """The routes of the page: `/`, which is the page to browsers and links to programs, and its files."""
 
-import gzip
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from fastapi import APIRouter, Path, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from app import __version__
-from app.http.compression import accepts_gzip
-from app.http.conditional_requests import conditional_response
-from app.http.documentation_pages import DOCS
+from app.http.compression import StaticContent
+from app.http.documentation_pages import DOCS, MAX_ROOTS
 from app.http.negotiation import weight
 from app.http.openapi import problems
 from app.http.paths import GUIDE, INFERENCE, OWN, PAGE
@@ -70,15 +69,21 @@ async def index(request: Request) -> Response:
     html, json = weight(accept, "text/html"), weight(accept, "application/json")
     root = request.scope.get("root_path", "")
     if html > json:
-        document = page().index(f"{root}{FILES}/{page().digest}")
-        response = HTMLResponse(document, headers={CONTENT_SECURITY_POLICY: PAGE_POLICY, **VARIES})
-        return _compressed(response) if accepts_gzip(request) else response
+        policy = {CONTENT_SECURITY_POLICY: PAGE_POLICY}
+        return _index(root).response(request, cache_control="no-cache", vary=VARIES["Vary"], headers=policy)
     if not json:
         raise HTTPException(406, "Expected application/json or text/html in the Accept header, got neither.")
     links = Links(**{name: f"{root}{path}" for name, path in asdict(Links()).items()})
     policy = {CONTENT_SECURITY_POLICY: SECURITY_HEADERS[CONTENT_SECURITY_POLICY]}
     content = to_json(Service("relevance", __version__, links))
     return Response(content, headers=policy | VARIES, media_type="application/json")
+
+
+@lru_cache(MAX_ROOTS)
+def _index(root: str) -> StaticContent:
+    """Return the document of the page of a service that is mounted at a path."""
+    document = page().index(f"{root}{FILES}/{page().digest}")
+    return StaticContent.of(document.encode(), "text/html; charset=utf-8")
 
 
 @router.get(f"{FILES}/{{digest}}/{{name:path}}", include_in_schema=False)
@@ -90,21 +95,4 @@ async def file(request: Request, digest: str = Path(), name: str = Path()) -> Re
     found = page().files.get(name)
     if found is None:
         raise NotFoundError(f"The page has no file {name!r}.")
-    is_compressed = accepts_gzip(request)
-    response = conditional_response(
-        request,
-        found.compressed if is_compressed else found.content,
-        cache_control=IMMUTABLE if digest == page().digest else "no-store",
-        media_type=found.media_type,
-        vary="Accept-Encoding",
-        tag=found.compressed_tag if is_compressed else found.tag,
-    )
-    if is_compressed and response.status_code == 200:
-        response.headers["Content-Encoding"] = "gzip"
-    return response
-
-
-def _compressed(response: Response) -> Response:
-    content = gzip.compress(bytes(response.body), mtime=0)
-    headers = {**response.headers, "content-encoding": "gzip", "content-length": str(len(content))}
-    return Response(content, headers=headers)
+    return found.response(request, cache_control=IMMUTABLE if digest == page().digest else "no-store")

@@ -1,6 +1,5 @@
 """The files of the page, read once: contents, compressed contents, entity tags, and a digest of all of them."""
 
-import gzip
 import hashlib
 import posixpath
 import re
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from app.http.conditional_requests import tag_of
+from app.http.compression import StaticContent
 
 FOLDER = Path(__file__).with_name("page")
 INDEX = "index.html"
@@ -25,32 +24,14 @@ MEDIA_TYPES: Mapping[str, str] = {
 }
 """The media types of the files by suffix; a file with another suffix is not served."""
 
-_STATIC_IMPORT = re.compile(r"""\b(?:import|export)\b[^;"'()]*["'](\.{1,2}/[^"']+)["']""")
-
-
-@dataclass(frozen=True)
-class StaticFile:
-    """A file: its content, the same compressed by gzip, and the entity tags of both."""
-
-    media_type: str
-    content: bytes
-    compressed: bytes
-    tag: str
-    compressed_tag: str
-
-    @classmethod
-    def of(cls, path: Path) -> "StaticFile":
-        """Return a file of the page."""
-        content = path.read_bytes()
-        compressed = gzip.compress(content, mtime=0)
-        return cls(MEDIA_TYPES[path.suffix], content, compressed, tag_of(content), tag_of(compressed))
+_STATIC_IMPORT = re.compile(r"""\b(?:from|import)\s*["'](\.{1,2}/[^"']+)["']""")
 
 
 @dataclass(frozen=True)
 class Page:
     """The files by their paths, and the digest of all contents, which is part of the path at which they are served."""
 
-    files: Mapping[str, StaticFile]
+    files: Mapping[str, StaticContent]
     digest: str
 
     def index(self, prefix: str) -> str:
@@ -84,7 +65,10 @@ class Page:
 def page() -> Page:
     """Return the page of this process."""
     paths = sorted(path for path in FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
-    files = {path.relative_to(FOLDER).as_posix(): StaticFile.of(path) for path in paths}
+    files = {
+        path.relative_to(FOLDER).as_posix(): StaticContent.of(path.read_bytes(), MEDIA_TYPES[path.suffix])
+        for path in paths
+    }
     digest = hashlib.sha256()
     for name, file in files.items():
         digest.update(f"{name}\0{len(file.content)}\0".encode())

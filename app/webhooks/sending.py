@@ -197,3 +197,14 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+def post_to_operator(url: str, content: bytes) -> None:
+    """Send JSON to a URL that the operator has set; raises OSError where the response is not a success."""
+    try:
+        with httpx.Client(verify=_trust(), trust_env=False, timeout=SECONDS) as client:
+            response = client.post(url, content=content, headers={"Content-Type": "application/json"})
+    except httpx.HTTPError as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error
+    if not response.is_success:
+        raise OSError(f"the receiver responded with status {response.status_code}")

@@ -15,12 +15,12 @@ from benchmarks.generators import uniform_classes
 from benchmarks.learning import trained, vectors
 from benchmarks.support_vectors import COSTS, FOLDS
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli
-from relevance_bayes.core.likelihoods.predictive import Prediction
+from relevance_bayes.core.likelihoods.base import Prediction
 from relevance_bayes.core.pool import alone
 from relevance_bayes.core.prediction import ClassPrediction, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 

@@ -11,6 +11,7 @@ from benchmarks.files import NotRun, Split
 from benchmarks.fitting import NO_DATASET, Fitted, fitted
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
+from relevance_bayes.core.spec import TargetLikelihood
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import PriorChoice, SupervisedRequest, Task
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn
@@ -19,9 +20,11 @@ from relevance_bayes.types.errors import InvalidRequestError
 TARGET = "t"
 
 
-def learned(split: Split, task: Task, prior: PriorChoice | None = None) -> Fitted:
-    """Plan and fit with the defaults, or with another prior and what goes with it."""
-    request = SupervisedRequest(NO_DATASET, TARGET, task=task, prior=prior)
+def learned(
+    split: Split, task: Task, prior: PriorChoice | None = None, *, likelihood: TargetLikelihood | None = None
+) -> Fitted:
+    """Plan and fit with the defaults, or with another likelihood, or another prior and what goes with it."""
+    request = SupervisedRequest(NO_DATASET, TARGET, task=task, prior=prior, likelihood=likelihood)
     return fitted({**inputs(split.X), TARGET: _target(split.t, task)}, request)
 
 

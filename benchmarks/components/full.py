@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.components.cases import Rows
 from relevance_bayes.core.components import Components, components
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
 

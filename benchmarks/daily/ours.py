@@ -15,9 +15,9 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.tables.histograms import histogram_of
+from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.supervised.evaluation import TargetRows
-from relevance_bayes.tasks.supervised.unknown_categories import category_frequencies
+from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 from relevance_bayes.types.errors import InvalidRequestError
 
 DEFAULTS = SupervisedRequest(NO_DATASET, "")
@@ -34,7 +34,8 @@ def predictions(
         raise NotRun(f"{split.table.name} is refused: {refused}") from refused
     seconds = process_time() - start
     histograms = [histogram_of(column.name, split.learned[column.name]) for column in found.encoding.inputs]
-    rows = TargetRows.of(found.encoding, category_frequencies(found.encoding, histograms), split.measured)
+    distribution = InputDistribution(found.encoding, None, tuple(histograms))
+    rows = TargetRows.of(found.encoding, distribution, split.measured)
     each = [
         (places, classes_of(prediction) if split.classes else found.numbers_of(prediction, split.t_test[places]))
         for places, prediction in rows.predictions(ready_of(found.model))

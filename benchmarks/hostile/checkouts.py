@@ -51,12 +51,18 @@ class Checkout:
     @contextmanager
     def running(self, command: str = "api", *, log: bool = False) -> Iterator[Running]:
         """A process with `DESCRIPTORS` file descriptors, killed in the end."""
-        program = [str(self.root / ".venv/bin/python"), "-m", "app.cli", command]
+        program = [str(self.root / ".venv/bin/python"), "-m", "app.cli", command, "--until-eof"]
         limited = ["sh", "-c", f'ulimit -n {DESCRIPTORS} && exec "$@"', "sh", *program]
         with (
             (self.folder / "log").open("a") as errors,
             subprocess.Popen(
-                limited, cwd=self.root, env=self._environment(log), stdout=subprocess.PIPE, stderr=errors, text=True
+                limited,
+                cwd=self.root,
+                env=self._environment(log),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
             ) as process,
         ):
             try:

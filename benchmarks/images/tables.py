@@ -13,8 +13,8 @@ from benchmarks.images.peers import file_bytes, max_cosines, max_wavelets, quant
 from benchmarks.images.sources import SIDE, SOURCES
 from benchmarks.options import Options
 from benchmarks.report import Table, not_run
+from relevance_bayes.core.evidence import log_choices
 from relevance_bayes.core.images import ImageCode, decode, psnr, steps
-from relevance_bayes.core.integrated import log_choices
 from relevance_bayes.core.types import Array
 
 KEPT = (100, 300, 1_000, 3_000)

@@ -10,12 +10,12 @@ from benchmarks.generators import Signal
 from relevance_bayes.core.basis import Basis, Bias, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Gabor, Steps
 from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian, Laplacian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import RealPrediction, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 

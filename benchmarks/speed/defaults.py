@@ -1,4 +1,7 @@
-"""Friedman's first function by defaults: what a job gets that names only its data and its target, and its peers."""
+"""Trainings by defaults beside peers: Friedman's first function by rows, tables of many inputs, and of much noise.
+
+Defaults are what a job gets that names only its data and its target.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,17 +10,16 @@ import numpy as np
 
 from benchmarks.accuracy.measuring import SKLEARN
 from benchmarks.accuracy.ours import regressor
-from benchmarks.accuracy.real_peers import exact_process, support
+from benchmarks.accuracy.real_peers import exact_process
 from benchmarks.accuracy.scoring import Regressor
 from benchmarks.files import Split
-from benchmarks.generators import friedman_split
-from benchmarks.speed.racing import Entrant, Fitted, Race, mean_square
+from benchmarks.generators import counts_split, friedman_split, mixed_split, spectra_split
+from benchmarks.speed.racing import Entrant, Fitted, Race, mean_square, rmse
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import AutomaticPrior, PriorChoice
 
 PROCESS_ROWS = 1_000
-MACHINE_ROWS = 4_000
 
 CANDIDATES = 20
 FOLDS = 5
@@ -67,25 +69,40 @@ def ours(prior: PriorChoice) -> Callable[[Split], Fitted]:
 
 
 PROCESS = Entrant("ours, gaussian_process", ours(GaussianProcess()))
-AUTOMATIC = Entrant("ours, automatic", ours(AutomaticPrior()))
+AUTOMATIC = Entrant("ours", ours(AutomaticPrior()))
+PEERS = (
+    Entrant(
+        "GP",
+        partial(_fitted, partial(exact_process, PROCESS_ROWS, 0)),
+        SKLEARN,
+        PROCESS_ROWS,
+        "its time grows with N^3",
+    ),
+    Entrant("boosted trees, searched", boosted_trees, SKLEARN),
+)
 
 DEFAULTS = Race(
     "defaults",
     drawn,
     mean_square,
-    (
-        PROCESS,
-        AUTOMATIC,
-        Entrant(
-            "GP",
-            partial(_fitted, partial(exact_process, PROCESS_ROWS, 0)),
-            SKLEARN,
-            PROCESS_ROWS,
-            "its time grows with N^3",
-        ),
-        Entrant("SVR, searched", partial(_fitted, support), SKLEARN, MACHINE_ROWS, "180 fits, each of more than N^2"),
-        Entrant("boosted trees, searched", boosted_trees, SKLEARN),
-    ),
-    (240, 1_000, 4_000, 100_000),
-    (240,),
+    (AUTOMATIC, PROCESS, *PEERS),
+    (150, 600, 1_000, 4_000, 20_000, 100_000),
+    (150,),
 )
+
+SPECTRA, WIDE, COUNTS, NOISY = 192, 600, 3_304, 22_500
+
+
+def drawn_table(rows: int, draw: int) -> Split:
+    """The table that has so many rows: spectra of 100 inputs, 128 inputs of 8 factors, counts by 18 inputs, or 31
+    inputs of 12 factors with much noise; smaller ones are of 128 inputs."""
+    if rows == SPECTRA:
+        return spectra_split(draw, rows=rows)
+    if rows == COUNTS:
+        return counts_split(draw, rows=rows)
+    if rows == NOISY:
+        return mixed_split(draw, rows=rows, inputs=31, factors=12, noise_sd=2.0)
+    return mixed_split(draw, rows=rows, inputs=128, factors=8, noise_sd=0.1)
+
+
+DRAWN_TABLES = Race("drawn-tables", drawn_table, rmse, (AUTOMATIC, *PEERS), (SPECTRA, WIDE, COUNTS, NOISY), (SPECTRA,))

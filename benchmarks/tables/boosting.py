@@ -1,5 +1,6 @@
 """Peers that learn in the environment of the tables: all splits of a table by one process."""
 
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -45,7 +46,8 @@ def boosted(package: str, splits: Sequence[TableSplit]) -> list[Outcome]:
             package,
             *map(str, files),
         ]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        environment = os.environ | {"PYTHONPATH": str(ROOT / "library")}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise NotRun(f"{package} failed: {done.stderr.strip().splitlines()[-1:]}")
         return [_outcome(file, split) for file, split in zip(files, splits, strict=True)]

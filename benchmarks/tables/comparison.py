@@ -97,7 +97,7 @@ def _kept(sources: Sequence[Source], options: Options) -> list[Table]:
 
 def _summary(of_task: Measured, task: Task) -> dict[str, dict[str, float]]:
     if task == "regression":
-        return regression_summary(of_task, reference=PROCESS)
+        return regression_summary(of_task, ours=OURS, reference=PROCESS)
     return class_summary(of_task, ours=OURS, reference=LOGISTIC)
 
 

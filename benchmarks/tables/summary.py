@@ -91,7 +91,7 @@ def rankings(measured: Measured, figure: str) -> dict[str, Ranking]:
     }
 
 
-def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[str, float]]:
+def regression_summary(measured: Measured, *, ours: str, reference: str) -> dict[str, dict[str, float]]:
     """RMSE and NLL of each engine beside the reference's, and the coverage of all targets together."""
     ranks, scores = rankings(measured, "rmse"), rankings(measured, "nll")
     found: dict[str, dict[str, float]] = {}
@@ -107,6 +107,7 @@ def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[
             row |= {"nll_median": median(gaps), "nll_worse": fmean(gap > WORSE_NLL for gap in gaps)}
         covered = coverage(engines.get(name, {}) for engines in measured.values())
         row |= {} if covered is None else {"coverage": covered, "covered": _covered_tables(measured, name)}
+        row |= _cost(measured, ours, name)
         found[name] = row | _agreement(measured, name, "nll") | _ranking(ranks, scores, name)
     return found
 
@@ -132,6 +133,7 @@ def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str,
             and all(one["measured"] >= ROWS_FOR_CALIBRATION for one in splits.values())
         ]
         row |= {"ece_large": fmean(large), "ece_large_worst": max(large)} if large else {}
+        row |= _cost(measured, ours, name)
         found[name] = row | _agreement(measured, name, "log_loss") | _ranking(ranks, ranks, name)
     return found
 
@@ -206,6 +208,12 @@ def _lost_tables(measured: Measured, name: str, reference: str) -> float:
 def _covered_tables(measured: Measured, name: str) -> float:
     tables = [engines.get(name, {}) for engines in measured.values()]
     return fmean(is_covered(splits) for splits in tables if splits)
+
+
+def _cost(measured: Measured, ours: str, name: str) -> dict[str, float]:
+    """The geometric mean over tables of our CPU time to learn to that of an engine."""
+    ratios = _of_tables(measured, ours, name, "seconds", ratio)
+    return {"cpu_ratio": exp(fmean(map(log, ratios)))} if ratios else {}
 
 
 def _ranking(ranks: Mapping[str, Ranking], scores: Mapping[str, Ranking], name: str) -> dict[str, float]:

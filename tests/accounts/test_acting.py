@@ -13,6 +13,7 @@ from app.identity import LOCAL, Principal
 from relevance_bayes.types.keys import KEY_SCOPES
 from tests.accounts.test_authenticator import Time
 from tests.applications import SmallParts
+from tests.keys import share
 
 VISION = Principal("vision", frozenset({"read", "train"}))
 
@@ -43,8 +44,8 @@ def acting(
 def test_a_principal_acts_with_those_of_its_scopes_that_its_role_permits(
     parts: SmallParts, authenticator: KeyAuthenticator
 ) -> None:
-    parts.members.put("acme", "vision", "viewer")
-    parts.members.put("labs", "vision", "admin")
+    share(parts.members, "acme", "vision", "viewer")
+    share(parts.members, "labs", "vision", "admin")
     assert acting(authenticator) == Principal("acme", frozenset({"read"}))
     assert acting(authenticator, project=b"labs") == Principal("labs", frozenset({"read", "train"}))
     admin = replace(VISION, scopes=frozenset({"admin"}))
@@ -54,8 +55,8 @@ def test_a_principal_acts_with_those_of_its_scopes_that_its_role_permits(
 
 
 def test_it_keeps_what_its_credential_is(parts: SmallParts, authenticator: KeyAuthenticator) -> None:
-    parts.members.put("acme", "vision", "viewer")
-    parts.members.put("labs", "vision", "viewer")
+    share(parts.members, "acme", "vision", "viewer")
+    share(parts.members, "labs", "vision", "viewer")
     own = replace(VISION, expires_at=9e9, is_session=True)
     found = acting(authenticator, own)
     assert found is not None
@@ -69,7 +70,7 @@ def test_it_keeps_what_its_credential_is(parts: SmallParts, authenticator: KeyAu
 def test_equal_principals_of_different_credentials_are_not_confused(
     parts: SmallParts, authenticator: KeyAuthenticator
 ) -> None:
-    parts.members.put("acme", "vision", "viewer")
+    share(parts.members, "acme", "vision", "viewer")
     one, other = replace(VISION, expires_at=8e9), replace(VISION, expires_at=9e9)
     assert one == other
     for _ in range(2):
@@ -83,10 +84,10 @@ def test_a_change_is_seen_after_a_second_at_most_and_a_new_member_at_once(
     parts: SmallParts, authenticator: KeyAuthenticator, time: Time
 ) -> None:
     assert acting(authenticator) is None
-    parts.members.put("acme", "vision", "editor")
+    share(parts.members, "acme", "vision", "editor")
     time.now += MIN_REFRESH_SECONDS + 0.01
     assert acting(authenticator) == Principal("acme", frozenset({"read", "train"}))
-    parts.members.put("acme", "vision", "viewer")
+    share(parts.members, "acme", "vision", "viewer")
     time.now += REFRESH_SECONDS + 0.01
     assert acting(authenticator) == Principal("acme", frozenset({"read"}))
     parts.members.remove("acme", "vision")
@@ -99,7 +100,7 @@ def test_a_change_is_seen_after_a_second_at_most_and_a_new_member_at_once(
 def test_without_the_database_members_go_on_for_a_while_and_others_are_unknown(
     parts: SmallParts, authenticator: KeyAuthenticator, time: Time
 ) -> None:
-    parts.members.put("acme", "vision", "viewer")
+    share(parts.members, "acme", "vision", "viewer")
     assert acting(authenticator) is not None
     parts.stored.reachable = False
     time.now += 59.0
@@ -118,7 +119,7 @@ def test_without_the_database_members_go_on_for_a_while_and_others_are_unknown(
 
 def test_without_the_database_an_open_service_has_its_own_project(parts: SmallParts, time: Time) -> None:
     authenticator = KeyAuthenticator(parts.transaction, stale_seconds=60.0, now=time)
-    parts.members.put("acme", "local", "viewer")
+    share(parts.members, "acme", "local", "viewer")
     assert acting(authenticator, LOCAL, b"local") is LOCAL
     assert acting(authenticator, LOCAL) == Principal("acme", frozenset({"read", "predict"}))
     parts.stored.reachable = False
@@ -133,7 +134,7 @@ def test_the_kept_principals_are_bounded(
 ) -> None:
     monkeypatch.setattr(subject, "MAX_ACTING", 2)
     owned = [replace(VISION, expires_at=float(number)) for number in range(5)]
-    parts.members.put("acme", "vision", "viewer")
+    share(parts.members, "acme", "vision", "viewer")
     for own in (*owned, *owned):
         found = acting(authenticator, own)
         assert found is not None

@@ -9,14 +9,14 @@ from sqlalchemy import text
 from app.accounts import member_repository as subject
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_repository import MemberRepository
-from app.accounts.records import ROLE_SCOPES, Member, digest
+from app.accounts.records import ROLE_SCOPES, digest
 from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.keys import KEY_SCOPES
-from relevance_bayes.types.members import ROLES, Role
+from relevance_bayes.types.members import ROLES, Member, Role
 from tests import samples
 from tests.transactions import HandClock
 
@@ -24,20 +24,23 @@ OWNER, STRANGER = samples.OWNER, samples.STRANGER
 
 
 def put(transaction: OpenTransaction, subject: str, role: Role = "viewer", *, owner: str = OWNER) -> bool:
+    """Have a member; the result is whether it was invited now."""
     with transaction() as tx:
-        return MemberRepository(tx).put(owner, subject, role)
+        is_new = MemberRepository(tx).put(owner, subject, role)
+        MemberRepository(tx).accept(owner, subject)
+        return is_new
 
 
 def test_a_member_comes_back_as_it_was_put_and_to_its_owner_alone(
     transaction: OpenTransaction, clock: HandClock
 ) -> None:
-    at = clock.now + timedelta(seconds=1)
+    at = clock.now + timedelta(seconds=2)
     assert put(transaction, "vision", "editor") is True
     assert put(transaction, "vision", "admin") is False
     with transaction() as tx:
         members = MemberRepository(tx)
-        assert members.get(OWNER, "vision") == Member(OWNER, "vision", "admin", at)
-        assert members.page(OWNER, limit=9, after=None).items == (Member(OWNER, "vision", "admin", at),)
+        assert members.get(OWNER, "vision") == Member("vision", "admin", at)
+        assert members.page(OWNER, limit=9, after=None).items == (Member("vision", "admin", at),)
         assert members.page(STRANGER, limit=9, after=None).items == ()
         for refused in (members.get, members.remove):
             with pytest.raises(NotFoundError, match="no member 'vision'"):
@@ -158,3 +161,45 @@ def test_a_member_with_a_role_of_a_later_release_is_not_shown_and_can_get_anothe
     assert put(transaction, "carol", "editor") is False
     with transaction() as tx:
         assert [one.subject for one in MemberRepository(tx).page(OWNER, limit=9, after=None).items] == ["bob", "carol"]
+
+
+def invite(transaction: OpenTransaction, subject: str, role: Role = "viewer") -> bool:
+    with transaction() as tx:
+        return MemberRepository(tx).put(OWNER, subject, role)
+
+
+def test_an_owner_that_is_invited_is_no_member_before_it_accepts(transaction: OpenTransaction) -> None:
+    assert invite(transaction, "vision", "admin") is True
+    assert invite(transaction, "vision", "editor") is False
+    with transaction() as tx:
+        members = MemberRepository(tx)
+        assert members.permissions() == {}
+        assert members.page(OWNER, limit=9, after=None).items == ()
+        (invited,) = members.page(OWNER, limit=9, after=None, state="invited").items
+        assert (invited.subject, invited.role, invited.state) == ("vision", "editor", "invited")
+        assert members.get(OWNER, "vision") == invited
+        assert members.projects("vision", limit=9, after=None).items == (("vision", "owner"),)
+        assert members.projects("vision", limit=9, after=None, state="invited").items == ((OWNER, "editor"),)
+        for owner, name in ((OWNER, "stranger"), (STRANGER, "vision")):
+            with pytest.raises(NotFoundError, match="no membership of a project"):
+                members.accept(owner, name)
+        members.accept(OWNER, "vision")
+        members.accept(OWNER, "vision")
+        assert members.get(OWNER, "vision").state == "member"
+        assert members.page(OWNER, limit=9, after=None, state="invited").items == ()
+        assert members.permissions() == {(OWNER, "vision"): ROLE_SCOPES["editor"]}
+
+
+def test_an_invitation_is_withdrawn_and_counts_among_the_members(
+    transaction: OpenTransaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subject, "MAX_MEMBERS", 2)
+    put(transaction, "one")
+    invite(transaction, "two")
+    with pytest.raises(ConflictError, match="2 members, the maximum"):
+        invite(transaction, "three")
+    with transaction() as tx:
+        MemberRepository(tx).remove(OWNER, "two")
+        with pytest.raises(NotFoundError):
+            MemberRepository(tx).accept(OWNER, "two")
+    assert invite(transaction, "three")

@@ -19,6 +19,7 @@ from tests.accounts.test_routes import key, operations
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import LIMITS, Minutes, Operation, SmallParts
 from tests.issuers import AUDIENCE, TokenIssuer, serving
+from tests.keys import share
 from tests.problems import assert_problem
 
 PROJECT = {"Relevance-Project": "local"}
@@ -46,7 +47,10 @@ def with_tokens(parts: SmallParts, minutes: Minutes) -> Iterator[tuple[TestClien
     with serving() as issuer:
         keys = KeyAuthenticator(parts.transaction, needs_keys=True, now=minutes)
         authenticator = TokenAuthenticator(keys, IssuerKeys(Issuer(issuer.url)), TokenRules(issuer.url, AUDIENCE))
-        with TestClient(make_application(parts, LIMITS, authenticator=authenticator, log_requests=False)) as client:
+        with TestClient(
+            make_application(parts, LIMITS, authenticator=authenticator, log_requests=False),
+            base_url="http://localhost",
+        ) as client:
             yield client, issuer
 
 
@@ -95,7 +99,7 @@ def without_names(response: Response, project: str) -> tuple[int, list[str], str
 def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
     parts: SmallParts, locked: TestClient, role: Role, minutes: Minutes
 ) -> None:
-    parts.members.put("local", "vision", role)
+    share(parts.members, "local", "vision", role)
     for scope in KEY_SCOPES:
         of_key = frozenset(KEY_SCOPES) if scope == "admin" else {scope}
         assert_permits(locked, minutes, key(parts, scope, owner="vision") | PROJECT, ROLE_SCOPES[role] & of_key)
@@ -105,7 +109,7 @@ def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
 def test_each_operation_permits_a_session_what_its_role_permits_by_header_and_by_itself(
     parts: SmallParts, locked: TestClient, role: Role, minutes: Minutes
 ) -> None:
-    parts.members.put("local", "vision", role)
+    share(parts.members, "local", "vision", role)
     of_key = key(parts, "admin", owner="vision")
     assert_permits(locked, minutes, session(locked, of_key) | OWN_PAGE | PROJECT, ROLE_SCOPES[role], by_session=True)
     assert_permits(locked, minutes, session(locked, of_key | PROJECT) | OWN_PAGE, ROLE_SCOPES[role], by_session=True)
@@ -116,7 +120,7 @@ def test_each_operation_permits_a_token_what_its_role_and_its_scopes_permit(
     parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], role: Role, minutes: Minutes
 ) -> None:
     client, issuer = with_tokens
-    parts.members.put("local", "auth0|ada", role)
+    share(parts.members, "local", "auth0|ada", role)
     for scope in ("admin", "read train"):
         token = issuer.token(issuer.claims(sub="auth0|ada", scope=scope))
         of_token = frozenset(KEY_SCOPES) if scope == "admin" else {"read", "train"}
@@ -127,8 +131,8 @@ def test_no_operation_shows_a_project_to_an_owner_that_is_no_member_or_was_one(
     parts: SmallParts, locked: TestClient, minutes: Minutes
 ) -> None:
     stranger, former = key(parts, "admin", owner="stranger"), key(parts, "admin", owner="vision")
-    parts.members.put("local", "vision", "admin")
-    parts.members.put("stranger", "local", "admin")  # what it shares itself gives it nothing
+    share(parts.members, "local", "vision", "admin")
+    share(parts.members, "stranger", "local", "admin")  # what it shares itself gives it nothing
     assert locked.get("/v1/models", headers=former | PROJECT).status_code == 200
     of_session = session(locked, former)
     in_project = session(locked, former | PROJECT) | OWN_PAGE
@@ -144,7 +148,7 @@ def test_no_operation_shows_a_project_to_a_token_whose_owner_is_no_member(
     parts: SmallParts, with_tokens: tuple[TestClient, TokenIssuer], minutes: Minutes
 ) -> None:
     client, issuer = with_tokens
-    parts.members.put("local", "acme", "admin")
+    share(parts.members, "local", "acme", "admin")
     token = {"Authorization": f"Bearer {issuer.token(issuer.claims(sub='acme2', scope='admin'))}"}
     assert_hides(client, minutes, token)
 
@@ -166,13 +170,20 @@ def test_members_are_added_listed_changed_and_removed(parts: SmallParts, locked:
     assert {name: added.json()[name] for name in ("subject", "role")} == {"subject": "auth0|ada", "role": "viewer"}
     changed = locked.put("/v1/members/auth0%7Cada", json={"role": "editor"}, headers=admin)
     assert (changed.status_code, changed.json()) == (200, added.json() | {"role": "editor"})
+    assert changed.json()["state"] == "invited"
+    assert locked.get("/v1/members", headers=admin).json()["items"] == []
+    for subject in ("auth0|ada", "https://a.test/b"):
+        share(parts.members, "local", subject, "admin")
     slashes = locked.put("/v1/members/https%3A%2F%2Fa.test%2Fb", json={"role": "admin"}, headers=admin)
     assert slashes.json()["subject"] == "https://a.test/b"
     first = locked.get("/v1/members?limit=1", headers=admin).json()
     second = locked.get("/v1/members", params={"limit": 1, "after": first["after"]}, headers=admin).json()
     assert [one["subject"] for one in (*first["items"], *second["items"])] == ["auth0|ada", "https://a.test/b"]
     assert (first["has_more"], second["has_more"]) == (True, False)
-    assert locked.delete("/v1/members/https%3A%2F%2Fa.test%2Fb", headers=admin).status_code == 204
+    assert locked.delete("/v1/members/https%3A%2F%2Fa.test%2Fb", headers=admin).json() == {
+        "subject": "https://a.test/b",
+        "keys": [],
+    }
     again = locked.delete("/v1/members/auth0%7Cada2", headers=admin)
     assert_problem(again, "not-found", "There is no member 'auth0|ada2'.")
 
@@ -199,8 +210,8 @@ def test_an_invalid_member_is_refused(
 def test_projects_are_the_own_one_and_those_that_are_shared(parts: SmallParts, locked: TestClient) -> None:
     roles: Mapping[str, Role] = {"acme": "viewer", "zoo": "admin", "labs": "editor"}
     for owner, role in roles.items():
-        parts.members.put(owner, "local", role)
-    parts.members.put("acme", "other", "admin")
+        share(parts.members, owner, "local", role)
+    share(parts.members, "acme", "other", "admin")
 
     def listed(headers: Mapping[str, str]) -> Sequence[tuple[str, str, list[str]]]:
         items = locked.get("/v1/projects", headers=headers).json()["items"]
@@ -226,13 +237,13 @@ def test_projects_are_the_own_one_and_those_that_are_shared(parts: SmallParts, l
 def test_the_header_has_the_characters_of_a_path(
     parts: SmallParts, locked: TestClient, owner: str, header: str
 ) -> None:
-    parts.members.put(owner, "local", "viewer")
+    share(parts.members, owner, "local", "viewer")
     shown = locked.get("/v1/session", headers=key(parts, "read") | {"Relevance-Project": header})
     assert (shown.json()["owner"], shown.json()["subject"]) == (owner, "local")
 
 
 def test_a_header_names_exactly_one_project(parts: SmallParts, locked: TestClient) -> None:
-    parts.members.put("acme", "local", "viewer")
+    share(parts.members, "acme", "local", "viewer")
     authorization = b"Authorization", key(parts, "admin")["Authorization"].encode()
     for wrong in ([b""], [b"ACME"], [b"acme", b"acme"], [b"acme", b"local"], [b"\xff"], [b"acme%00"]):
         headers = [authorization, *((b"Relevance-Project", one) for one in wrong)]
@@ -247,14 +258,16 @@ def test_the_own_project_may_be_named_and_needs_no_membership(parts: SmallParts,
 
 def test_a_service_that_needs_no_key_has_its_own_project_alone(parts: SmallParts, client: TestClient) -> None:
     open_until_there_is_a_key = KeyAuthenticator(parts.transaction, now=Minutes())
-    with TestClient(make_application(parts, LIMITS, authenticator=open_until_there_is_a_key)) as other:
+    with TestClient(
+        make_application(parts, LIMITS, authenticator=open_until_there_is_a_key), base_url="http://localhost"
+    ) as other:
         for opened in (client, other):
             assert opened.get("/v1/models", headers=PROJECT).status_code == 200
             assert is_missing_project(opened.get("/v1/models", headers=UNKNOWN))
 
 
 def test_a_missing_scope_is_named_with_the_project(parts: SmallParts, locked: TestClient) -> None:
-    parts.members.put("local", "vision", "viewer")
+    share(parts.members, "local", "vision", "viewer")
     refused = locked.delete("/v1/models/small", headers=key(parts, "admin", owner="vision") | PROJECT)
     detail = "The API key or token needs the scope train in the project 'local'; it has predict, read."
     assert_problem(refused, "insufficient-scope", detail)
@@ -269,3 +282,59 @@ def test_responses_that_caches_keep_vary_by_the_project(parts: SmallParts, locke
     again = locked.get("/v1/models/small/versions/1", headers=headers | {"If-None-Match": response.headers["ETag"]})
     assert (again.status_code, again.headers["Vary"]) == (304, "relevance-project")
     assert "Vary" not in locked.get("/health/live").headers
+
+
+def test_an_owner_accepts_its_invitation_and_leaves_by_its_own_keys_alone(
+    parts: SmallParts, locked: TestClient
+) -> None:
+    owner, vision, reader = (
+        key(parts, "admin"),
+        key(parts, "read", "train", owner="vision"),
+        key(parts, "read", owner="vision"),
+    )
+    assert locked.put("/v1/members/vision", json={"role": "viewer"}, headers=owner).status_code == 201
+    (project,) = locked.get("/v1/projects?state=invited", headers=vision).json()["items"]
+    assert (project["name"], project["role"], project["state"]) == ("local", "viewer", "invited")
+    assert is_missing_project(locked.get("/v1/session", headers=vision | PROJECT))
+    assert locked.put("/v1/projects/local", headers=reader).status_code == 403
+    for stranger in (owner, key(parts, "admin", owner="stranger")):
+        assert locked.put("/v1/projects/local", headers=stranger).status_code == 404
+    assert locked.put("/v1/projects/local", headers=vision).json() == project | {"state": "member"}
+    assert locked.get("/v1/session", headers=vision | PROJECT).status_code == 200
+    assert [one["subject"] for one in locked.get("/v1/members", headers=owner).json()["items"]] == ["vision"]
+    assert locked.delete("/v1/projects/local", headers=vision).status_code == 204
+    assert is_missing_project(locked.get("/v1/session", headers=vision | PROJECT))
+    assert locked.delete("/v1/projects/local", headers=vision).status_code == 404
+
+
+def test_the_keys_that_a_member_made_and_those_made_by_these_are_revoked_with_its_membership(
+    parts: SmallParts, locked: TestClient
+) -> None:
+    owner, vision = key(parts, "admin"), key(parts, "admin", owner="vision") | PROJECT
+    share(parts.members, "local", "vision", "admin")
+    of_owner = locked.post("/v1/keys", json={"name": "of the owner"}, headers=owner).json()
+    body = {"name": "of the member", "scopes": ["admin"]}
+    for headers in (vision, session(locked, vision) | OWN_PAGE):
+        made = locked.post("/v1/keys", json=body, headers=headers).json()
+        bearer = {"Authorization": f"Bearer {made['secret']}"}
+        second = locked.post("/v1/keys", json=body, headers=bearer).json()
+        third = locked.post(f"/v1/keys/{second['id']}/rotate", json={"overlap_seconds": 60}, headers=bearer).json()
+        assert [one["made_by"] for one in (made, second, third)] == ["vision"] * 3
+        removed = locked.delete("/v1/members/vision", headers=owner).json()
+        assert {one["id"] for one in removed["keys"]} == {made["id"], second["id"], third["id"]}
+        assert all(one["revoked_at"] is not None for one in removed["keys"])
+        for one in (made, second, third):
+            assert locked.get("/v1/models", headers={"Authorization": f"Bearer {one['secret']}"}).status_code == 401
+        share(parts.members, "local", "vision", "admin")
+    kept = locked.get(f"/v1/keys/{of_owner['id']}", headers=owner).json()
+    assert (kept["made_by"], kept["revoked_at"]) == ("local", None)
+
+
+def test_the_keys_of_a_removed_member_are_kept_on_request(parts: SmallParts, locked: TestClient) -> None:
+    owner, vision = key(parts, "admin"), key(parts, "admin", owner="vision") | PROJECT
+    share(parts.members, "local", "vision", "admin")
+    made = locked.post("/v1/keys", json={"name": "of the member"}, headers=vision).json()
+    removed = locked.delete("/v1/members/vision?keys=keep", headers=owner).json()
+    assert [(one["id"], one["revoked_at"]) for one in removed["keys"]] == [(made["id"], None)]
+    assert locked.get("/v1/models", headers={"Authorization": f"Bearer {made['secret']}"}).status_code == 200
+    assert locked.delete("/v1/members/vision?keys=burn", headers=owner).status_code == 422

@@ -18,6 +18,7 @@ from tests import samples
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import StoredParts
 from tests.jobs.test_event_routes import fail, numbers, progress
+from tests.keys import share
 from tests.waiting import until
 
 PROJECT = {"Relevance-Project": BUILT_IN_OWNER}
@@ -32,7 +33,7 @@ def _copies_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def running(live_parts: StoredParts) -> UUID:
     """A job with two events in the project that is shared with `vision`."""
-    live_parts.members.put(BUILT_IN_OWNER, "vision", "viewer")
+    share(live_parts.members, BUILT_IN_OWNER, "vision", "viewer")
     return samples.running_job(live_parts.transaction, owner=BUILT_IN_OWNER)
 
 
@@ -92,6 +93,7 @@ def test_a_stream_of_a_member_goes_on_until_the_job_has_ended(
     assert read(running, headers | PROJECT, *later) == [1, 2, 3, 4]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_session", [False, True], ids=["key", "session"])
 def test_a_stream_of_a_former_member_ends_before_its_next_event(
     client_with_keys: TestClient, live_parts: StoredParts, running: UUID, read: Read, *, is_session: bool

@@ -66,13 +66,17 @@ def test_each_operation_needs_a_key_that_is_valid_and_has_one_of_its_scopes(
             assert is_refused == (scope not in sufficient), (scope, method, path)
 
 
+@pytest.mark.thorough
 def test_no_operation_accepts_a_token_that_the_issuer_has_not_signed_or_that_is_of_another_time_or_audience(
     parts: SmallParts, minutes: Minutes
 ) -> None:
     with serving() as issuer:
         keys = KeyAuthenticator(parts.transaction, needs_keys=True, now=minutes)
         authenticator = TokenAuthenticator(keys, IssuerKeys(Issuer(issuer.url)), TokenRules(issuer.url, AUDIENCE))
-        with TestClient(make_application(parts, LIMITS, authenticator=authenticator, log_requests=False)) as client:
+        with TestClient(
+            make_application(parts, LIMITS, authenticator=authenticator, log_requests=False),
+            base_url="http://localhost",
+        ) as client:
             walked = operations()
             assert len(walked) > 70
             for token in refused_tokens(issuer):

@@ -151,6 +151,23 @@ def test_a_token_with_a_wrong_claim_is_refused(
     assert found(authenticator, issuer.token()) == OF_TOKEN
 
 
+def test_the_owner_local_is_that_of_the_mapped_subject_alone(issuer: TokenIssuer) -> None:
+    public = jwt.get_algorithm_by_name("ES256").to_jwk(issuer.keys["first"].public_key(), as_dict=True)
+    key = jwt.PyJWK(public, "ES256")
+    local, other = (issuer.token(issuer.claims(sub=name, scope="read")) for name in ("local", "ada"))
+
+    def owner(rules: TokenRules, token: str) -> str | None:
+        principal = rules.principal(token, key)
+        return None if principal is None else principal.owner
+
+    plain = TokenRules(issuer.url, AUDIENCE)
+    assert (owner(plain, local), owner(plain, other)) == (None, "ada")
+    mapped = TokenRules(issuer.url, AUDIENCE, local_subject="ada")
+    assert (owner(mapped, local), owner(mapped, other)) == (None, "local")
+    itself = TokenRules(issuer.url, AUDIENCE, local_subject="local")
+    assert (owner(itself, local), owner(itself, other)) == ("local", "ada")
+
+
 def forged(issuer: TokenIssuer) -> list[str]:
     """Tokens that the issuer has not signed."""
     valid = issuer.token()

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from app.cli.commands import application
+from app.http.openapi import OBJECT_DEFAULT
 from app.settings import Settings
 from relevance_bayes.cli.commands import load_all
 from tests.architecture.openapi import CHANGELOG, Json, missing, renamed, today
@@ -48,7 +49,7 @@ def of_the_api(value: Json) -> Iterator[str]:
             if isinstance(values := value.get("enum"), list):
                 yield from (one for one in values if isinstance(one, str))
             for name, inner in value.items():
-                if name not in {"example", "examples", "default"}:
+                if name not in {"example", "examples", "default", OBJECT_DEFAULT}:
                     yield from of_the_api(inner)
         case list():
             for inner in value:

@@ -38,6 +38,7 @@ def test_refusals_above_the_limit_are_counted_in_the_next_record(transaction: Op
     assert details(transaction)[BURST:] == [{"method": "PUT", "status": 409, "omitted": 8}]
 
 
+@pytest.mark.thorough
 def test_the_records_of_a_day_are_few_however_many_requests_are_refused(transaction: OpenTransaction) -> None:
     clock = Clock()
     refusals = LimitedRefusals(transaction, now=clock)

@@ -27,7 +27,8 @@ if HAS_PLAYWRIGHT:
         assert found is not None, "expected chromium on the PATH"
         with sync_playwright() as playwright:
             # In a container there is no namespace for Chromium's sandbox, and /dev/shm is small.
-            arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+            # Names below `example` have this machine's address, as those of a foreign site after DNS rebinding.
+            arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP *.example 127.0.0.1"]
             browser = playwright.chromium.launch(executable_path=found, args=arguments)
             yield browser
             browser.close()

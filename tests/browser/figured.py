@@ -73,7 +73,7 @@ def _requests(calls: Relevance) -> dict[str, dict[str, Json]]:
     regions = ["outer" if p * p + q * q > 2 else "left" if p < 0 else "right" for p, q in zip(a, b, strict=True)]
     squares = [round(p * p - q + random.gauss(0, 0.2), 3) for p, q in zip(a, b, strict=True)]
     days = [f"2025-{1 + row // 28:02d}-{1 + row % 28:02d}" for row in range(200)]
-    load = [None if row % 17 == 0 else round(1e6 * (2 + math.sin(row / 20)), 0) for row in range(200)]
+    load = [None if row % 8 == 0 else round(1e6 * (2 + math.sin(row / 20)), 0) for row in range(200)]
     sales = [round(200 + 50 * math.sin(row / 30) + random.gauss(0, 10), 1) for row in range(200)]
     wide = {f"column {place}": [random.gauss(0, 1) for _ in range(60)] for place in range(WIDE - 1)}
     wide["target"] = [round(2 * value + random.gauss(0, 0.3), 3) for value in wide["column 700"]]

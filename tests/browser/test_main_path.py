@@ -205,7 +205,9 @@ def test_with_keys_the_page_logs_in_and_out(browser: Browser, deployment: Deploy
         wait_for_the_version(visit)
         expect(page.locator(".outcome .value")).to_be_visible()
         page.get_by_role("link", name="Trained").click()
+        first = page.url
         page.get_by_role("button", name="Run again").click()
+        expect(page).not_to_have_url(first)  # whose version would be looked at
         wait_for_the_version(visit)
         assert visit.title() == "guarded, version 2"
         promote_and_predict(visit, service, "guarded")

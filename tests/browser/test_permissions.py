@@ -137,6 +137,7 @@ def test_a_session_switches_between_projects(browser: Browser, guarded: Guarded,
     with connect(guarded.url, api_key=ADMIN) as service:
         service.members.put("vision", "viewer")
     with connect(guarded.url, api_key=visitor) as service:
+        service.members.accept("local")
         service.upload(LATER, name="own")
     with visiting(browser, guarded.url) as visit:
         page = visit.page

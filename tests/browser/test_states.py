@@ -138,11 +138,40 @@ def test_the_code_of_all_views_runs(filled_visit: Visit, filled_service: Filled,
 def test_the_code_of_an_upload_runs(visit: Visit, api: Api) -> None:
     visit.open("datasets")
     visit.page.locator("input[type=file]").set_input_files(KIOSK)
-    visit.page.locator(".code summary").last.click()
+    code = visit.page.locator(".code", has_text=KIOSK.name).last
+    code.wait_for()
+    code.locator("summary").click()
     before = len([*api.calls.datasets()])
-    for command, text in zip(
-        (["bash", "-c"], [sys.executable, "-c"]), visit.page.locator("pre").all_inner_texts(), strict=True
-    ):
+    texts = code.locator("pre").all_inner_texts()
+    for command, text in zip((["bash", "-c"], [sys.executable, "-c"]), texts, strict=True):
         done = subprocess.run([*command, text], cwd=KIOSK.parent, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
     assert len([*api.calls.datasets()]) == before + 2
+
+
+def test_an_ambiguous_header_is_a_choice_and_columns_show_their_reading(visit: Visit, api: Api, tmp_path: Path) -> None:
+    file = tmp_path / "years.csv"
+    file.write_text("7,1,2,versicolor\n" + "".join(f"{n}.5,{n % 7},NA,setosa\n" for n in range(60)))
+    visit.open("datasets")
+    visit.page.locator("input[type=file]").set_input_files(file)
+    visit.page.get_by_text("Read it otherwise").click()
+    assert visit.violations() == []
+    visit.page.get_by_role("button", name="The first line is a row of data").click()
+    expect(visit.page.locator("h1")).to_have_text("years")
+    columns = visit.page.get_by_role("region", name="Columns")
+    expect(columns).to_contain_text("the first line is a row of data")
+    expect(columns).to_contain_text("missing: NA (60)")
+    assert next(api.calls.datasets()).rows == 61
+    visit.page.get_by_text("Read it otherwise").click()
+    visit.page.get_by_label("First line").select_option("The first line has the names")
+    visit.page.get_by_label("Missing values, with commas between them").fill("NA, setosa")
+    visit.page.get_by_role("button", name="Read it again").click()
+    expect(columns).to_contain_text("missing: setosa (60)")
+    assert visit.violations() == []
+    code = visit.page.locator(".code", has_text="years.csv").last
+    code.locator("summary").click()
+    command, program = code.locator("pre").all_inner_texts()
+    assert 'header=True, missing_values=["NA","setosa"]' in program
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert '"count":60' in done.stdout.replace(" ", "")

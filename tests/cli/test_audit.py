@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.settings import Settings
+from app.wiring import build_worker
 from tests.commands import Run, runner
 
 
@@ -84,3 +86,59 @@ def test_all_chains_are_verified_and_checkpoints_show_a_replaced_end(
     assert audit(*verify_empty).exit_code == 0  # of which owner it should have entries is not known
     checkpoints.write_text("[1]")
     assert audit("verify", "--checkpoints", str(checkpoints)).exit_code == 1
+
+
+@pytest.fixture
+def heads(audit: Run, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with the heads of all chains, as a worker that has started and ended writes it."""
+    file, key = tmp_path / "heads.ndjson", tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    done = audit("verify")
+    assert "Without the heads of the chains outside the database" in done.stderr
+    monkeypatch.setenv("RELEVANCE_AUDIT_HEAD_FILE", str(file))
+    monkeypatch.setenv("RELEVANCE_AUDIT_HEAD_KEY_FILE", str(key))
+    monkeypatch.setenv("RELEVANCE_SPOOL_DIRECTORY", str(tmp_path / "spool"))
+    (tmp_path / "spool").mkdir()
+    worker = build_worker(Settings())
+    assert worker.audit_heads is not None
+    worker.audit_heads.stop()
+    worker.audit_heads.start()
+    worker.audit_heads.run_last(30.0)
+    worker.close()
+    return file
+
+
+def test_heads_outside_the_database_show_a_chain_that_was_deleted(audit: Run, database: Path, heads: Path) -> None:
+    done = audit("verify")
+    assert done.exit_code == 0, done.output
+    assert "The heads vouch for the entries up to those of 20" in done.stderr
+    with sqlite3.connect(database) as connection:
+        connection.execute("DELETE FROM audit_entries WHERE owner = 'other'")
+        connection.execute("DELETE FROM audit_chains WHERE owner = 'other'")
+    connection.close()
+    done = audit("verify")
+    assert done.exit_code == 1
+    assert "other: Entries are missing at the end: there is a checkpoint of entry 1." in done.stdout
+    assert json.loads(audit("verify", "--json").stdout)[1]["owner"] == "other"
+
+
+def test_heads_that_were_changed_or_need_another_key_are_reported(
+    audit: Run, heads: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "copy.ndjson"
+    copy.write_bytes(heads.read_bytes())
+    assert audit("verify", "--heads", str(copy)).exit_code == 0
+    copy.write_bytes(heads.read_bytes().replace(b'"number":3', b'"number":2', 1))
+    done = audit("verify", "--heads", str(copy))
+    assert done.exit_code == 1
+    assert "Line 1 of the heads was changed, or written with another key." in done.stderr
+    export = tmp_path / "audit.ndjson"
+    assert audit("export", str(export)).exit_code == 0
+    assert audit("verify", "--file", str(export), "--heads", str(heads)).exit_code == 0
+    export.write_text("".join(export.read_text().splitlines(keepends=True)[:2]))
+    assert audit("verify", "--file", str(export)).exit_code == 0
+    assert audit("verify", "--file", str(export), "--heads", str(heads)).exit_code == 1
+    assert audit("verify", "--heads", str(tmp_path / "none")).exit_code == 1
+    monkeypatch.delenv("RELEVANCE_AUDIT_HEAD_KEY_FILE")
+    monkeypatch.delenv("RELEVANCE_AUDIT_HEAD_FILE")
+    assert "RELEVANCE_AUDIT_HEAD_KEY_FILE is needed" in audit("verify", "--heads", str(heads)).stderr

@@ -56,11 +56,25 @@ def test_variables_that_no_setting_has_are_named(run: Run, monkeypatch: pytest.M
     assert "RELEVANCE_URL is set" not in output
 
 
-def test_settings_that_are_refused_are_named_without_their_values(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELEVANCE_PORT", "hunter2")
+COMMANDS = (
+    *("config", "serve", "api", "worker", "migrate", "keys list", "limits list", "audit list", "audit verify"),
+    *("check worker", "backup file", "restore file", "copy-database sqlite:///other.db"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_names_the_settings_that_it_refuses_in_a_line_each(
+    command: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANCE_API_KEY", "hunter2")
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", "postgresql://user:hunter2@host/relevance")
+    monkeypatch.setenv("RELEVANCE_PORT", "eighty")
     monkeypatch.setenv("RELEVANCE_MAX_ROWS", "0")
-    done = run("config")
+    done = run(*command.split())
     assert done.exit_code == 1
-    assert "RELEVANCE_PORT: " in done.stderr
-    assert "RELEVANCE_MAX_ROWS: " in done.stderr
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.stderr.splitlines() == [
+        "RELEVANCE_PORT: expected integer, got 'eighty'",
+        "RELEVANCE_MAX_ROWS: expected a value greater than 0, got '0'",
+    ]
     assert "hunter2" not in done.output

@@ -25,7 +25,7 @@ def keys(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def status(settings: Settings, secret: str) -> int:
-    with TestClient(create_app(settings)) as client:
+    with TestClient(create_app(settings), base_url="http://localhost") as client:
         return client.get("/v1/models", headers={"Authorization": f"Bearer {secret}"}).status_code
 
 
@@ -59,7 +59,7 @@ def test_by_default_a_key_permits_all_but_keys_and_never_expires(settings: Setti
     assert re.search(r"^expires +never$", done.stdout, re.M)
     owner = keys("create", "other", "--owner", "acme", "--scope", "admin")
     _, secret = created(owner.stdout)
-    with TestClient(create_app(settings)) as client:
+    with TestClient(create_app(settings), base_url="http://localhost") as client:
         (one,) = client.get("/v1/keys", headers={"Authorization": f"Bearer {secret}"}).json()["items"]
     assert (one["name"], one["scopes"]) == ("other", ["admin"])
 

@@ -68,7 +68,7 @@ def test_other_limits_are_refused(limits: Run, option: str, value: str, minimum:
 
 def test_a_running_service_applies_new_rates(limits: Run, url: str) -> None:
     limits("set", "acme", "--models", "3")
-    with TestClient(create_app(Settings(database_url=url))) as client:
+    with TestClient(create_app(Settings(database_url=url)), base_url="http://localhost") as client:
         assert "ratelimit" not in client.get("/v1/models").headers
         limits("set", "local", "--requests-per-second", "1000")
         until(lambda: "ratelimit" in client.get("/v1/models").headers, pause=0.2)

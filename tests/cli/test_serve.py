@@ -1,6 +1,7 @@
 """`relevance serve` as a person starts it, on a database of its own and a free port."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -14,9 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from app import __version__
+from app.cli import run_server
+from app.settings import Settings
 from relevance_bayes.client import connect
 from relevance_bayes.client.responses import Json
 from tests.commands import Run
+from tests.waiting import until
 
 RELEVANCE = (sys.executable, "-m", "app.cli")
 TIMEOUT = 120
@@ -76,7 +81,12 @@ def served(directory: Path) -> Iterator[Served]:
     with (
         (directory / "log").open("wb") as log,
         subprocess.Popen(
-            (*RELEVANCE, "serve"), env=environment(directory), stdout=subprocess.PIPE, stderr=log, text=True
+            (*RELEVANCE, "serve", "--until-eof"),
+            env=environment(directory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
         ) as process,
     ):
         assert process.stdout is not None
@@ -190,6 +200,7 @@ def test_a_directory_of_metrics_that_cannot_be_written_is_refused(
     assert f"RELEVANCE_METRICS_DIRECTORY: can't write {tmp_path / 'file'}: File exists." in done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["serve", pytest.param("worker", marks=pytest.mark.thorough)])
 def test_a_service_without_its_database_reports_it_and_ends(tmp_path: Path, command: str) -> None:
     done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")
@@ -203,3 +214,66 @@ def test_without_a_database_a_migration_reports_it(run: Run, monkeypatch: pytest
     done = run("migrate")
     assert done.exit_code == 1
     assert "RELEVANCE_DATABASE_URL" in done.stderr
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("migrated_file")
+def test_without_a_reader_of_its_greeting_all_output_is_json(migrated_file: Path, tmp_path: Path) -> None:
+    settings = {
+        "RELEVANCE_DATABASE_URL": f"sqlite:///{migrated_file}",
+        "RELEVANCE_PORT": "0",
+        "RELEVANCE_API_KEY": "hunter2-of-the-client",
+        "RELEVANCE_DRAIN_SECONDS": "0",
+    }
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            (*RELEVANCE, "api"), env=environment(tmp_path, **settings), stdout=output, stderr=output
+        )
+        until(lambda: "Application startup complete" in log.read_text(), seconds=TIMEOUT)
+        process.terminate()
+        assert process.wait(TIMEOUT) == 0
+    records = [json.loads(line) for line in log.read_text().splitlines()]
+    assert not any("color_message" in record for record in records)
+    (started,) = (record for record in records if record["event"] == "starting")
+    assert started["release"] == __version__
+    assert started["url"].startswith("http://127.0.0.1:")
+    assert started["settings"]["api_key"] == "**********"
+    assert records[-1]["event"] == "stopped"
+    assert "hunter2" not in log.read_text()
+
+
+@pytest.mark.thorough
+def test_a_worker_logs_its_start_and_its_stop_with_release_and_settings(migrated_file: Path, tmp_path: Path) -> None:
+    settings = {
+        "RELEVANCE_DATABASE_URL": f"sqlite:///{migrated_file}",
+        "RELEVANCE_INITIAL_API_KEY": "hunter2-of-the-service",
+        "RELEVANCE_WORKER_SLOTS": "3",
+    }
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            (*RELEVANCE, "worker"), env=environment(tmp_path, **settings), stdout=output, stderr=output
+        )
+        until(lambda: "worker started" in log.read_text(), seconds=TIMEOUT)
+        process.terminate()
+        assert process.wait(TIMEOUT) == 0
+    events = {record["event"]: record for record in map(json.loads, log.read_text().splitlines())}
+    started, stopped = events["worker started"], events["worker stopped"]
+    assert started["release"] == stopped["release"] == __version__
+    assert started["worker"] == stopped["worker"]
+    assert started["settings"]["worker_slots"] == "3"
+    assert "hunter2" not in log.read_text()
+
+
+@pytest.mark.parametrize("has_key", [False, True])
+def test_the_greeting_states_whether_requests_need_a_key(
+    migrated_file: Path, *, has_key: bool, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{migrated_file}")
+    if has_key:
+        assert run("keys", "create", "one").exit_code == 0
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        greeting = run_server._greeting(Settings(), listener, with_worker=False)
+    assert ("needed once there is one" in greeting) is not has_key
+    assert "  API keys       needed" in greeting

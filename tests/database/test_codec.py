@@ -26,7 +26,7 @@ from relevance_bayes.core.basis import (
     SingleFunctions,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.images import decode, encode
 from relevance_bayes.core.kernels import Additive, Gaussian, Kernel
 from relevance_bayes.core.likelihoods import (
@@ -35,13 +35,13 @@ from relevance_bayes.core.likelihoods import (
     Categorical,
     GaussianNoise,
     Likelihood,
+    LogGaussian,
     LogVariance,
     OneAgainstRest,
 )
-from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
@@ -385,6 +385,24 @@ def test_noise_of_its_own_function_comes_back() -> None:
     assert back.model.log_noise is not None
     assert back.model.log_noise.model.likelihood == LogVariance()
     assert _equal(back, made)
+
+
+def test_a_range_of_the_inputs_comes_back_and_is_absent_without_one() -> None:
+    predictor = samples.predictor()
+    inputs = predictor.model.inputs
+    bounds = InputRange(np.full(inputs, -1.5), np.linspace(2.0, 3.0, inputs))
+    made = replace(predictor, learned=replace(predictor.model, likelihood=LogGaussian(), input_range=bounds))
+    back = decoded(encode_predictor(made))
+    assert back.model.input_range is not None
+    assert _equal(back, made)
+    written, _ = extract_arrays(content_of(made))
+    without, _ = extract_arrays(content_of(predictor))
+    assert isinstance(written, dict)
+    assert isinstance(without, dict)
+    of_range, of_none = written["model"], without["model"]
+    assert isinstance(of_range, dict)
+    assert isinstance(of_none, dict)
+    assert set(of_range) - set(of_none) == {"input_range"}
 
 
 def test_a_pool_comes_back() -> None:

@@ -30,7 +30,7 @@ from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.registry.vector_repository import VectorRepository
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.former_members import current_document

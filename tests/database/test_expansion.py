@@ -31,6 +31,7 @@ def test_each_migration_declares_which_releases_can_serve_on_its_tables() -> Non
         assert script.module.oldest_compatible in {None, *before}, script.revision
 
 
+@pytest.mark.thorough
 def test_migrations_expand_the_tables_unless_they_are_contract_steps(engine: Engine) -> None:
     expanding = [script for script in declaring() if script.module.oldest_compatible is None]
     assert expanding
@@ -123,12 +124,14 @@ def found(engine: Engine, operation: Operation) -> list[str]:
         return list(refusals(before, tables(connection)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("refusal", REFUSED)
 def test_what_the_release_before_could_not_serve_on_is_found(refusal: str, engine: Engine) -> None:
     refused = found(engine, REFUSED[refusal])
     assert any(one.startswith(refusal) for one in refused), refused
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("operation", ALLOWED)
 def test_what_the_release_before_can_serve_on_is_allowed(operation: str, engine: Engine) -> None:
     assert found(engine, ALLOWED[operation]) == []

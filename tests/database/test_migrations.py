@@ -33,6 +33,7 @@ def test_a_missing_column_is_noticed(engine: Engine) -> None:
         assert len(compare_metadata(context, Base.metadata)) == 1
 
 
+@pytest.mark.thorough
 def test_down_leaves_nothing_and_up_again_works(engine: Engine) -> None:
     assert is_migrated(engine)
     downgrade(engine)
@@ -59,6 +60,7 @@ def test_an_empty_database_is_not_migrated(empty_database_url: str) -> None:
     engine.dispose()
 
 
+@pytest.mark.thorough
 def test_two_migrations_at_once_both_end_well(empty_database_url: str) -> None:
     engines = [make_engine(empty_database_url) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:

@@ -148,6 +148,7 @@ def test_a_server_that_was_killed_is_away_and_comes_back(
     assert logged(caplog) == ["the database is unreachable", "the database is reachable again"]
 
 
+@pytest.mark.thorough
 def test_nobody_waits_for_a_server_that_is_still(
     mortal: postgres.MortalServer, monitored_of: Callable[[str], Monitored]
 ) -> None:

@@ -8,12 +8,13 @@ from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction, now
+from app.datasets.block_codec import cell_bytes
 from app.datasets.records import Dataset
 from app.datasets.repository import BLOCKS_AT_ONCE, DatasetRepository
 from app.errors import ConflictError, InUseError
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
-from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from tests import samples
 from tests.transactions import HandClock
@@ -282,3 +283,15 @@ def _counts(engine: Engine) -> tuple[int, int]:
     with engine.connect() as connection:
         datasets = connection.execute(text("SELECT count(*) FROM datasets")).scalar_one()
         return datasets, connection.execute(text("SELECT count(*) FROM dataset_blocks")).scalar_one()
+
+
+def test_a_text_is_counted_wherever_it_occurs(transaction: OpenTransaction) -> None:
+    """A text of 30,000 bytes in each of 100 rows takes a few hundred bytes once it is compressed."""
+    long = "\u00e9" * 15_000
+    block: Block = {"t": CategoryColumn(np.zeros(100, np.int32), (long,)), "n": NumberColumn(np.zeros(100))}
+    assert cell_bytes(block) == 100 * (30_000 + 4 + 8)
+    upload = samples.upload()
+    with transaction() as tx:
+        DatasetRepository(tx).begin(upload)
+        DatasetRepository(tx).append(upload.id, 0, 0, block)
+        assert DatasetRepository(tx).stored_bytes(upload.owner) == cell_bytes(block)

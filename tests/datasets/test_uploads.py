@@ -23,7 +23,7 @@ from app.application import make_application
 from app.formats import FORMATS, TABLE_FORMATS, named
 from app.http.dependencies import Limits
 from app.http.negotiation import EXPECTED
-from relevance_bayes.tables.quantiles import LEVELS
+from relevance_bayes.tables.moments import LEVELS
 from tests.applications import StoredParts
 from tests.problems import assert_problem
 from tests.table_files import MEDIA_TYPES, TABLES, FlatRow, arrow_stream, npy, written
@@ -35,6 +35,9 @@ PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
 ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
 LINES = {"Content-Type": "application/x-ndjson"}
 MAX_BYTES = 200_000
+NOT_UTF_8 = (
+    'The byte 0xe9 is not UTF-8; save the file as UTF-8, or set encoding="cp1252" (Windows) or encoding="latin-1".'
+)
 LIMITS = Limits(
     max_upload_bytes=MAX_BYTES,
     max_body_bytes=20_000,
@@ -69,7 +72,7 @@ def service(engine: Engine, tmp_path: Path) -> Iterator[Service]:
     spool.mkdir()
     limits = Limits(**{**LIMITS.__dict__, "spool_directory": spool})
     app = make_application(StoredParts.over(engine), limits)
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with TestClient(app, raise_server_exceptions=False, base_url="http://localhost") as client:
         yield Service(app, client, engine, spool)
 
 
@@ -300,7 +303,7 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             json.dumps({"columns": {"x": [1] * 2_000 + ["abc"]}}).encode(),
             JSON,
             "invalid-data",
-            f'Row 2000, column "x": {NOT_A_NUMBER} {HINT}',
+            f'Row 2001 of the data, column "x": {NOT_A_NUMBER} {HINT}',
             [{"row": 2000, "column": "x", "detail": NOT_A_NUMBER}],
         ),
         (
@@ -314,15 +317,15 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             b"x,c\n1,\xe9\n",
             CSV,
             "malformed-body",
-            "Line 2: The byte 0xe9 is not UTF-8; save the file as UTF-8.",
-            [{"line": 2, "detail": "The byte 0xe9 is not UTF-8; save the file as UTF-8."}],
+            f"Line 2: {NOT_UTF_8}",
+            [{"line": 2, "detail": NOT_UTF_8}],
         ),
         (
-            b"x,x\n1,2\n",
+            b"x,c\x01\n1,2\n",
             CSV,
             "invalid-data",
-            'Line 1, column "x": The column is named twice.',
-            [{"line": 1, "column": "x", "detail": "The column is named twice."}],
+            'Line 1, column "c\\u0001": The name contains a control character.',
+            [{"line": 1, "column": "c\x01", "detail": "The name contains a control character."}],
         ),
         (b"[" * 50_000, JSON, "too-large", "Expected a body of at most 20,000 bytes, got more.", []),
         (
@@ -345,7 +348,10 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             b'{"columns": {"x": [1, NaN]}}',
             JSON,
             "invalid-data",
-            'Row 1, column "x": NaN is not a finite number; for a missing value, leave the cell empty (null in JSON).',
+            (
+                'Row 2 of the data, column "x": NaN is not a finite number; for a missing value, leave the cell empty '
+                "(null in JSON)."
+            ),
             [
                 {
                     "pointer": "/columns/x/1",
@@ -550,7 +556,7 @@ def test_more_cells_than_a_body_could_spell_out_are_413(service: Service) -> Non
     nothing = pa.table({f"c{n}": pa.nulls(500) for n in range(10)})
     body = parquet(nothing)
     limits = Limits(**{**LIMITS.__dict__, "spool_directory": service.spool, "max_upload_bytes": 4_999})
-    with TestClient(make_application(StoredParts.over(service.engine), limits)) as client:
+    with TestClient(make_application(StoredParts.over(service.engine), limits), base_url="http://localhost") as client:
         response = client.post(DATASETS, content=body, headers=PARQUET)
     assert_problem(response, "too-large", "Expected at most 4,999 cells, got more.")
     assert service.left_behind() == (0, 0, 0)
@@ -596,7 +602,7 @@ async def posted(app: Starlette, sender: Sender, headers: list[tuple[bytes, byte
         "raw_path": DATASETS.encode(),
         "query_string": b"",
         "root_path": "",
-        "headers": headers,
+        "headers": [(b"host", b"localhost"), *headers],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 80),
     }
@@ -642,7 +648,7 @@ def anyio_backend() -> str:
     "accept", [None, "*/*", "application/json", "application/*;q=0.1, text/html", "text/html, */*"]
 )
 def test_a_client_that_accepts_json_gets_it(service: Service, accept: str | None) -> None:
-    with httpx2.Client(transport=service.client._transport, base_url="http://testserver") as client:
+    with httpx2.Client(transport=service.client._transport, base_url="http://localhost") as client:
         client.headers.pop("accept")
         assert client.get(DATASETS, headers={} if accept is None else {"Accept": accept}).status_code == 200
 
@@ -655,7 +661,7 @@ async def _pieces(content: bytes) -> AsyncIterator[bytes]:
 @pytest.mark.anyio
 async def test_a_form_that_comes_byte_by_byte_is_the_same(service: Service) -> None:
     body = FORM + AS_CSV + b"\r\n--b--\r\n"
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(service.app), base_url="http://testserver") as client:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(service.app), base_url="http://localhost") as client:
         headers = {"Content-Type": "multipart/form-data; boundary=b"}
         created = await client.post(DATASETS, content=_pieces(body), headers=headers)
     assert created.status_code == 201
@@ -688,3 +694,51 @@ def test_a_repeated_upload_with_a_key_has_one_response(service: Service) -> None
     assert [first.status_code, again.status_code, replayed.status_code] == [201, 200, 200]
     assert replayed.headers["Idempotent-Replayed"] == "true"
     assert first.content == again.content == replayed.content
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "cell", "readings"),
+    [
+        (
+            b"day;x\n03.04.2025;1\n05.06.2025;2\n",
+            {"column": "day"},
+            "03.04.2025",
+            [
+                ("date_format", "%d.%m.%Y", "2025-04-03 with the day first"),
+                ("date_format", "%m.%d.%Y", "2025-03-04 with the month first"),
+            ],
+        ),
+        (
+            b"place;sold\nUlm;753,843\nHof;1,250\n",
+            {"column": "sold"},
+            "753,843",
+            [
+                ("decimal", ",", "753.843 with a decimal separator"),
+                ("thousands", ",", "753843 with a thousands separator"),
+            ],
+        ),
+        (
+            b"7,1,2,versicolor\n5,3.5,1.5,setosa\n4,3.5,2.5,virginica\n",
+            {"line": 1, "parameter": "header"},
+            '"7, 1, 2, versicolor"',
+            [
+                ("header", "true", "the names of the columns with a header"),
+                ("header", "false", "a row of data without one"),
+            ],
+        ),
+    ],
+)
+def test_a_refusal_has_the_readings_of_a_cell_and_each_of_their_options_is_accepted(
+    client: TestClient, body: bytes, place: dict[str, object], cell: str, readings: list[tuple[str, str, str]]
+) -> None:
+    refused = client.post("/v1/datasets", content=body, headers=CSV)
+    assert refused.status_code == 422
+    problem = refused.json()
+    listed = [{"option": option, "value": value, "meaning": meaning} for option, value, meaning in readings]
+    detail = problem["detail"]
+    assert problem["errors"] == [{**place, "ambiguity": {"cell": cell, "readings": listed}, "detail": detail}]
+    for option, value, meaning in readings:
+        assert f'{option}="{value}"' in detail
+        assert meaning in detail
+        read = client.post("/v1/datasets", params={option: value}, content=body, headers=CSV)
+        assert read.status_code == 201, read.text

@@ -26,10 +26,12 @@ scrape_configs:
 
 
 @contextmanager
-def scraping(target: str, directory: Path, labels: str = "", *, key: str = "none is needed") -> Iterator[httpx2.Client]:
-    """A client of a Prometheus that scrapes a process, and evaluates the alert rules."""
+def scraping(
+    target: str, directory: Path, labels: str = "", *, key: str = "none is needed", rules: Path = ALERTS
+) -> Iterator[httpx2.Client]:
+    """A client of a Prometheus that scrapes a process, and evaluates the alert rules, or others."""
     (directory / "key").write_text(key)
-    configuration = CONFIGURATION.format(rules=ALERTS, key=directory / "key", target=target, labels=labels)
+    configuration = CONFIGURATION.format(rules=rules, key=directory / "key", target=target, labels=labels)
     (directory / "prometheus.yml").write_text(configuration)
     promtool("check", "config", directory / "prometheus.yml")
     with _running(directory) as client:

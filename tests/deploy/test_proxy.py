@@ -23,7 +23,8 @@ from tests.deploy.programs import output, program
 from tests.end_to_end.deployment import TIMEOUT, Api, deployed
 from tests.waiting import until
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "proxy.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "how-to" / "proxy.md"
 KEY = "rlv_a key of sixteen characters or more"
 AUTHORIZATION = {"Authorization": f"Bearer {KEY}"}
 JSON = {"Content-Type": "application/json"}
@@ -207,3 +208,15 @@ def test_grpc_passes_by_tls(proxy: str, directory: Path) -> None:
             response_deserializer=messages.ServerLiveResponse.FromString,
         )
         assert live(messages.ServerLiveRequest(), timeout=TIMEOUT).live
+
+
+def test_haproxy_ends_the_requests_of_a_server_that_hangs_and_not_of_one_that_stops() -> None:
+    backends = (ROOT / "deploy" / "proxy" / "haproxy.cfg").read_text().split("\nbackend ")[1:]
+    assert [backend.split()[0] for backend in backends] == ["api", "grpc"]
+    for backend in backends:
+        assert "on-marked-down shutdown-sessions" in backend
+        assert "http-check send meth GET uri /health/ready?stopping=404 " in backend
+        assert "http-check disable-on-404" in backend
+    compose = (ROOT / "docker-compose.yml").read_text()
+    (drain,) = re.findall(r'RELEVANCE_DRAIN_SECONDS: "(\d+)"', compose)
+    assert float(drain) >= Settings().drain_seconds + Settings().grace_seconds

@@ -78,6 +78,8 @@ COMMANDS: Mapping[str, str] = {
     "GET /v1/members": "members list",
     "GET /v1/members/{subject}": "members list",
     "PUT /v1/members/{subject}": "members set",
+    "PUT /v1/projects/{name}": "members accept",
+    "DELETE /v1/projects/{name}": "members leave",
     "DELETE /v1/members/{subject}": "members remove",
     "GET /v1/projects": "projects",
     "GET /v1/limits/{owner_name}": "limits show",

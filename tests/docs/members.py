@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from app.http.openapi import OBJECT_DEFAULT
 from tests.docs.shortened import MORE, Json, full
 
 Object = Mapping[str, Json]
@@ -117,9 +118,10 @@ def title_of(name: str) -> str:
 
 def default_of(schema: Object) -> str:
     """The default of a parameter or member, empty for null."""
-    if schema.get("default") is None:
+    default = schema.get("default", schema.get(OBJECT_DEFAULT))
+    if default is None:
         return ""
-    text = full(schema["default"])
+    text = full(default)
     return f"`{text}`" if len(text) < MAX_DEFAULT else f"`{text[:MAX_DEFAULT].rpartition(',')[0]}, {MORE}`"
 
 

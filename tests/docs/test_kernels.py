@@ -13,8 +13,8 @@ import pytest
 from sklearn.gaussian_process import kernels
 
 from app.tasks.schemas.requests import TRAINING_JOB_IN
+from relevance_bayes.core.hyperparameters import Width
 from relevance_bayes.core.kernels import Covariance, Kernel
-from relevance_bayes.core.scales import Width
 from relevance_bayes.core.types import Array
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "kernels.md").read_text("utf-8")

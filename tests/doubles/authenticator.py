@@ -29,6 +29,9 @@ class OneKey:
     async def acting(self, principal: Principal, project: bytes) -> Principal | None:
         return self.known_acting(principal, project)
 
+    async def is_open(self) -> bool:
+        return False
+
     @property
     def needs_keys(self) -> bool:
         return True

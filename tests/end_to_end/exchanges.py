@@ -16,8 +16,9 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 OF_THE_RUN = frozenset(
     {"seconds", "buckets", "ns", "last_inference", "after", "secret", "prefix", "hash", "previous_hash", "user_agent"}
-) | {"training_seconds_per_day", "last_change"}
-"""Members that differ from run to run: times, cursors, which are made of ids, and what is drawn by chance."""
+) | {"training_seconds_per_day", "last_change", "expected_cost", "share", "seconds_left"}
+"""Members that differ from run to run: times and what follows from the machine's speed, cursors, which are made of ids,
+and what is drawn by chance."""
 
 Exchange = dict[str, Json]
 

@@ -33,12 +33,13 @@ def test_folds_choose_how_three_texts_are_distinguished_and_measure_it(api: Api)
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="judged")
     job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, effort="normal")
     assert job.likelihood == {"type": "bernoulli_per_class", "classes": 3, "temperature": "learned"}
-    assert (job.compared_models, len(job.alternatives)) == ((), 2)
+    assert (job.compared_models, len(job.alternatives)) == ((), 3)
     version = api.calls.version("judged", 1)
     assert [member.label for member in version.members] == list(version.classes) == ["gas", "liquid", "solid"]
-    assert [one.kind for one in version.alternatives] == ["fold_log_density"] * 2
+    assert [one.kind for one in version.alternatives] == ["fold_log_density"] * 3
     measured = version.metrics["validation"]
-    assert all(one.score is not None and one.score <= -measured["log_loss"] for one in version.alternatives)
+    assert all(one.score is None or one.score <= -measured["log_loss"] for one in version.alternatives)
+    assert all((one.score is None) == (one.reason is not None) for one in version.alternatives)
     assert measured["rows"] == version.rows
     assert abs(measured["log_loss"] - version.metrics["holdout"]["log_loss"]) < 0.3
     assert version.score is not None

@@ -6,8 +6,8 @@ import pytest
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import ComponentsJob, ComponentsVersion, Json, Prediction
 from relevance_bayes.core.components import Components, components, typical_width
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.types.reports import InputWidth
 from tests.end_to_end.deployment import Api
@@ -84,7 +84,7 @@ def test_figures_are_the_cores_of_the_rows_as_they_are_encoded(api: Api) -> None
     density = np.array([one.log_density for one in responses], np.float64)
     np.testing.assert_allclose(density, found.log_density(fresh), rtol=1e-5)
     vectors = list(api.calls.relevance_vectors(version.model, 1))
-    assert [vector.row for vector in vectors] == found.rows.tolist()
+    assert sorted(vector.row for vector in vectors if vector.row is not None) == sorted(found.rows.tolist())
     for vector in vectors:
         assert vector.row is not None
         assert vector.inputs == {"x": USUAL[vector.row, 0], "z": USUAL[vector.row, 1]}

@@ -18,7 +18,7 @@ from tests.waiting import until
 
 Rows = dict[str, list[float | str]]
 
-SERIES = {"model": "shop", "version": "1"}
+SERIES = {"owner": "local", "model": "shop", "version": "1"}
 
 
 def drawn(number: int, *, seed: int, shift: float = 0.0, rain: float = 0.3) -> Rows:
@@ -97,5 +97,5 @@ def test_two_processes_report_the_drift_of_the_rows_of_both(tmp_path: Path, requ
             assert (found > 0.25) == (histogram.name == "heat")
         found = after.value("relevance_prediction_drift_psi", **SERIES) or 0
         assert found == pytest.approx(psi(baseline.predictions, means), rel=1e-9)
-        assert found > 0.25
+        assert found > 0.15
         assert (after.value("relevance_outside_support_ratio", **SERIES) or 0) > 0.1

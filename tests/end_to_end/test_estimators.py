@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from relevance_bayes.client.responses import ComponentsJob, Dataset, Json, RegressionVersion
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.npz import DOCUMENT_NAME
+from relevance_bayes.documents.arrays import DOCUMENT_NAME
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from tests.end_to_end.deployment import Api
 from tests.library.estimators.tables import Cells, cells, litres
@@ -70,6 +70,30 @@ def test_an_estimator_and_the_service_learn_the_same_bytes(api: Api, tmp_path: P
     assert list(model.relevance_vectors_) == list(api.calls.relevance_vectors("same", 1))
 
 
+def test_another_order_of_rows_and_columns_trains_the_same_model_to_the_bit(api: Api, tmp_path: Path) -> None:
+    found = cells()
+    table = table_of(found)
+    order = np.random.default_rng(0).permutation(len(table))
+    other = table.select(table.column_names[::-1]).take(order)
+    options: dict[str, Json] = {"missing": "indicator", "effort": "normal", "holdout": 0.1}
+    documents = []
+    for name, one in (("stored", table), ("shuffled", other)):
+        dataset = uploaded(api, one, tmp_path)
+        api.train(dataset_id=dataset.id, model=name, target="litres", task="regression", **options)
+        documents.append(content(api.calls.export(name, 1, "npz")))
+    before, after = documents
+    assert before.keys() == after.keys()
+    assert [name for name in before if before[name] != after[name]] == ["report"]
+    here, there = before["report"], after["report"]
+    assert isinstance(here, dict)
+    assert isinstance(there, dict)
+    assert [here[name] for name in ("score", "metrics")] == [there[name] for name in ("score", "metrics")]
+    rows = [[one.row for one in api.calls.relevance_vectors(name, 1)] for name in ("stored", "shuffled")]
+    assert rows[0] == [None if row is None else order[row] for row in rows[1]]
+    model, again = RelevanceRegressor.pull(api.calls, "stored"), RelevanceRegressor.pull(api.calls, "shuffled")
+    np.testing.assert_array_equal(model.predict(table)[order], again.predict(other))
+
+
 def test_classes_and_components_are_the_same(api: Api, tmp_path: Path) -> None:
     found = cells()
     dataset = uploaded(api, table_of(found), tmp_path)
@@ -118,10 +142,10 @@ def test_a_pushed_model_is_pulled_and_predicts_the_same_bits(api: Api) -> None:
     assert isinstance(ours["report"], dict)
     assert ours["report"].pop("imported") is None
     assert theirs == ours
-    mean, sd = model.predict(table, return_std=True)
-    for one, other in zip(pulled.predict(table, return_std=True), (mean, sd), strict=True):
+    for one, other in zip(pulled.predict(table, return_std=True), model.predict(table, return_std=True), strict=True):
         np.testing.assert_array_equal(one, other)
     rows: dict[str, Json] = {"columns": {name: json.loads(json.dumps(found[name][:9], default=str)) for name in found}}
     predicted = api.calls.predict("pushed", rows).predictions
-    assert [one.mean for one in predicted] == mean[:9].tolist()
-    assert [one.sd for one in predicted] == sd[:9].tolist()
+    mean, sd = model.predict(table.slice(0, 9), return_std=True)
+    assert [one.mean for one in predicted] == mean.tolist()
+    assert [one.sd for one in predicted] == sd.tolist()

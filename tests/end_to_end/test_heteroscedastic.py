@@ -45,7 +45,7 @@ def noises(api: Api, name: str) -> list[float]:
 
 
 def test_each_row_has_the_noise_of_its_place(api: Api, tmp_path: Path) -> None:
-    unit = 1_000.0
+    unit = 1_024.0  # a power of two: the same fit to the last bit
     dataset = api.calls.create_dataset(fan(120, unit), name="fan")
     job = api.train(dataset_id=dataset.id, target="y", model="fan", likelihood=LIKELIHOOD, validation={"folds": 3})
     version = api.calls.version("fan", 1)
@@ -60,7 +60,7 @@ def test_each_row_has_the_noise_of_its_place(api: Api, tmp_path: Path) -> None:
     api.train(dataset_id=smaller.id, target="y", model="fan-of-one", likelihood=LIKELIHOOD)
     for kind, weight in log_noise(api, "fan").items():
         shift = 2.0 * math.log(unit) if kind == "bias" else 0.0
-        assert weight == pytest.approx(log_noise(api, "fan-of-one")[kind] + shift, abs=1e-3)
+        assert weight == pytest.approx(log_noise(api, "fan-of-one")[kind] + shift, abs=1e-9)
     found = noises(api, "fan")
     for noise, sd in zip(found, (0.1 * math.exp(0.3), 0.1 * math.exp(2.7)), strict=True):
         assert noise == pytest.approx((unit * sd) ** 2, rel=0.7)

@@ -1,6 +1,7 @@
 """Counts, positive numbers and outliers, from a table to predictions on both databases."""
 
 import math
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -35,6 +36,9 @@ def table(name: str) -> dict[str, list[float]]:
     match name:
         case "poisson" | "negative_binomial":
             y = [float(counted(math.exp(1.0 + 2.0 * sinc_at(x)), random)) for x in inputs]
+        case "hurdle":
+            y = [math.exp(2.0 + 2.0 * sinc_at(x) + random.gauss(0, 0.2)) for x in inputs]
+            y = [0.0 if random.random() < 0.4 else one for one in y]
         case "log_gaussian":
             y = [1000.0 * math.exp(2.0 * sinc_at(x) + random.gauss(0, 0.2)) for x in inputs]
         case _:
@@ -104,6 +108,31 @@ def test_positive_numbers_have_intervals_above_zero_that_lean_upwards(api: Api, 
         assert median == pytest.approx(1000.0 * math.exp(2.0 * sinc_at(x)), rel=0.3)
         assert 0.0 < row.lower < median < row.mean < row.upper
         assert row.upper - row.mean > row.mean - row.lower
+
+
+@each_prior
+def test_amounts_with_many_zeros_have_intervals_from_zero_on_and_no_program(
+    api: Api, prior: str, tmp_path: Path
+) -> None:
+    name = trained(api, {"type": "hurdle"}, prior, holdout=0.2, **PRIORS[prior])
+    version = api.calls.version(name, 1)
+    zero, positive = version.members
+    assert (zero.weight, positive.weight, zero.hyperparameters.noise_sd) == (None, None, None)
+    assert positive.hyperparameters.noise_sd == pytest.approx(0.2, rel=0.5)
+    assert version.metrics["holdout"]["coverage_95"] > 0.8
+    for x, row in zip(POINTS, predicted(api, name), strict=True):
+        assert row.mean is not None
+        assert row.lower is not None
+        assert row.upper is not None
+        assert row.mean == pytest.approx(0.6 * math.exp(2.02 + 2.0 * sinc_at(x)), rel=0.6)
+        assert 0.0 <= row.lower < row.mean < row.upper
+    file = tmp_path / "hurdle.npz"
+    file.write_bytes(api.calls.export(name, 1, "npz"))
+    api.calls.import_version(file, model=f"{name}-copy")
+    assert predicted(api, f"{name}-copy") == predicted(api, name)
+    with pytest.raises(ClientError, match="does not support the likelihood `hurdle`") as conflict:
+        api.calls.export(name, 1, "onnx")
+    assert conflict.value.problem.status == 409
 
 
 @each_prior

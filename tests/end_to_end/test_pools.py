@@ -46,7 +46,7 @@ def test_a_version_reports_its_members_what_was_compared_and_its_score(pooled: S
     assert all(30.0 > (one.hyperparameters.noise_sd or 0.0) > 0.5 for one in pooled.members)
     assert pooled.evidence is None
     assert pooled.hyperparameters.noise_sd is None
-    assert len(pooled.members) + len(pooled.alternatives) == 6
+    assert len(pooled.members) + len(pooled.alternatives) == 7
     assert {None if one.evidence is None else one.evidence.kind for one in pooled.members} == {"lower_bound"}
     assert {one.evidence_unreduced.kind for one in pooled.members if one.evidence_unreduced} == {"exact"}
     assert pooled.score_loss is not None

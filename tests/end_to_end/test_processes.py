@@ -39,6 +39,7 @@ def test_jobs_wait_for_a_worker_and_a_restart_of_every_process_changes_no_predic
         "migrated": True,
         "worker": False,
         "has_loaded_versions": False,
+        "has_space": True,
     }
     dataset = api.calls.create_dataset(sinc(20), name="sinc-waiting")
     job = api.calls.trainings.submit({"dataset_id": dataset.id, "target": "y"})

@@ -22,7 +22,8 @@ def grouped(name: str, api: Api) -> str:
 
 def test_every_choice_is_made_again_without_each_fold(api: Api) -> None:
     dataset = api.calls.create_dataset(sinc(40), name="sinc-folds")
-    job = api.train(dataset_id=dataset.id, target="y", holdout=0.2, validation={"folds": 3})
+    compared: Json = {"type": "kernel"}  # a process and independent weights, where the basis is requested
+    job = api.train(dataset_id=dataset.id, target="y", holdout=0.2, validation={"folds": 3}, basis=compared)
     assert (job.state, job.error, job.validation) == ("succeeded", None, {"folds": 3})
     version = api.calls.version("sinc-folds", 1)
     assert version.validation == {"folds": 3}

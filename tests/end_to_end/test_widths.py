@@ -20,7 +20,7 @@ def table() -> dict[str, list[Json]]:
     for row in range(ROWS):
         x, north = random.uniform(-3, 3), row % 3 == 0
         columns["x"].append(x)
-        columns["aside"].append(None if row % 15 == 7 else random.gauss(0, 1))
+        columns["aside"].append(None if row % 4 == 3 else random.gauss(0, 1))
         columns["side"].append("north" if north else "south")
         columns["y"].append(math.sin(2 * x) + (0.5 if north else 0.0) + random.gauss(0, 0.1))
     return columns

@@ -10,7 +10,7 @@ from app.identity import uuid7
 from app.registry.records import Version
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_components import version_of_components
 from tests.small_models import small_version

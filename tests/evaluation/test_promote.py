@@ -19,7 +19,7 @@ from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_ALIASES
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.tasks.labelled import LabelledNumbers
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.types.promotions import Criterion
@@ -128,7 +128,7 @@ def test_a_new_alias_is_made_with_the_challengers_figures(bench: Bench) -> None:
     job_id = bench.queued(replace(request_on(bench, table()), version=1))
     assert bench.run(job_id)
     found = of_kind(Promotion, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
-    assert (found.moved, found.champion, found.improvement, found.challenger.figures.rows) == (True, None, None, 10)
+    assert (found.moved, found.champion, found.improvement, found.challenger.figures.rows) == (True, None, None, 11)
     assert holder_of(bench)[0] == 1
 
 

@@ -1,5 +1,7 @@
 """Jobs that score, on a real database: evaluations, and what all of them share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -29,12 +31,13 @@ def test_an_evaluation_reports_what_all_rows_together_are_worth(bench: Bench) ->
     assert (job.state, job.kind, figures.rows, found.without_target, found.rows_not_predicted) == (
         "succeeded",
         "evaluation",
-        ROWS - 2,
+        ROWS - 1,
         1,
-        1,
+        0,
     )
-    (labelled,) = evaluate_block(served(small_version()), table()).labelled
-    full = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
+    first, second = evaluate_block(served(small_version()), table()).labelled  # the second is averaged over
+    parts = [NumberScores.of(of_kind(LabelledNumbers, one)) for one in (first, second)]
+    full = (parts[0] + parts[1]).result()
     assert (figures.rmse, figures.nll) == pytest.approx((full.rmse, full.nll))
     assert figures.standardised_residuals == full.standardised_residuals
     assert job.progress is not None
@@ -58,8 +61,24 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     figures = of_kind(
         ClassResult, of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
     )
-    assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS - 1, (False, True), 0)
-    assert sum(map(sum, figures.confusion)) == ROWS - 1
+    assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS, (False, True), 0)
+    assert sum(map(sum, figures.confusion)) == ROWS
+
+
+def test_the_positive_class_of_a_version_has_metrics(bench: Bench) -> None:
+    version = small_version("classification", name="classes")
+    plan = replace(version.report.plan, positive_class=False)
+    bench.version(replace(version, report=replace(version.report, plan=plan)))
+    labels = BooleanColumn(np.array([0, 1] * (ROWS // 2), np.int8))
+    dataset = bench.dataset({**table(), "y": labels}, target="boolean")
+    job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
+    assert bench.run(job_id)
+    stored = of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
+    positive = of_kind(ClassResult, stored).positive
+    assert positive is not None
+    confusion = np.array(of_kind(ClassResult, stored).confusion)
+    assert (positive.label, positive.rows) == (False, confusion[0].sum())
+    assert positive.recall == pytest.approx(confusion[0, 0] / confusion[0].sum())
 
 
 def test_a_cancelled_one_ends_without_a_result(bench: Bench) -> None:

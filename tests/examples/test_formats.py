@@ -1,4 +1,4 @@
-"""The claims of docs/reference/formats.md and docs/how-to/batch-predictions.md."""
+"""The claims of docs/reference/formats.md and docs/how-to/batch-predictions.md and reading-files.md."""
 
 import re
 import shlex
@@ -14,6 +14,7 @@ from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
+OF_READINGS = (ROOT / "docs" / "how-to" / "reading-files.md").read_text()
 OF_DATASETS = (ROOT / "docs" / "how-to" / "batch-predictions.md").read_text()
 
 
@@ -33,6 +34,17 @@ def test_the_page_of_whole_datasets_gives_what_it_shows(kiosk_url: str, tmp_path
     closed = "\n```python\nservice.http.close()\n```\n"
     reported = run(page.replace("examples/tour/kiosk.csv", str(KIOSK)) + closed)
     assert len(reported) >= 4
+    for line in reported:
+        assert str(line.given) == line.shown, line
+
+
+def test_the_page_of_readings_gives_what_it_shows(
+    kiosk_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = OF_READINGS.replace(DEFAULT_URL, kiosk_url)
+    reported = run(page + "\n```python\nservice.http.close()\n```\n")
+    assert len(reported) >= 8
     for line in reported:
         assert str(line.given) == line.shown, line
 

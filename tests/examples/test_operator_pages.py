@@ -43,7 +43,7 @@ class Shell:
             env=inherited | own,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
         assert done.returncode == 0, (block, done.stdout, done.stderr)

@@ -7,8 +7,8 @@ from functools import cache, partial
 import numpy as np
 
 from relevance_bayes.core.components import Components, components, usual_densities
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedComponents
 from relevance_bayes.documents.models import ComponentsPredictor

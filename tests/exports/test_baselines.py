@@ -14,10 +14,11 @@ from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.validation.baselines import baseline_faults
-from relevance_bayes.tasks.learned import NewVersion
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
+from relevance_bayes.documents.validation.baselines import baseline_faults, input_row_faults
+from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.types.datasets import CategoryCount
+from relevance_bayes.types.values import Cell, InputColumn
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_three_classes
@@ -113,3 +114,46 @@ def test_histograms_are_of_the_first_inputs_alone_where_there_are_many() -> None
     fewer = replace(SMALL, inputs=(OF_X,))
     assert list(baseline_faults(fewer, plan.inputs, None)) == []
     assert list(baseline_faults(None, plan.inputs, "y")) == []
+
+
+KINDS: tuple[InputColumn, ...] = (
+    InputColumn("x", "number"),
+    InputColumn("colour", "category"),
+    InputColumn("day", "timestamp"),
+    InputColumn("holiday", "boolean"),
+)
+KEPT = (
+    InputCells(name="x", cells=(1.5, None, 2)),
+    InputCells(name="colour", cells=("red", "blue", None)),
+    InputCells(name="day", cells=(None, "2026-01-31T12:00:00Z", "2026-02-01T00:00:00.25Z")),
+    InputCells(name="holiday", cells=(True, None, False)),
+)
+
+
+def test_kept_rows_have_a_value_of_its_kind_for_each_input_or_none() -> None:
+    assert list(input_row_faults(KEPT, KINDS)) == list(input_row_faults(None, KINDS)) == []
+    assert list(input_row_faults(KEPT[::-1], KINDS)) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "cells", "where"),
+    [
+        (0, ("1", None, 2), "/0/cells"),
+        (0, (True, None, 2), "/0/cells"),
+        (1, ("red", 1.0, None), "/1/cells"),
+        (2, (None, 0.0, None), "/2/cells"),
+        (2, (None, "2026-02-30", None), "/2/cells"),
+        (3, (1, None, False), "/3/cells"),
+        (3, (True,), "/3/cells"),
+        (0, (), "/0/cells"),
+        (0, (1.5,) * 257, "/0/cells"),
+    ],
+)
+def test_kept_rows_that_no_training_keeps_are_refused(place: int, cells: tuple[Cell, ...], where: str) -> None:
+    spoilt = [replace(one, cells=cells) if place == number else one for number, one in enumerate(KEPT)]
+    assert f"/report/input_rows{where}" in [fault.pointer for fault in input_row_faults(spoilt, KINDS)]
+
+
+def test_kept_rows_are_of_all_inputs() -> None:
+    for spoilt in (KEPT[1:], (*KEPT, KEPT[0]), (replace(KEPT[0], name="z"), *KEPT[1:])):
+        assert [fault.pointer for fault in input_row_faults(spoilt, KINDS)] == ["/report/input_rows"]

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from pydantic import JsonValue
 
-from app.errors import MalformedBodyError, TooLargeError
+from app.errors import ConflictError, MalformedBodyError, TooLargeError
 from app.exports import npz_file
 from app.exports.formats import DOCUMENT, RENDERINGS
+from app.tasks.supervised.importing import checked
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
@@ -23,7 +24,8 @@ from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import SupervisedDocument
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
-from tests.exports.trained import CASES, block, predicted, trained
+from relevance_bayes.types.lineage import ImportedFrom
+from tests.exports.trained import CASES, HURDLES, block, predicted, trained
 from tests.small_models import small_version
 
 MEBIBYTE = 2**20
@@ -45,7 +47,8 @@ def through_npz(made: ExportedSupervised) -> ExportedSupervised:
     return read(json.dumps(full).encode())
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [*CASES, *HURDLES])
 def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str) -> None:
     made = trained(name)
     rows = block(made.predictor.encoding.inputs, 30, 5)
@@ -65,6 +68,37 @@ def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(requir
     made = trained("bent, additive, free")
     render = RENDERINGS["json" if required == "json" else "npz"].render
     assert render(made) == render(replace(made)) == render(through_json(made)) == render(through_npz(made))
+
+
+@pytest.mark.parametrize("name", HURDLES)
+def test_a_hurdle_is_imported_with_no_fault_and_is_no_program(name: str) -> None:
+    made = trained(name)
+    assert checked(through_json(made), "twin", ImportedFrom("small", 1, "00")).predictor is not None
+    for format_ in ("onnx", "python"):
+        with pytest.raises(ConflictError, match="does not support the likelihood `hurdle`"):
+            RENDERINGS[format_].render(made)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value"),
+    [
+        ("/model/zero/likelihood", {"type": "poisson"}),
+        ("/model/positive/likelihood", {"type": "gaussian", "noise_sd": "learned"}),
+        ("/model/positive/noise_sd", None),
+        ("/model/positive/rows", 10_000),
+        ("/target", {"scale": 2.0}),
+    ],
+)
+def test_a_hurdle_of_other_parts_is_refused_with_their_place(pointer: str, value: JsonValue) -> None:
+    document = json.loads(RENDERINGS["json"].render(trained("hurdle, process")))
+    *places, last = pointer.strip("/").split("/")
+    part = document
+    for place in places:
+        part = part[place]
+    part[last] = part[last] | value if pointer == "/target" and isinstance(value, dict) else value
+    with pytest.raises(InvalidRequestError) as refused:
+        checked(read(json.dumps(document).encode()), "twin", ImportedFrom("small", 1, "00"))
+    assert pointer in {fault.pointer for fault in refused.value.faults}
 
 
 def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:

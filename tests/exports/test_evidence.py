@@ -10,6 +10,7 @@ import pytest
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -24,8 +25,7 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import SupervisedPredictor
@@ -110,7 +110,7 @@ def document(name: str, prior: str) -> tuple[Members, Rows]:
     )
     rows = rows_for(likelihood)
     spec = Spec(likelihood, basis, weights, algorithm)
-    *_, found = train(rows, spec)
+    *_, found = train(rows, Selection(spec))
     assert isinstance(found, Trained)
     inputs = tuple(EncodedNumber(name, "number", 0.0, 1.0, None, False) for name in ("x", "z"))
     predictor = SupervisedPredictor(Encoding(inputs, encoded_target(likelihood)), found.model)
@@ -177,6 +177,7 @@ def centred(model: Members, mean: float) -> Members:
     return {**model, "mean": reported}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "prior"), CASES)
 def test_the_evidence_is_that_of_the_document_and_its_rows(name: str, prior: str) -> None:
     complete, rows = document(name, prior)
@@ -246,7 +247,9 @@ def assert_in_the_users_units(complete: Members, evidence: Members) -> None:
 
 def test_a_hyperprior_on_the_noise_is_apart_too() -> None:
     rows, prior = rows_for(GaussianNoise()), Independent(a=0.5, b=0.1, c=2.0, d=0.05)
-    *_, found = train(rows, Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.2)), Bias()), prior, ReEstimation()))
+    *_, found = train(
+        rows, Selection(Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.2)), Bias()), prior, ReEstimation()))
+    )
     assert isinstance(found, Trained)
     model = found.model
     assert model.noise_sd is not None
@@ -263,7 +266,7 @@ def pooled() -> tuple[Trained, Rows]:
     rows = Rows(X, (t - t.mean()) / t.std())
     bases = [KernelBasis(Gaussian(), width) for width in (EvidencePerInputWidth(), EvidenceWidth())]
     specs = [Spec(GaussianNoise(), (one, Bias(), Inputs()), GaussianProcess("rows"), Greedy()) for one in bases]
-    *_, found = train(rows, specs[0], pool=(specs[1],))
+    *_, found = train(rows, Selection(specs[0], pool=(specs[1],)))
     assert isinstance(found, Trained)
     return found, rows
 

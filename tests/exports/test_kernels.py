@@ -17,9 +17,9 @@ from app.exports.python_file.text import needed, pieces_by_name
 from app.exports.python_file.tracing import PIECES
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Kernel, RationalQuadratic
 from relevance_bayes.core.numpy_namespace import NumpyNamespace
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.tracing import ExtendedNamespace, Namespace, Tracing
 from relevance_bayes.core.types import Array
 from tests.exports.trained import KERNELS

@@ -22,6 +22,7 @@ from tests.exports.test_python import Predictions, listed, predictions_of
 from tests.exports.trained import block
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LEARNED)
 @pytest.mark.parametrize("required", ["json", "npz"])
 def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str, required: str) -> None:

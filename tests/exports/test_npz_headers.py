@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import MalformedBodyError
 from app.exports import npz_file
-from relevance_bayes.documents.npz import DOCUMENT_NAME
+from relevance_bayes.documents.arrays import DOCUMENT_NAME
 from relevance_bayes.types.errors import InvalidRequestError
 
 MALFORMED = [

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from app.exports.onnx_file.tracing import is_writable
-from app.exports.python_file.formulas import Z_95, number_members
+from app.exports.python_file.formulas import number_members
 from app.exports.python_file.text import needed
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.likelihoods import Likelihood
-from relevance_bayes.core.likelihoods.base import NumberLikelihood
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood
 from relevance_bayes.core.tracing import TRACING, Traced
 
 MEMBERS = [member() for member in get_args(Likelihood) if issubclass(member, NumberLikelihood)]
@@ -22,7 +21,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", MEMBERS, ids=lambda memb
 def has_ends(likelihood: NumberLikelihood) -> bool:
     """Return whether there is a formula for them."""
     m, v, n = (Traced("parameter") for _ in range(3))
-    return likelihood.ends(TRACING, m, v, n, Z_95) is not None
+    return likelihood.ends(TRACING, m, v, n, 1.96) is not None
 
 
 @each_likelihood
@@ -58,6 +57,6 @@ def test_an_iteration_is_written_as_a_loop_that_onnx_leaves_out() -> None:
     writable = {
         likelihood.type: is_writable(ends)
         for likelihood in MEMBERS
-        if (ends := likelihood.ends(TRACING, m, v, n, Z_95)) is not None
+        if (ends := likelihood.ends(TRACING, m, v, n, 1.96)) is not None
     }
-    assert writable == {"gaussian": True, "student_t": False, "log_gaussian": True}
+    assert writable == {"gaussian": True, "student_t": False, "log_gaussian": True, "logit_gaussian": True}

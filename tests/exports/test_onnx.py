@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -20,9 +21,11 @@ from app.exports.onnx_file.model import CLASSES, model_of
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
-from tests.exports.trained import CASES, PLAIN, block, predicted, trained, with_mean_effect
+from relevance_bayes.types.values import InputColumn
+from tests.exports.trained import CASES, LOG_LINKS, PLAIN, block, far_rows, predicted, trained, with_mean_effect
 
 SERVICE = {
     "mean": "mean",
@@ -64,6 +67,7 @@ def run(made: ExportedSupervised, rows: Block, **others: Array) -> dict[str, Fed
     return dict(zip(names, found, strict=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_a_runtime_predicts_as_the_service_does(name: str) -> None:
     made = trained(name)
@@ -78,6 +82,16 @@ def test_a_runtime_predicts_as_the_service_does(name: str) -> None:
         required = expected[SERVICE[output]]
         assert numbers.shape == required.shape
         # A variance far below the greatest may be what is left of a difference.
+        np.testing.assert_allclose(numbers, required, rtol=1e-5, atol=1e-12 * np.abs(required).max(), err_msg=output)
+
+
+@pytest.mark.parametrize("name", LOG_LINKS)
+def test_beyond_the_training_range_a_runtime_predicts_as_the_service_does(name: str) -> None:
+    made = trained(name)
+    rows = far_rows(made.predictor.encoding.inputs, 40, 5)
+    expected = predicted(made, rows)
+    for output, numbers in run(made, rows).items():
+        required = expected[SERVICE[output]]
         np.testing.assert_allclose(numbers, required, rtol=1e-5, atol=1e-12 * np.abs(required).max(), err_msg=output)
 
 
@@ -117,12 +131,19 @@ def test_a_text_that_is_empty_is_a_category_where_that_was_one() -> None:
     np.testing.assert_allclose(run(other, rows)["mean"], predicted(other, rows)["mean"], rtol=1e-12)
 
 
+def with_inputs(report: SupervisedReport, names: Sequence[str]) -> SupervisedReport:
+    """The report of a version whose inputs, all of them numbers, have these names."""
+    inputs = tuple(InputColumn(name, "number", ()) for name in names)
+    return replace(report, plan=replace(report.plan, inputs=inputs))
+
+
 def test_columns_may_be_named_as_outputs_and_nodes_are() -> None:
     made = trained("gaussian of two inputs")
     encoding = made.predictor.encoding
     names = ("probabilities", "value_3")
     inputs = tuple(replace(column, name=name) for column, name in zip(PLAIN, names, strict=True))
-    other = replace(made, predictor=replace(made.predictor, encoding=replace(encoding, inputs=inputs)))
+    predictor = replace(made.predictor, encoding=replace(encoding, inputs=inputs))
+    other = replace(made, predictor=predictor, report=with_inputs(made.report, names))
     rows = block(PLAIN, 4, 5)
     found = run(other, dict(zip(names, rows.values(), strict=True)))
     np.testing.assert_array_equal(found["probabilities_"], run(made, rows)["probabilities"])
@@ -136,7 +157,9 @@ def test_many_inputs_are_seen_as_few_are() -> None:
     wide = replace(first, centres=np.tile(first.centres, (1, 10)))
     model = replace(made.predictor.model, functions=(wide, *others), inputs=20)
     encoding = replace(made.predictor.encoding, inputs=copies)
-    other = replace(made, predictor=replace(made.predictor, encoding=encoding, learned=model))
+    predictor = replace(made.predictor, encoding=encoding, learned=model)
+    report = with_inputs(made.report, [column.name for column in copies])
+    other = replace(made, predictor=predictor, report=report)
     rows = block(copies, 10, 5)
     np.testing.assert_allclose(run(other, rows)["probabilities"], predicted(other, rows)["probabilities"], rtol=1e-9)
 

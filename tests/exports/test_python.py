@@ -17,7 +17,7 @@ from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE
-from tests.exports.trained import CASES, block, predicted, trained, with_mean_effect
+from tests.exports.trained import CASES, LOG_LINKS, block, far_rows, predicted, trained, with_mean_effect
 
 HARNESS = """
 import importlib.abc, json, pathlib, runpy, sys
@@ -100,6 +100,19 @@ def test_a_program_predicts_as_the_service_does(reported: Predictions, name: str
         required = expected[SERVICE[output]]
         allowed = 1e-12 * np.abs(required).max()
         np.testing.assert_allclose(np.array(values), required, rtol=1e-10, atol=allowed, err_msg=output)
+
+
+def test_beyond_the_training_range_a_program_predicts_as_the_service_does(tmp_path: Path) -> None:
+    versions = {f"case_{place}": trained(name) for place, name in enumerate(LOG_LINKS)}
+    rows = {name: far_rows(made.predictor.encoding.inputs, 25, 5) for name, made in versions.items()}
+    given = {name: (made, listed(made.predictor.encoding.inputs, rows[name])) for name, made in versions.items()}
+    found = predictions_of(tmp_path, given)
+    for name, made in versions.items():
+        expected = predicted(made, rows[name])
+        for output, values in found[name].items():
+            required = expected[SERVICE[output]]
+            allowed = 1e-12 * np.abs(required).max()
+            np.testing.assert_allclose(np.array(values), required, rtol=1e-10, atol=allowed, err_msg=f"{name} {output}")
 
 
 def test_each_rows_noise_may_come_with_it_and_rows_that_can_not_be_predicted_are_nan(tmp_path: Path) -> None:

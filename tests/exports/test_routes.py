@@ -44,7 +44,9 @@ ROWS = {"rows": [{"x": 1.5, "colour": "red"}, {"x": -2.0, "colour": "blue"}]}
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """With a limit that a document fits."""
-    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, MORE_BYTES), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -332,6 +334,7 @@ FAULTS: list[tuple[str, object, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pointer", "value", "named"), FAULTS, ids=[f"{number} {fault[0][1:]}" for number, fault in enumerate(FAULTS)]
 )

@@ -32,7 +32,9 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 0.0, "z": 0.0}, {"x": 1e9, "
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """With a limit that a document fits, and a version of components, `rows`."""
     parts.stored.put_version(BUILT_IN_OWNER, version_of_components(), number=1)
-    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, MORE_BYTES), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -129,6 +131,7 @@ FAULTS: list[tuple[str, object, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pointer", "value", "named"), FAULTS, ids=[f"{number} {fault[0][1:]}" for number, fault in enumerate(FAULTS)]
 )

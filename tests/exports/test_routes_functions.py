@@ -10,7 +10,7 @@ from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.plans.approximation import MAX_TERMS
-from relevance_bayes.tasks.learned import Learned
+from relevance_bayes.tasks.listing import Learned
 from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.test_routes import (
@@ -33,7 +33,9 @@ ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 1e9, "z": 0.0}]}
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """With a limit that a document fits, and a version of a known function, `terms`."""
     parts.stored.put_version(BUILT_IN_OWNER, Learned(MADE.report, (), MADE.predictor), number=1)
-    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, MORE_BYTES), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -70,7 +72,9 @@ def test_a_model_with_another_schema_is_left_alone(client: TestClient) -> None:
 
 def test_as_many_terms_come_in_as_may_be_learned_from(parts: SmallParts) -> None:
     content = RENDERINGS["json"].render(of_terms(("x",), MAX_TERMS))
-    with TestClient(make_application(parts, replace(MORE_BYTES, max_body_bytes=2**21))) as client:
+    with TestClient(
+        make_application(parts, replace(MORE_BYTES, max_body_bytes=2**21)), base_url="http://localhost"
+    ) as client:
         response = client.post(
             "/v1/models/many/versions", content=content, headers={"Content-Type": "application/json"}
         )

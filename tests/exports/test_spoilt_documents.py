@@ -101,6 +101,7 @@ DERIVED: dict[str, tuple[str, ...]] = {
     "/model/candidates": ("/report/candidates",),
     "/model/last_gain": (FOUND + "/last_gain",),
     "/model/next_gain": (FOUND + "/next_gain",),
+    "/model/degrees_of_freedom": (FOUND + "/degrees_of_freedom",),
     "/model/likelihood/degrees_of_freedom": (FOUND + "/degrees_of_freedom",),
     "/model/evidence/value": ("/report/members/0/evidence/value",),
     "/model/evidence/log_hyperprior": ("/report/members/0/evidence/log_hyperprior",),
@@ -237,11 +238,14 @@ def accepted(what: str) -> frozenset[str]:
     return next((tokens for pattern, tokens in ACCEPTED.items() if re.fullmatch(pattern, what)), frozenset())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("each", [2, pytest.param(len(SPOILT), marks=pytest.mark.thorough)])
 def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(parts: SmallParts, each: int) -> None:
     """Two ways to spoil each number, in turn; all of them in `make thorough`."""
     wrong: list[str] = []
-    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, MORE_BYTES), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         for number, (name, pointer, what) in enumerate(leaves()):
             for token in islice(cycle(SPOILT), number, number + each):
                 with suppress(NotFoundError):
@@ -259,7 +263,7 @@ def test_every_number_that_no_training_can_have_made_is_refused_with_its_place(p
 
 
 def test_the_documents_are_taken_in_as_they_are(parts: SmallParts) -> None:
-    with TestClient(make_application(parts, MORE_BYTES)) as client:
+    with TestClient(make_application(parts, MORE_BYTES), base_url="http://localhost") as client:
         for number, document in enumerate(documents().values()):
             response = client.post(f"/v1/models/twin{number}/versions", json=document)
             assert response.status_code == 201, response.text
@@ -282,7 +286,9 @@ TEXTS = [
 
 @pytest.mark.parametrize(("name", "pointer"), TEXTS)
 def test_a_text_with_nul_is_refused_with_its_place(parts: SmallParts, name: str, pointer: str) -> None:
-    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, MORE_BYTES), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         response = client.post("/v1/models/twin/versions", json=changed_at(documents()[name], pointer, "a\0b"))
     assert response.status_code == 422, response.text
     assert pointer in [one["pointer"] for one in faults(response.json())]
@@ -305,7 +311,9 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("pointer", "value"), IMPOSSIBLE)
 def test_a_report_of_what_can_not_be_is_refused_with_its_place(parts: SmallParts, pointer: str, value: object) -> None:
-    with TestClient(make_application(parts, MORE_BYTES), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, MORE_BYTES), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         response = client.post("/v1/models/twin/versions", json=changed_at(documents()["rich"], pointer, value))
     assert response.status_code == 422, response.text
     assert any(str(one["pointer"]).startswith(pointer) for one in faults(response.json())), response.text

@@ -12,6 +12,8 @@ from pydantic import TypeAdapter
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
+from relevance_bayes.core.hurdle import HurdleModel
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, InputMap
 from relevance_bayes.core.kernels import Additive, Covariance, Gaussian, Kernel, Laplacian, Matern32
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -19,7 +21,9 @@ from relevance_bayes.core.likelihoods import (
     Categorical,
     ClassLikelihood,
     GaussianNoise,
+    Hurdle,
     LogGaussian,
+    LogitGaussian,
     OneAgainstRest,
     OtherNumberTarget,
     StudentT,
@@ -28,15 +32,22 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass, without_functions
-from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions
+from relevance_bayes.core.pool import (
+    LearnedModel,
+    Pool,
+    degrees_of_freedom_of,
+    likelihood_of,
+    members_of,
+    n_functions,
+    with_degrees_of_freedom,
+)
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, InputMap
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.functions import model_terms, model_warps, model_widths
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.documents.scales import model_terms, model_warps, model_widths
 from relevance_bayes.plans.requests import InputColumn, Task
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import (
@@ -154,6 +165,17 @@ def block(inputs: tuple[EncodedInput, ...], rows: int, seed: int, *, gaps: bool 
     return columns
 
 
+def far_rows(inputs: tuple[EncodedInput, ...], rows: int, seed: int) -> Block:
+    """Raw rows whose numbers are up to four times as far from those of training as these are from each other."""
+    near, far = block(inputs, rows, seed), np.random.default_rng(seed + 1).uniform(1.0, 5.0, rows)
+    moved: Block = {
+        one.name: NumberColumn(one.shift + far * (column.values - one.shift))
+        for one in inputs
+        if isinstance(one, EncodedNumber) and isinstance(column := near[one.name], NumberColumn)
+    }
+    return {**near, **moved}
+
+
 def targets(likelihood: TargetLikelihood, encoded: Array) -> Array:
     """Drawn of a curve in the first input and a line in the last."""
     rng = np.random.default_rng(7)
@@ -168,6 +190,10 @@ def targets(likelihood: TargetLikelihood, encoded: Array) -> Array:
             return rng.poisson(np.exp(1.0 + f)).astype(np.float64)
         case LogGaussian():
             return np.exp(noisy)
+        case Hurdle():
+            return np.where(noisy > 0.0, np.exp(noisy), 0.0)
+        case LogitGaussian():
+            return 1.0 / (1.0 + np.exp(-noisy))
         case _:
             return noisy
 
@@ -183,6 +209,8 @@ def encoded_target(likelihood: TargetLikelihood) -> EncodedTarget:
             return EncodedTarget("y", "number", 0.0, 1.0, ())
         case LogGaussian():
             return EncodedTarget("y", "number", 0.0, 3.0, (), logarithmic=True)
+        case LogitGaussian() | Hurdle():
+            return EncodedTarget("y", "number", 0.0, 1.0, ())
         case GaussianNoise(noise_sd="rows"):
             return EncodedTarget("y", "number", 10.0, 2.0, (), noise_column="sd")
         case _:
@@ -201,7 +229,7 @@ def version(
     algorithm = Sequential() if isinstance(prior, Independent) else Greedy()
     spec = Spec(likelihood, basis, prior, algorithm)
     known = np.linspace(0.05, 0.2, ROWS) if likelihood.noise_by_row else None
-    *_, found = train(Rows(rows, targets(likelihood, rows), known), spec)
+    *_, found = train(Rows(rows, targets(likelihood, rows), known), Selection(spec))
     assert isinstance(found, Trained)
     return exported(SupervisedPredictor(encoding, found.learned), spec)
 
@@ -239,7 +267,7 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
     """With the figures that are the model's, or those of the members of a pool."""
     learned, target = predictor.learned, predictor.encoding.target
     models, likelihood = members_of(learned), likelihood_of(learned)
-    weights: list[float | None] = [None if isinstance(learned, PerClass) else 1.0] * len(models)
+    weights: list[float | None] = [None if isinstance(learned, PerClass | HurdleModel) else 1.0] * len(models)
     members = tuple(_member(model, predictor) for model in models)
     if isinstance(learned, Pool):
         weights = list(learned.weights.tolist())
@@ -267,7 +295,9 @@ def class_rows(rows: int, target: EncodedTarget) -> tuple[ClassRows, ...]:
 
 def _member(model: Model, predictor: SupervisedPredictor) -> Member:
     encoding = predictor.encoding
-    dof = model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else None
+    learned = predictor.learned
+    tails = degrees_of_freedom_of(model if isinstance(learned, HurdleModel) else learned)
+    dof = model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else tails
     kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
     kernel = kernels[0] if len(kernels) == 1 else None
     return Member(
@@ -321,7 +351,8 @@ def _pool(likelihood: TargetLikelihood) -> ExportedSupervised:
     members = [version(likelihood, basis, PROCESS) for basis in bases]
     first, *others = (made.predictor.model for made in members)
     # Little jitter, as a member with next to no noise has it.
-    pool = Pool((replace(first, jitter=1e-6), *others), np.array([0.2, 0.3, 0.5]))
+    gaussian = [replace(one, degrees_of_freedom=None) for one in (replace(first, jitter=1e-6), *others)]
+    pool = with_degrees_of_freedom(Pool(tuple(gaussian), np.array([0.2, 0.3, 0.5])))
     return with_model(members[0], pool)
 
 
@@ -408,6 +439,20 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
 
 CASES = _cases()
 
+HURDLES: dict[str, Callable[[], ExportedSupervised]] = {
+    "hurdle, independent": partial(version, Hurdle(), _kernel(Gaussian())),
+    "hurdle, process": partial(version, Hurdle(), _kernel(Gaussian()), PROCESS),
+}
+"""Those that only documents have."""
+
+
+LOG_LINKS = tuple(
+    f"{likelihood}, {prior}"
+    for likelihood in ("log_gaussian", "logit_gaussian", "poisson", "negative_binomial")
+    for prior in ("independent", "process")
+)
+"""Those of `CASES` whose inputs are bounded."""
+
 
 def predicted(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
     """All arrays of the service's own answer for these rows."""
@@ -430,5 +475,5 @@ def with_mean_effect(made: ExportedSupervised) -> ExportedSupervised:
 
 @cache
 def trained(name: str) -> ExportedSupervised:
-    """One of `CASES`, trained once."""
-    return CASES[name]()
+    """One of `CASES` or `HURDLES`, trained once."""
+    return (CASES | HURDLES)[name]()

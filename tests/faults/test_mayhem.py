@@ -19,9 +19,9 @@ from app.jobs.tables import JobRow
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias
+from relevance_bayes.core.hyperparameters import CrossValidationWidth
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import CrossValidationWidth
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Validation
 from relevance_bayes.types.jobs import FINISHED

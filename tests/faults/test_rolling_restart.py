@@ -22,7 +22,7 @@ from tests.waiting import until
 N_CLIENTS = 24
 PAUSE_SECONDS = 0.1
 DRAIN_SECONDS = 2.5
-GET = "GET {} HTTP/1.1\r\nHost: here\r\n\r\n"
+GET = "GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 Address = tuple[str, int]
 

@@ -133,7 +133,7 @@ def test_connections_that_are_cut_before_the_response_is_read_cost_no_second_job
     for number in range(SUBMITS):
         body = requested.body(number)
         head = (
-            "POST /v1/training-jobs HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+            "POST /v1/training-jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Idempotency-Key: {requested.key(number)}\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         with socket.create_connection((str(address.hostname), int(address.port or 0))) as cut:

@@ -70,7 +70,12 @@ def started(directory: Path, program: str, *arguments: str) -> Iterator[subproce
     }
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            (sys.executable, "-c", program, *arguments), env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            (sys.executable, "-c", program, *arguments),
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
         )
     late = Timer(WITHIN, process.kill)
     late.start()
@@ -108,9 +113,9 @@ def seconds_to_stop(process: subprocess.Popen[str]) -> float:
     ("command", "path"), [("api", "/health/ready"), ("serve", "/health/live")], ids=["thread", "event-loop"]
 )
 def test_a_request_that_computes_without_end_does_not_keep_the_process(tmp_path: Path, command: str, path: str) -> None:
-    with started(tmp_path, STUCK_API, command) as process:
+    with started(tmp_path, STUCK_API, command, "--until-eof") as process:  # which prints its address then
         with socket.create_connection(address_of(process)) as client:
-            client.sendall(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             line_of(process, "computing")
             workers = children(process.pid)
             assert len(workers) == (command == "serve")

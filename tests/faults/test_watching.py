@@ -210,7 +210,7 @@ class Reader:
     async def _read_one(self) -> None:
         incoming, outgoing = await asyncio.open_connection("127.0.0.1", self.port)
         seen = f"Last-Event-ID: {self.numbers[-1]}\r\n" if self.numbers else ""
-        about = f"Host: relevance\r\nAccept: text/event-stream\r\nConnection: close\r\n{seen}\r\n"
+        about = f"Host: localhost\r\nAccept: text/event-stream\r\nConnection: close\r\n{seen}\r\n"
         outgoing.write(f"GET {self.path} HTTP/1.1\r\n{about}".encode())
         try:
             if first := await incoming.readline():

@@ -3,14 +3,18 @@
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
+from app.datasets.uploads import read_until_consistent
+from app.formats import TABLE_FORMATS, named
 from app.formats.csv_stream import open_csv
-from app.formats.options import ReadOptions
+from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.types.datasets import ColumnReading
 from relevance_bayes.types.values import Cell, ColumnKind
 
 
@@ -51,6 +55,29 @@ def read_csv(
 ) -> Table:
     """A whole CSV file."""
     data = content.encode() if isinstance(content, str) else content
+    return read_again(data, options or ReadOptions(), declared or {})[0]
+
+
+def read_again(
+    data: bytes, options: ReadOptions, declared: Mapping[str, ColumnKind]
+) -> tuple[Table, Mapping[str, ColumnReading]]:
+    """A whole CSV file, read until no row contradicts the kinds, with the readings of its columns."""
     with spooled(data) as file:
-        stream = open_csv(file, options or ReadOptions(), declared=declared or {}, max_columns=10_000)
-        return table_of(stream)
+
+        def read(revised: Mapping[str, ColumnKind]) -> tuple[Table, Mapping[str, ColumnReading]]:
+            stream = open_csv(file, replace(options, revised=revised), declared=declared, max_columns=10_000)
+            return table_of(stream), stream.readings()
+
+        return read_until_consistent(read)
+
+
+def read_file(name: str, content: bytes) -> tuple[Table, Mapping[str, ColumnReading]]:
+    """A whole file in a format, read until no row contradicts the kinds, with the readings of its columns."""
+    with spooled(content) as file:
+
+        def read(revised: Mapping[str, ColumnKind]) -> tuple[Table, Mapping[str, ColumnReading]]:
+            options, limits = ReadOptions(revised=revised), TableLimits(10_000, 10**7, 2**30, max_decoded_bytes=2**30)
+            stream = named(TABLE_FORMATS, name).read_table(file, options, declared={}, limits=limits)
+            return table_of(stream), stream.readings()
+
+        return read_until_consistent(read)

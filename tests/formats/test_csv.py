@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED
-from app.formats.options import Decimal, ReadOptions, Thousands
+from app.formats.options import ReadOptions
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.types.values import ColumnKind, DecimalMark, ThousandsMark
 from tests.formats.files import Table, read_csv
 from tests.properties import examples
 
@@ -59,7 +59,7 @@ def test_empty_cells_are_missing_in_every_kind() -> None:
         (b"1,2\n3,4\n", ["column_1", "column_2"]),
         (b"a,2\nb,4\n", ["column_1", "column_2"]),
         (b"a,b\nc,d\n", ["a", "b"]),
-        (b"id,2019,2020\nx,1,2\ny,3,4\n", ["column_1", "column_2", "column_3"]),
+        (b"id,2019,2020\nx,1,2\ny,3,4\n", ["id", "2019", "2020"]),
         (b"id,2019,2020\n1,1,2\n2,3,4\n", ["id", "2019", "2020"]),
         (b",a\n1,2\n", ["column_1", "a"]),
         ("😀,名\n1,2\n".encode(), ["😀", "名"]),
@@ -119,7 +119,7 @@ def test_the_separators_of_numbers_are_found(content: str, values: list[float]) 
     ],
 )
 def test_numbers_of_two_readings_are_refused_until_a_separator_is_given(
-    content: str, small: str, large: str, mark: Decimal
+    content: str, small: str, large: str, mark: DecimalMark
 ) -> None:
     with pytest.raises(InvalidDataError, match=re.escape(f'decimal="{mark}" or thousands="{mark}"')) as caught:
         read_csv(content)
@@ -133,9 +133,9 @@ def test_numbers_of_two_readings_are_refused_until_a_separator_is_given(
     ("cells", "thousands", "value"),
     [("1 204 332,5", " ", 1204332.5), ("1'204'332.5", "'", 1204332.5), ("1'204'332", "'", 1204332.0)],
 )
-def test_groups_by_blanks_and_apostrophes_are_read_on_request(cells: str, thousands: Thousands, value: float) -> None:
+def test_groups_by_blanks_and_apostrophes_are_read(cells: str, thousands: ThousandsMark, value: float) -> None:
     content = f"a;b\n{cells};1\n{cells};2\n"
-    assert read_csv(content)[0]["a"] == "category"
+    assert read_csv(content)[1] == [[value, 1.0], [value, 2.0]]
     options = ReadOptions(thousands=thousands)
     assert read_csv(content, options)[1] == [[value, 1.0], [value, 2.0]]
     assert read_csv(f"{content}7;3\n", options)[1][-1] == [7.0, 3.0]
@@ -188,18 +188,15 @@ LINE = ROWS_LOOKED_AT + 502
         ("x,c\n1,a\n\nabc,b\n3,c\n", 4, "x", '"abc" is not a number.'),
         ('x,c\n1,"a\nb"\nabc,b\n3,c\n', 4, "x", '"abc" is not a number.'),
         (
-            "x,c\n1,a\nNaN,b\n",
+            "x,c\n1,a\n-inf,b\n",
             3,
             "x",
-            "NaN is not a finite number; for a missing value, leave the cell empty (null in JSON)",
+            "-inf is not a finite number; for a missing value, leave the cell empty (null in JSON)",
         ),
-        ("x,c\n1,a\n-inf,b\n", 3, "x", "-inf is not a finite number"),
         ("x,c\n1,a\n1e309,b\n", 3, "x", '"1e309" is beyond the range of a 64-bit number'),
         ("x,c\n1,a\n2,b\0\n", 3, "c", '"b\\u0000" contains NUL.'),
         (LONG + "abc,b\n", LINE, "x", '"abc" is not a number.'),
         (LONG + "\r\n" * 3 + "1,b\nInfinity,b\n", LINE + 4, "x", "Infinity is not a finite number"),
-        (LONG + "9007199254740993,b\n", LINE, "x", '"9007199254740993" has more digits'),
-        (LONG + "+1,b\n9007199254740993,b\n", LINE + 1, "x", '"9007199254740993" has more digits'),
         (LONG.replace("1,a", "true,a") + "maybe,b\n", LINE, "x", '"maybe" is not true or false.'),
         (LONG.replace("1,a", "2024-01-01,a") + "2024-02-30,b\n", LINE, "x", '"2024-02-30" is not an ISO 8601'),
     ],
@@ -240,10 +237,8 @@ def test_declared_numbers_are_rounded_as_requested() -> None:
         (b"x,c\n1,\xe9\n", MalformedBodyError, "not UTF-8", 2),
         (b"x,c\xe9\n1,2\n", MalformedBodyError, "not UTF-8", 1),
         (b"x,c\n" + b"1,2\n" * 2**19 + b"1,\xe9\n", MalformedBodyError, "not UTF-8", 2**19 + 2),
-        ("x,c\n1,2\n".encode("utf-16"), MalformedBodyError, "UTF-16", None),
-        (b"x,x\n1,2\n", InvalidDataError, "named twice", 1),
+        ("x,c\n1,2\n".encode("utf-16")[:-1], MalformedBodyError, "utf-16", None),
         (b"x,c\x01\n1,2\n", InvalidDataError, "control character", 1),
-        (b"x," + b"c" * 201 + b"\n1,2\n", InvalidDataError, "got 201", 1),
         (b"x," + b"c" * 10**6 + b"\n1,2\n", InvalidDataError, "too long", None),
         (b"x,c\n1," + b"c" * 100_001 + b"\n", InvalidDataError, "got 100,001", 2),
         (b"x,c\n1," + b"c" * 5 * 10**6 + b"\n", RelevanceError, "Line 2", 2),

@@ -117,6 +117,81 @@ def test_dates_are_read_beside_numbers_with_a_decimal_comma(day: str) -> None:
     assert rows == [[iso(2025, 12, 31), 1204.5], [iso(2025, 12, 31), 3.5]]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2020-01-31 05:06:07+00", (5, 6, 7)),
+        ("2020-01-31 07:06:07+02", (5, 6, 7)),
+        ("2020-01-31 05:06:07 UTC", (5, 6, 7)),
+        ("2020-01-31T05:06:07,25Z", (5, 6, 7.25)),
+        ("2020/01/31", (0, 0, 0)),
+        ("2020/1/31", (0, 0, 0)),
+        ("2020.01.31 05:06", (5, 6, 0)),
+        ("31-Jan-2020", (0, 0, 0)),
+        ("31 January 2020", (0, 0, 0)),
+        ("31JAN2020", (0, 0, 0)),
+        ("31-Jan-20", (0, 0, 0)),
+        ("Jan 31, 2020", (0, 0, 0)),
+        ("January 31, 2020 5:06 PM", (17, 6, 0)),
+        ("Fri, 31 Jan 2020 05:06:07 GMT", (5, 6, 7)),
+        ("2020-Jan-31", (0, 0, 0)),
+        ("1/31/2020 5:06 PM", (17, 6, 0)),
+        ("1/31/2020 5:06:07 am", (5, 6, 7)),
+        ("31.01.2020 05:06:07.5", (5, 6, 7.5)),
+        ("2020/01/31 5:06 PM", (17, 6, 0)),
+    ],
+)
+def test_dates_that_programs_write_are_times(text: str, expected: tuple[int, int, float]) -> None:
+    kinds, rows = read_csv(f'n,at\n1,"{text}"\n2,\n3,"{text}"\n')
+    hour, minute, second = expected
+    whole = seconds(2020, 1, 31) + 3_600 * hour + 60 * minute + second
+    assert kinds["at"] == "timestamp"
+    assert [row[1] for row in rows] == [iso_8601(whole), None, iso_8601(whole)]
+
+
+def test_full_names_of_months_are_read_beside_may() -> None:
+    assert [row[0] for row in read_csv("day,x\n5 May 2024,1\n6 June 2024,2\n7 July 2024,3\n")[1]] == [
+        iso(2024, 5, 5),
+        iso(2024, 6, 6),
+        iso(2024, 7, 7),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["31/12/99", "30/11/98"], (1999, 12, 31)),
+        (["12/31/99", "11/30/98"], (1999, 12, 31)),
+        (["13/04/25", "14/04/25", "15/05/25"], (2025, 4, 13)),
+        (["03.03.24", "04.04.24"], (2024, 3, 3)),
+    ],
+)
+def test_dates_with_short_years_are_times_where_one_order_is_possible(
+    texts: list[str], first: tuple[int, int, int]
+) -> None:
+    kinds, rows = read_csv("day,x\n" + "".join(f"{text},1\n" for text in texts))
+    assert (kinds["day"], rows[0][0]) == ("timestamp", iso(*first))
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        ("01/02/20", "2020-02-01 with the day first", "2020-01-02 with the month first"),
+        ("13/04/25", "2025-04-13 with the day first", "2013-04-25 with the year first"),
+        ("5-6-07", "2007-06-05 with the day first", "2007-05-06 with the month first"),
+    ],
+)
+def test_dates_with_short_years_of_two_readings_are_refused(text: str, one: str, other: str) -> None:
+    with pytest.raises(InvalidDataError, match=re.escape(f"`day` has {text}, which is {one} and {other}; set date_f")):
+        read_csv(f"day,x\n03/03/03,1\n{text},1\n" if "/" in text else f"day,x\n{text},1\n")
+
+
+@pytest.mark.parametrize("before", [1_000, 60_000])
+def test_a_late_date_of_another_form_is_refused_with_its_line(before: int) -> None:
+    with pytest.raises(InvalidDataError, match=f'Line {before + 2}, column "day": "12/31/2020" is not'):
+        read_csv("day,x\n" + "31-Dec-2020,1\n" * before + "12/31/2020,2\n")
+
+
 def test_another_column_of_the_file_shows_the_order() -> None:
     _, rows = read_csv("from;to\n03.04.2025;13.04.2025\n05.06.2025;06.06.2025\n")
     assert rows[0] == [iso(2025, 4, 3), iso(2025, 4, 13)]

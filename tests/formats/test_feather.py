@@ -4,6 +4,8 @@ import io
 import struct
 import zlib
 from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Literal
 
 import numpy as np
@@ -12,8 +14,10 @@ import pytest
 from pyarrow import feather
 
 from app.errors import MalformedBodyError, TooLargeError
+from app.formats.arrow import Arrow
 from app.formats.expected import Expected
 from app.formats.feather_file import open_feather, read_feather
+from app.formats.options import ReadOptions, TableLimits
 from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.formats.files import Table, spooled, table_of
 from tests.table_files import arrow_stream
@@ -35,9 +39,9 @@ def written(table: pa.Table, compression: Literal["lz4", "zstd", "uncompressed"]
     return body.getvalue()
 
 
-def opened(content: bytes) -> Table:
+def opened(content: bytes, max_decoded: int = 2**29) -> Table:
     with spooled(content) as file:
-        return table_of(open_feather(file, declared={}, max_columns=10))
+        return table_of(open_feather(file, declared={}, limits=TableLimits(10, 10_000, 10**6, max_decoded)))
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd", "uncompressed"])
@@ -47,6 +51,57 @@ def test_a_table_is_the_same_however_it_is_compressed(compression: Literal["lz4"
     assert rows == [[*row.values()] for row in TABLE.to_pylist()]
     block = read_feather(written(TABLE, compression), EXPECTED).block
     assert np.array_equal(block["x"].values, TABLE["x"].to_numpy(), equal_nan=True)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd", "uncompressed"])
+def test_a_schema_without_its_size_is_read(compression: Literal["lz4", "zstd", "uncompressed"]) -> None:
+    """As polars writes it from version 1.44 on."""
+    content = written(TABLE, compression)
+    without = content[:8] + content[16:]
+    assert opened(without) == opened(content)
+    np.testing.assert_array_equal(
+        read_feather(without, EXPECTED).block["x"].values,  # type: ignore[union-attr]
+        read_feather(content, EXPECTED).block["x"].values,  # type: ignore[union-attr]
+    )
+
+
+@pytest.mark.thorough
+def test_a_damaged_schema_without_its_size_is_refused() -> None:
+    content = written(TABLE)
+    for place in range(8, 200):
+        for value in (0, 1, 127, 255):
+            damaged = bytearray(content[:8] + content[16:])
+            damaged[place] = value
+            with suppress(RelevanceError):
+                opened(bytes(damaged))
+    with pytest.raises(MalformedBodyError, match="its schema has no end"):
+        opened(content[:8] + bytes(64) + content[-6:])
+
+
+@pytest.mark.skipif(find_spec("polars") is None, reason="needs polars")
+def test_files_of_polars_are_read_unless_categories_follow_their_rows() -> None:
+    polars = import_module("polars")
+    frame = polars.DataFrame({"x": [1.0, None, 2.5] * 100, "t": ["a", "b" * 20, None] * 100, "b": [True, None] * 150})
+    for compression in ("uncompressed", "lz4", "zstd"):
+        body = io.BytesIO()
+        frame.write_ipc(body, compression=compression)
+        kinds, rows = opened(body.getvalue())
+        assert kinds == {"x": "number", "t": "category", "b": "boolean"}
+        assert [tuple(row) for row in rows] == frame.rows()
+    body = io.BytesIO()
+    frame.with_columns(polars.col("t").cast(polars.Categorical)).write_ipc(body)
+    with pytest.raises(MalformedBodyError, match="its categories after the rows"):
+        opened(body.getvalue())
+
+
+def test_a_file_is_read_under_the_type_of_a_stream() -> None:
+    """Both are called .arrow."""
+    content = written(TABLE)
+    with spooled(content) as file:
+        limits = TableLimits(10, 10_000, 10**6, 10**8)
+        stream = Arrow().read_table(file, ReadOptions(), declared={}, limits=limits)
+        assert table_of(stream) == opened(content)
+    assert Arrow().read_rows(content, ReadOptions(), EXPECTED, strict=True).cell_faults == ()
 
 
 def test_pandas_file_is_read_too() -> None:
@@ -125,3 +180,14 @@ def test_a_spoiled_file_is_read_or_refused() -> None:
             opened(bytes(spoiled))
             read += 1
     assert 0 < read < len(content)
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd", "uncompressed"])
+def test_the_bytes_of_a_table_are_bounded_once_they_are_decoded(
+    compression: Literal["lz4", "zstd", "uncompressed"],
+) -> None:
+    texts = pa.array(["x" * 100_000]).take(pa.array([0] * 200))
+    with pytest.raises(TooLargeError, match="once decoded"):
+        opened(written(pa.table({"t": texts}), compression), max_decoded=10**7)
+    with pytest.raises(TooLargeError, match="once decoded"):
+        opened(written(pa.table({"t": texts.dictionary_encode()}), compression), max_decoded=10**7)

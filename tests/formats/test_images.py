@@ -92,7 +92,7 @@ def test_a_large_image_comes_in_blocks() -> None:
         (np.array([["a", "b"]]), "<U1"),
         (np.array([[{}, {}]]), "object"),
         (np.ones((0, 3)), "no pixels"),
-        (np.array([[1.0, np.nan]]), "Row 0, column 1: expected a finite number, got nan"),
+        (np.array([[1.0, np.nan]]), "Row 1, column 2: expected a finite number, got nan"),
     ],
 )
 def test_an_array_that_is_no_image_is_refused(array: object, words: str) -> None:

@@ -35,7 +35,7 @@ OTHERWISE_NAMED = {
     "app/prediction/schemas/batch.py": {"parquet"},  # an example
     "app/web/report.py": {"image/png"},  # images that a report embeds
     "app/web/static_files.py": {".csv", ".txt"},  # suffixes of the page's files
-    "library/relevance_bayes/documents/npz.py": {".npy"},  # members of an npz file
+    "library/relevance_bayes/documents/arrays.py": {".npy"},  # members of an npz file
 }
 
 

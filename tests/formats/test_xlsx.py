@@ -13,6 +13,7 @@ from openpyxl import Workbook
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
+from app.formats.options import ReadOptions
 from app.formats.xlsx_rows import open_xlsx, read_xlsx
 from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, RelevanceError
 from relevance_bayes.types.values import ColumnKind
@@ -25,7 +26,7 @@ QUICKLY = 5.0
 
 def opened(content: bytes, sheet: str | None = None, declared: Mapping[str, ColumnKind] | None = None) -> Table:
     with spooled(content) as file:
-        return table_of(open_xlsx(file, sheet, declared=declared or {}, max_columns=100))
+        return table_of(open_xlsx(file, ReadOptions(sheet=sheet), declared=declared or {}, max_columns=100))
 
 
 def saved(book: Workbook) -> bytes:
@@ -48,7 +49,7 @@ def refused(content: bytes, kind: type[RelevanceError], given: str) -> None:
     with pytest.raises(kind, match=given):
         opened(content)
     with pytest.raises(kind, match=given):
-        read_xlsx(io.BytesIO(content), None, EXPECTED)
+        read_xlsx(io.BytesIO(content), ReadOptions(), EXPECTED)
     assert time.process_time() - begun < QUICKLY
 
 
@@ -121,15 +122,91 @@ def test_the_first_sheet_is_read_and_any_other_that_is_named() -> None:
     assert [fault.parameter for fault in missing.value.faults] == ["sheet"]
 
 
-def test_formulas_are_the_values_that_were_computed_last_and_missing_where_none_was() -> None:
+def test_formulas_are_the_values_that_were_computed_last() -> None:
     sheet = (
-        "<sheetData>"
-        + row_of(["x"])
-        + '<row><c><f>1+1</f><v>7</v></c></row><row><c><f>WEBSERVICE("http://a")</f></c></row>'
-        + row_of([3])
-        + "</sheetData>"
+        f"<sheetData>{row_of(['x', 'c'])}"
+        "<row><c><f>1+1</f><v>7</v></c><c t='str'><f>A1</f><v></v></c></row>"
+        f"{row_of([3, 'a'])}</sheetData>"
     )
-    assert opened(workbook(sheet)) == ({"x": "number"}, [[7.0], [None], [3.0]])
+    assert opened(workbook(sheet)) == ({"x": "number", "c": "category"}, [[7.0, None], [3.0, "a"]])
+
+
+@pytest.mark.parametrize("formula", ["<f>A2*2</f><v></v>", "<f>A2*2</f><v/>", "<f>A2*2</f>"])
+def test_formulas_that_were_never_computed_are_refused_with_their_cells(formula: str) -> None:
+    rows = "".join(f"<row><c><v>{n}</v></c><c r='B{n}'>{formula}</c></row>" for n in range(2, 5))
+    content = workbook(f"<sheetData>{row_of(['x', 'y'])}{rows}</sheetData>")
+    refused(content, InvalidDataError, "The formulas of B2, B3, B4 were never computed")
+
+
+def test_formulas_of_other_sheets_need_no_values() -> None:
+    book = Workbook()
+    book.active.append(("x",))
+    book.active.append((1,))
+    book.create_sheet("other").append(("=1+1",))
+    assert opened(saved(book)) == ({"x": "number"}, [[1.0]])
+    with pytest.raises(InvalidDataError, match="The formulas of A1"):
+        opened(saved(book), "other")
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_the_first_visible_sheet_is_read(state: str) -> None:
+    book = Workbook()
+    book.active.append(("notes",))
+    book.active.append(("a",))
+    book.active.sheet_state = state
+    other = book.create_sheet("data")
+    other.append(("x",))
+    other.append((1,))
+    assert opened(saved(book)) == ({"x": "number"}, [[1.0]])
+    assert opened(saved(book), "Sheet") == ({"notes": "category"}, [["a"]])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        (["10", "20.5", "30"], "number", [10.0, 20.5, 30.0]),
+        ([10, "20.5", 30], "number", [10.0, 20.5, 30.0]),
+        (["TRUE", "false", True], "boolean", [True, False, True]),
+        (["2024-01-31", "2024-02-01"], "timestamp", ["2024-01-31T00:00:00Z", "2024-02-01T00:00:00Z"]),
+        (["31.01.2024", "01.02.2024"], "timestamp", ["2024-01-31T00:00:00Z", "2024-02-01T00:00:00Z"]),
+        (["12 %", "7.5 %"], "number", [12.0, 7.5]),
+        (["01234", "90210"], "category", ["01234", "90210"]),
+        (["1", "NA", "3"], "number", [1.0, None, 3.0]),
+        (["x", "#N/A", "z"], "category", ["x", None, "z"]),
+        ([1, "#N/A", 3], "number", [1.0, None, 3.0]),
+        (["NA", "SE"], "category", ["NA", "SE"]),
+        (["12345678901234567", "1"], "category", ["12345678901234567", "1"]),
+    ],
+)
+def test_texts_are_read_as_those_of_a_csv(cells: list[object], kind: ColumnKind, values: list[object]) -> None:
+    kinds, rows = opened(of(("k", "v"), *enumerate(cells)))
+    assert (kinds["v"], [row[1] for row in rows]) == (kind, values)
+    expected = Expected((("v", kind),), None, frozenset({"k"}), 100, 10**6)
+    assert read_xlsx(io.BytesIO(of(("k", "v"), *enumerate(cells))), ReadOptions(), expected).cell_faults == ()
+
+
+@pytest.mark.parametrize("before", [1_000, 1_500])
+def test_a_late_number_as_text_is_a_number(before: int) -> None:
+    _, rows = opened(of(("x",), *[(1,)] * before, ("20.5",), (2,)))
+    assert rows[-2:] == [[20.5], [2.0]]
+
+
+def test_listed_missing_values_are_those_of_cells_with_numbers_too() -> None:
+    book = of(("n", "b", "c"), (-9, True, "x"), (2.5, -9, "-9"), (3, False, "NA"))
+    with spooled(book) as file:
+        options = ReadOptions(missing_values=("-9",))
+        kinds, rows = table_of(open_xlsx(file, options, declared={}, max_columns=100))
+    assert kinds == {"n": "number", "b": "boolean", "c": "category"}
+    assert rows == [[None, True, "x"], [2.5, None, None], [3.0, False, "NA"]]
+
+
+def test_rows_above_the_names_are_skipped_on_request() -> None:
+    content = of(("Sales of 2024",), (None,), ("x", "y"), (1, 2))
+    with pytest.raises(InvalidDataError, match=r"Row 3 of the sheet: .* row 1 of the sheet names; .* set skip_rows"):
+        opened(content)
+    with spooled(content) as file:
+        found = table_of(open_xlsx(file, ReadOptions(skip_rows=2), declared={}, max_columns=9))
+    assert found == ({"x": "number", "y": "number"}, [[1.0, 2.0]])
 
 
 def test_empty_rows_and_columns_at_the_edges_are_not_there() -> None:
@@ -139,17 +216,18 @@ def test_empty_rows_and_columns_at_the_edges_are_not_there() -> None:
 
 def test_rows_to_predict_for_are_found_by_name_and_faults_are_reported_by_row_and_column() -> None:
     content = of(("c", "y", "x"), ("red", 1, 2), ("blue", None, "two"), (None, None, None), ("red", None, 3))
-    read = read_xlsx(io.BytesIO(content), None, EXPECTED)
-    assert [(fault.row, fault.column) for fault in read.cell_faults] == [(1, "x")]
+    read = read_xlsx(io.BytesIO(content), ReadOptions(), EXPECTED)
+    assert [(fault.row, fault.sheet_row, fault.column) for fault in read.cell_faults] == [(1, 3, "x")]
+    assert str(read.cell_faults[0]) == 'row 3 of the sheet, row 2 of the data, column x: "two" is not a number.'
     with pytest.raises(InvalidDataError) as unknown:
-        read_xlsx(io.BytesIO(of(("c", "z"), ("red", 1))), None, EXPECTED)
+        read_xlsx(io.BytesIO(of(("c", "z"), ("red", 1))), ReadOptions(), EXPECTED)
     assert [(fault.column, fault.detail) for fault in unknown.value.faults] == [
         ("x", "The column is missing."),
         ("z", "There is no such column."),
     ]
     many = of(("c", "x"), *[("red", 1)] * 101)
     with pytest.raises(TooLargeError, match="at most 100 rows"):
-        read_xlsx(io.BytesIO(many), None, EXPECTED)
+        read_xlsx(io.BytesIO(many), ReadOptions(), EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -158,10 +236,10 @@ def test_rows_to_predict_for_are_found_by_name_and_faults_are_reported_by_row_an
         (of(), "The sheet is empty"),
         (of((" ",)), "The sheet is empty"),
         (of(("x", "y")), "no rows"),
-        (of(("x", "x"), (1, 2)), "named twice"),
-        (of(("x",), (1, 2)), "Row 0: The row has a value to the right of the 1 named columns"),
-        (of(("x",), *[(1,)] * 30, ("one",)), 'Row 30, column "x": "one" is not a number'),
-        (of(("x",), *[(1,)] * 30, ("#DIV/0!",)), 'Row 30, column "x": "#DIV/0!" is not a number'),
+        (of(("x",), (1, 2)), "Row 2 of the sheet: The row has a value to the right of the 1 columns"),
+        (of(("x",), *[(1,)] * 30, ("one",)), 'Row 32 of the sheet, column "x": "one" is not a number'),
+        (of(("x",), *[(1,)] * 30, ("#DIV/0!",)), 'Row 32 of the sheet, column "x": "#DIV/0!" is not a number'),
+        (of(("x",), *[("a",)] * 30, ("#REF!",)), 'Row 32 of the sheet, column "x": The cell has the error #REF!'),
         (
             workbook(f"<sheetData>{row_of(['x'])}<row><c><v>1e999</v></c></row></sheetData>"),
             "inf is not a finite number",
@@ -304,3 +382,31 @@ def test_a_spoiled_workbook_is_read_or_refused() -> None:
             opened(bytes(spoiled))
             read += 1
     assert 0 < read < len(content)
+
+
+@pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "xl/styles.xml", "docProps/other.xml"])
+@pytest.mark.parametrize(
+    "token", [b"<a b='%s'/>", b"<!--%s-->", b"<?a %s?>", b"<%s/>"], ids=["attribute", "comment", "instruction", "name"]
+)
+def test_a_long_token_is_refused_before_it_is_parsed_again_and_again(part: str, token: bytes) -> None:
+    """A parser begins an unfinished token anew with each piece, so that the time grows with the square of its size."""
+    content = zipped({**PARTS, part: b"<x>" + token % (b"a" * 10**7)})
+    assert len(content) < 150_000
+    refused(content, TooLargeError, "expected tags and comments of at most 262,144 bytes")
+
+
+def test_long_texts_are_no_tokens() -> None:
+    comments = "<!-- a comment -->" * 30_000
+    text = "a" * 99_999
+    sheet = f"{comments}<sheetData>{row_of(['x'])}{row_of([text]) * 20}</sheetData>"
+    assert opened(workbook(sheet))[1] == [[text]] * 20
+
+
+@pytest.mark.parametrize(
+    ("part", "element"), [("xl/worksheets/sheet1.xml", "c"), ("xl/styles.xml", "xf"), ("xl/styles.xml", "row")]
+)
+def test_attributes_that_are_read_at_once_are_bounded(part: str, element: str) -> None:
+    attributes = " ".join(f"a{n}='{n}'" for n in range(1_000))
+    content = zipped({**PARTS, part: f"<x>{f'<{element} {attributes}/>' * 700}</x>"})
+    assert len(content) < 100_000
+    refused(content, TooLargeError, "fewer or shorter attributes")

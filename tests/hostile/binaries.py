@@ -144,7 +144,6 @@ def packed() -> Iterator[tuple[str, bytes]]:
 
 
 REFUSED: Mapping[str, Body] = {
-    "Arrow's file format": Body(UPLOAD, MEDIA_TYPES["arrow"], b"ARROW1\0\0" + arrow_stream(numbers()) + b"ARROW1"),
     "a packing that is not read": Body(UPLOAD, CSV, b"\x0b\x02\x80a\n1\n\x03", "br"),
 }
 """Bodies that are refused as they are."""

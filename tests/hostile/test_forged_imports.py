@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 
@@ -124,6 +125,54 @@ def test_a_forged_document_is_refused_or_predicts_finite_numbers(
     assert wrong == []
     assert {*statuses} >= {201, 400, 422}
     assert statuses[201] > BATCH // 20, "hardly any document was accepted: the forger changes too much"
+
+
+def places(value: Json, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the place of each member of a document; of an array, those of its first item."""
+    if place:
+        yield place
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from places(one, (*place, name))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], (*place, 0))
+
+
+def changed(document: Document, place: tuple[str | int, ...], value: Json) -> Document:
+    """Return a copy of a document with another value at a place; without the member where the value is `LEFT_OUT`."""
+    copy = deepcopy(document)
+    parent: Json = copy
+    for step in place[:-1]:
+        assert isinstance(parent, dict | list)
+        parent = parent[step]  # type: ignore[index]  # a name of an object, or an index of an array
+    assert isinstance(parent, dict | list)
+    if value == LEFT_OUT:
+        del parent[place[-1]]  # type: ignore[arg-type]  # as above
+    else:
+        parent[place[-1]] = value  # type: ignore[index]  # as above
+    return copy
+
+
+LEFT_OUT = "left out"
+FORGED: tuple[Json, ...] = (LEFT_OUT, None, -1, 0, 1e308, "", "\0", [], {}, True, [[]], 2**63, "9" * 400)
+
+
+def test_every_member_of_each_document_is_forged_alone(client: httpx2.Client, originals: list[Document]) -> None:
+    """Each member has some of the values, so that all values meet each kind of member in some document."""
+    statuses, wrong, number = Counter[int](), list[str](), 0
+    for document in originals:
+        for place in places(document):
+            for value in (FORGED[number % len(FORGED)], FORGED[(number + 5) % len(FORGED)]):
+                content = rendered(changed(document, place, value))
+                status, found = imported(
+                    client, f"member.{number}.{sum(statuses.values())}", content, "application/json"
+                )
+                statuses[status] += 1
+                wrong += [f"{place}: {one}" for one in found]
+            number += 1
+    assert wrong == []
+    assert number > 200
+    assert {*statuses} >= {201, 422}
 
 
 def archived(client: httpx2.Client, originals: list[Document]) -> Iterator[bytes]:

@@ -43,6 +43,9 @@ def as_lines(columns: Columns) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in by_row(columns)).encode()
 
 
+READ_WITH_OTHER_NAMES = {"csv", "arrow", "parquet", "feather"}
+"""Formats of files whose names are read with a blank for a line break, and cut."""
+
 NOT_EVERY_TEXT: Mapping[str, str] = {
     "xlsx": "XML has no control characters, and one end of lines: tests/formats/test_xlsx.py",
 }
@@ -127,6 +130,8 @@ def test_what_no_table_may_hold_is_refused(clients: Clients, coded: str) -> None
     names = [text for text in TEXTS if not is_name(text)]
     if coded == "csv":  # surrounding blanks are no part of a name, and a column may have none
         names = [name for name in names if name.strip() and not is_name(name.strip())]
+    if coded in READ_WITH_OTHER_NAMES:
+        names = [name for name in names if not is_name(" ".join(name.split())[:200])]
     assert len(cells) > 2
     for database, client in clients.items():
         for cell in cells:

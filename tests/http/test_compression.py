@@ -1,12 +1,17 @@
 """Compressed responses."""
 
 import gzip
+import hashlib
+import json
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.testclient import TestClient
 
+from app.http import documentation_pages
 from app.http.compression import accepts_gzip, compressed_response
 
 CONTENT = b"some text " * 1000
@@ -65,3 +70,31 @@ def test_the_openapi_document_is_compressed(client: TestClient) -> None:
     )
     assert compressed.json() == plain.json()
     assert 5 * int(compressed.headers["Content-Length"]) < int(plain.headers["Content-Length"])
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/redoc", "/", "/guide/", "/guide/searchtools.js"])
+def test_a_public_document_is_made_once_and_not_sent_again(
+    client: TestClient, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody may get them without a key, so a request must cost next to nothing."""
+    (tmp_path / "index.html").write_text("<html></html>")
+    (tmp_path / "searchtools.js").write_text("var search = 1;")
+    monkeypatch.setattr(documentation_pages, "PLACES", (tmp_path,))
+    headers = {"Accept": "text/html, */*;q=0.5", "Accept-Encoding": "gzip"}
+    first = client.get(path, headers=headers)
+    assert first.headers["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in first.headers["Vary"]
+    with monkeypatch.context() as patched:
+        for module, name in ((gzip, "compress"), (json, "dumps"), (hashlib, "sha256")):
+            patched.setattr(module, name, refuse)
+        again = client.get(path, headers=headers)
+        known = client.get(path, headers=headers | {"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (200, first.content)
+    assert (known.status_code, known.content) == (304, b"")
+    plain = client.get(path, headers=headers | {"Accept-Encoding": "identity"})
+    assert plain.content == first.content
+    assert plain.headers["ETag"] != first.headers["ETag"]
+
+
+def refuse(*_: object, **__: object) -> NoReturn:
+    raise AssertionError("the document was made again")

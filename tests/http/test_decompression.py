@@ -93,6 +93,7 @@ def test_pieces_may_end_anywhere(encoding: str) -> None:
         assert got == data + data[:100]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", PACK)
 def test_a_body_that_hardly_shrinks_costs_linear_time(encoding: str) -> None:
     data = random.Random(2).randbytes(2**25)

@@ -150,7 +150,7 @@ def posted(parts: SmallParts, path: str, content_type: bytes, client: Leaving) -
         "raw_path": path.encode(),
         "query_string": b"",
         "root_path": "",
-        "headers": [(b"content-type", content_type)],
+        "headers": [(b"host", b"localhost"), (b"content-type", content_type)],
         "client": ("127.0.0.1", 1),
         "server": ("127.0.0.1", 2),
         "state": {},
@@ -177,6 +177,7 @@ def test_an_upload_ends_when_its_client_leaves(parts: SmallParts) -> None:
     until(lambda: parts.stored.count(DatasetRow) == before)
 
 
+@pytest.mark.thorough
 def test_a_prediction_ends_when_its_client_leaves(parts: SmallParts) -> None:
     row = b'{"x":1.5,"colour":"red"}'
     body = b"\n".join([row] * 300_000)

@@ -23,6 +23,7 @@ def test_a_process_that_responds_is_live(client: TestClient, parts: SmallParts) 
         (Report(False, False, False), 503, 503),
         (Report(False, False, False, has_loaded_versions=True), 200, 503),
         (Report(True, True, True, has_loaded_versions=True), 200, 200),
+        (Report(True, True, True, has_space=False), 200, 503),
     ],
 )
 def test_ready_is_what_can_predict_and_for_training_what_can_train(
@@ -38,6 +39,7 @@ def test_ready_is_what_can_predict_and_for_training_what_can_train(
             "migrated": report.migrated,
             "worker": report.worker,
             "has_loaded_versions": report.has_loaded_versions,
+            "has_space": report.has_space,
         }
     assert client.get("/v2/health/ready").status_code == predictions
     assert client.get("/health/ready?for=lunch").status_code == 422
@@ -46,7 +48,7 @@ def test_ready_is_what_can_predict_and_for_training_what_can_train(
 def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: SmallParts) -> None:
     application = make_application(parts, LIMITS)
     shutdown: Shutdown = application.state.services[Shutdown]
-    client = TestClient(application)
+    client = TestClient(application, base_url="http://localhost")
     assert client.get("/health/ready").status_code == 200
     shutdown.drains = True
     shutdown.request()
@@ -58,6 +60,16 @@ def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: SmallParts) 
         "migrated": True,
         "worker": True,
         "has_loaded_versions": False,
+        "has_space": True,
     }
     assert client.get("/v2/health/ready").status_code == 503
     assert client.get("/health/live").status_code == 200
+    for_balancers = client.get("/health/ready?stopping=404")
+    assert (for_balancers.status_code, for_balancers.json()) == (404, response.json())
+
+
+def test_only_a_process_that_stops_is_404_for_balancers(client: TestClient, parts: SmallParts) -> None:
+    assert client.get("/health/ready?stopping=404").status_code == 200
+    parts.report = Report(False, False, False)
+    assert client.get("/health/ready?stopping=404").status_code == 503
+    assert client.get("/health/ready?stopping=500").status_code == 422

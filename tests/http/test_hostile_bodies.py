@@ -57,7 +57,9 @@ def members(count: int, value: str = "1") -> bytes:
 def client(parts: SmallParts) -> Iterator[TestClient]:
     """A client of a service that takes bodies as large as services do."""
     limits = replace(LIMITS, max_body_bytes=32 * 2**20)
-    with TestClient(make_application(parts, limits), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, limits), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -92,6 +94,7 @@ SMALL_BODIES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("method", "path"), SMALL_BODIES)
 @pytest.mark.parametrize(
     ("make", "kind"),
@@ -183,6 +186,7 @@ def test_a_request_for_inference_is_bounded(make: Make) -> None:
     assert len(refused.value.detail) < 1_000
 
 
+@pytest.mark.thorough
 def test_every_wrong_row_is_reported_and_not_every_cell(numbers: ServedVersion) -> None:
     names = [name for name, _ in numbers.columns]
     row = "{" + ",".join(f'"{name}":"a"' for name in names) + "}"

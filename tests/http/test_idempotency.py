@@ -27,7 +27,9 @@ CSV = "x,y\n1,0.5\n2,1.1\n3.5,2.3\n"
 @pytest.fixture
 def client(engine: Engine) -> Iterator[TestClient]:
     with TestClient(
-        make_application(StoredParts.over(engine, max_unfinished=3), LIMITS), raise_server_exceptions=False
+        make_application(StoredParts.over(engine, max_unfinished=3), LIMITS),
+        raise_server_exceptions=False,
+        base_url="http://localhost",
     ) as client:
         yield client
 

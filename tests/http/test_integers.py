@@ -77,7 +77,7 @@ def test_requests_predictions_and_tensors_accept_them(parts: SmallParts) -> None
     parts.stored.put_version(BUILT_IN_OWNER, version_of_numbers(), number=1)
     rows = {"rows": [{"x": 1.0, "a": 0.0, "b": 0.0}]}
     tensors = [{"name": name, "datatype": "FP64", "shape": [1.0], "data": [0.5]} for name in ("x", "a", "b")]
-    with TestClient(make_application(parts, MORE_BYTES)) as client:
+    with TestClient(make_application(parts, MORE_BYTES), base_url="http://localhost") as client:
         predicted = client.post("/v1/models/numbers/predict", json={**rows, "explain": 1.0})
         assert predicted.status_code == 200, predicted.text
         refused = client.post("/v1/models/numbers/predict", json={**rows, "explain": 1.5})
@@ -92,7 +92,7 @@ def test_requests_predictions_and_tensors_accept_them(parts: SmallParts) -> None
 
 def test_an_integer_in_a_query_is_written_in_digits(parts: SmallParts) -> None:
     parts.stored.put_version(BUILT_IN_OWNER, version_of_numbers(), number=1)
-    with TestClient(make_application(parts, MORE_BYTES)) as client:
+    with TestClient(make_application(parts, MORE_BYTES), base_url="http://localhost") as client:
         for text, status in (("1", 200), ("1.0", 422)):
             response = client.post(
                 f"/v1/models/numbers/predict?explain={text}",
@@ -111,7 +111,7 @@ def test_documents_accept_them_in_the_model_and_in_the_report(parts: SmallParts)
             value = value[int(step)] if isinstance(value, list) else value[step] if isinstance(value, dict) else None
         assert isinstance(value, int)
         document = changed_at(document, pointer, float(value))
-    with TestClient(make_application(parts, MORE_BYTES)) as client:
+    with TestClient(make_application(parts, MORE_BYTES), base_url="http://localhost") as client:
         assert client.post("/v1/models/twin/versions", json=document).status_code == 201
         halved = changed_at(document, "/report/rows", 20.5)
         refused = client.post("/v1/models/twin/versions", json=halved)

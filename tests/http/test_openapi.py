@@ -63,6 +63,19 @@ def test_nothing_refers_to_what_is_not_there(schema: Object) -> None:
     assert set(re.findall(r'"#/components/schemas/([^"]+)"', text)) <= set(schemas)
 
 
+def test_no_two_schemas_have_one_title_and_no_default_is_an_object(schema: Object) -> None:
+    components = schema["components"]
+    assert isinstance(components, dict)
+    schemas = components["schemas"]
+    assert isinstance(schemas, dict)
+    titles = [str(one.get("title", name)) for name, one in schemas.items() if isinstance(one, dict)]
+    assert len({title.lower() for title in titles}) == len(schemas) > 300
+    assert [title for title in titles if not title.isidentifier()] == []
+    assert {"Gaussian", "GaussianInput", "PageAlias", "DiagnosticsLevelCoverage"} <= set(titles)
+    assert re.findall(r'"default": \{"type"', json.dumps(schemas)) == []
+    assert json.dumps(schemas["RegressionJobIn-Input"]).count('"x-default": {"type": "random"}') == 1
+
+
 def test_every_operation_states_what_it_is_and_what_its_problems_look_like(schema: Object) -> None:
     for name, operation in operations(schema):
         assert operation["summary"], name
@@ -121,7 +134,11 @@ def test_the_pages_come_from_here_alone(client: TestClient, page: str) -> None:
 
 
 def test_a_key_is_documented_where_one_is_needed(parts: SmallParts) -> None:
-    locked = TestClient(make_application(parts, LIMITS, authenticator=OneKey("key"))).get("/openapi.json").json()
+    locked = (
+        TestClient(make_application(parts, LIMITS, authenticator=OneKey("key")), base_url="http://localhost")
+        .get("/openapi.json")
+        .json()
+    )
     scheme = locked["components"]["securitySchemes"]["key"]
     assert scheme == {"type": "http", "scheme": "bearer", "description": CREDENTIALS}
     cookie = locked["components"]["securitySchemes"]["session"]
@@ -144,9 +161,9 @@ def test_the_document_is_revalidated_by_its_tag(client: TestClient) -> None:
 
 def test_behind_a_proxy_the_document_names_its_path(parts: SmallParts) -> None:
     app = make_application(parts, LIMITS)
-    below = TestClient(app, root_path="/models").get("/models/openapi.json").json()
+    below = TestClient(app, root_path="/models", base_url="http://localhost").get("/models/openapi.json").json()
     assert below["servers"] == [{"url": "/models"}]
-    assert "servers" not in TestClient(app).get("/openapi.json").json()
+    assert "servers" not in TestClient(app, base_url="http://localhost").get("/openapi.json").json()
 
 
 def test_the_document_is_not_built_on_the_event_loop(parts: SmallParts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,5 +179,5 @@ def test_the_document_is_not_built_on_the_event_loop(parts: SmallParts, monkeypa
         return found
 
     monkeypatch.setattr(app, "openapi", built)
-    assert TestClient(app).get("/openapi.json").is_success
+    assert TestClient(app, base_url="http://localhost").get("/openapi.json").is_success
     assert loops == [False]

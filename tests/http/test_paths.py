@@ -25,7 +25,7 @@ JOBS = "/v1/training-jobs"
 @pytest.fixture
 def locked(parts: SmallParts) -> Iterator[TestClient]:
     """A client of an application with a key."""
-    with TestClient(make_application(parts, LIMITS, authenticator=OneKey(KEY))) as client:
+    with TestClient(make_application(parts, LIMITS, authenticator=OneKey(KEY)), base_url="http://localhost") as client:
         yield client
 
 
@@ -63,7 +63,10 @@ def test_where_requests_are_not_logged_there_is_no_line_but_an_id_and_what_goes_
 
     monkeypatch.setattr(parts, "ready", break_down)
     application = make_application(parts, LIMITS, log_requests=False)
-    with TestClient(application, raise_server_exceptions=False) as client, capture_logs() as lines:
+    with (
+        TestClient(application, raise_server_exceptions=False, base_url="http://localhost") as client,
+        capture_logs() as lines,
+    ):
         assert len(client.get("/health/live").headers["X-Request-ID"]) == 36
         assert client.get("/health/ready").status_code == 500
     assert [line["event"] for line in lines] == ["unexpected"]
@@ -94,7 +97,11 @@ def test_with_the_key_all_is_open(locked: TestClient, scheme: str) -> None:
 
 
 def test_below_another_path_the_key_is_needed_as_well(parts: SmallParts) -> None:
-    below = TestClient(make_application(parts, LIMITS, authenticator=OneKey("secret")), root_path="/models")
+    below = TestClient(
+        make_application(parts, LIMITS, authenticator=OneKey("secret")),
+        root_path="/models",
+        base_url="http://localhost",
+    )
     rows = {"rows": [{"x": 0.5, "colour": "red"}]}
     for method, path, body in (
         ("GET", "/v1/models", None),

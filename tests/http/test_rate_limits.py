@@ -44,7 +44,7 @@ def limiter() -> Limiter:
 
 @pytest.fixture
 def limited(parts: SmallParts, limiter: Limiter) -> Iterator[TestClient]:
-    with TestClient(make_application(parts, LIMITS, rate_limits=limiter)) as client:
+    with TestClient(make_application(parts, LIMITS, rate_limits=limiter), base_url="http://localhost") as client:
         yield client
 
 

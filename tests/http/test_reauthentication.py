@@ -139,6 +139,9 @@ class Authentication:
             raise UnavailableError("The database can't be reached.")
         return self._found
 
+    async def is_open(self) -> bool:
+        return False
+
     def known_session(self, session: bytes) -> Principal | None:
         return None
 

@@ -51,19 +51,36 @@ def test_predictions_and_created_things_have_them(client: TestClient) -> None:
     assert_bounded(client.post("/v1/training-jobs", json=SUBMIT))
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/redoc", "/openapi.json"])
+def test_what_a_browser_has_already_keeps_its_policy(client: TestClient, path: str) -> None:
+    """A browser takes the headers of a response without content in place of those that it has stored."""
+    headers = {"Accept": "text/html, */*;q=0.1"}
+    first = client.get(path, headers=headers)
+    again = client.get(path, headers={**headers, "If-None-Match": first.headers["ETag"]})
+    assert (first.status_code, again.status_code) == (200, 304)
+    assert_bounded(again, first.headers["Content-Security-Policy"])
+
+
 def test_mistakes_of_the_service_have_them(parts: SmallParts, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down() -> None:
         raise RuntimeError
 
     monkeypatch.setattr(parts, "ready", break_down)
-    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client, capture_logs():
+    with (
+        TestClient(
+            make_application(parts, LIMITS), raise_server_exceptions=False, base_url="http://localhost"
+        ) as client,
+        capture_logs(),
+    ):
         response = client.get("/health/ready")
     assert response.status_code == 500
     assert_bounded(response)
 
 
 def test_responses_to_those_without_the_key_have_them(parts: SmallParts) -> None:
-    response = TestClient(make_application(parts, LIMITS, authenticator=OneKey("key"))).get("/v1/models")
+    response = TestClient(
+        make_application(parts, LIMITS, authenticator=OneKey("key")), base_url="http://localhost"
+    ).get("/v1/models")
     assert response.status_code == 401
     assert_bounded(response)
 
@@ -71,7 +88,9 @@ def test_responses_to_those_without_the_key_have_them(parts: SmallParts) -> None
 @pytest.mark.parametrize("root", ["", "/models"])
 @pytest.mark.parametrize("page", ["/docs", "/redoc"])
 def test_pages_run_their_own_scripts_and_no_others(parts: SmallParts, page: str, root: str) -> None:
-    response = TestClient(make_application(parts, LIMITS), root_path=root).get(f"{root}{page}")
+    response = TestClient(make_application(parts, LIMITS), root_path=root, base_url="http://localhost").get(
+        f"{root}{page}"
+    )
     inline = re.findall(r"<script>(.*?)</script>", response.text, re.DOTALL)
     hashes = {f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in inline}
     (policy,) = response.headers.get_list("Content-Security-Policy")

@@ -56,7 +56,9 @@ def parts(parts: SmallParts) -> SmallParts:
 
 @pytest.fixture
 def client(parts: SmallParts) -> Iterator[TestClient]:
-    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, LIMITS), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -94,7 +96,9 @@ def test_the_server_states_who_it_is(client: TestClient, path: str) -> None:
 
 
 def test_probes_need_no_key_and_all_else_does(parts: SmallParts) -> None:
-    with TestClient(make_application(parts, LIMITS, authenticator=OneKey("secret"))) as client:
+    with TestClient(
+        make_application(parts, LIMITS, authenticator=OneKey("secret")), base_url="http://localhost"
+    ) as client:
         assert client.get("/v2/health/live").json() == {"live": True}
         assert client.get("/v2/health/ready").json() == {"live": True, "ready": True}
         assert refused(client.get("/v2/models/small"), 401)

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Timer
 from typing import Final
 from uuid import UUID, uuid4
@@ -15,13 +17,14 @@ from starlette.testclient import TestClient
 from starlette.types import Message
 
 from app.application import make_application
-from app.errors import UnavailableError
+from app.errors import RateLimitError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_stream
 from app.jobs import waiter as job_waiter
 from app.jobs.records import Position
 from app.jobs.repository import JobRepository
 from app.jobs.service import History, Jobs
+from app.jobs.waiter import WaitingRequests
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind
@@ -43,7 +46,7 @@ def app(live_parts: StoredParts) -> Starlette:
 
 @pytest.fixture
 def client(app: Starlette) -> Iterator[TestClient]:
-    with TestClient(app) as client:
+    with TestClient(app, base_url="http://localhost") as client:
         yield client
 
 
@@ -234,6 +237,44 @@ def test_the_end_of_the_process_ends_streams_and_waits(
     assert client.get(f"{PATH}/{running}/events?after=2&wait=60").json()["items"] == []
 
 
+@on_one_database
+def test_long_polls_and_streams_of_an_owner_are_bounded(live_parts: StoredParts, running: UUID) -> None:
+    """Two of four connections may wait, of one owner one."""
+    full = "1 long polls and event streams of this owner are open in this process, the maximum."
+    with TestClient(
+        make_application(live_parts, replace(LIMITS, max_connections=4)), base_url="http://localhost"
+    ) as client:
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(client.get, f"{PATH}/{running}?wait=60")
+            while not (live_parts.watcher._waiting or waiting.done()):
+                time.sleep(0.01)
+            for path, headers in (
+                (f"{PATH}/{running}/events", STREAM),
+                ("/v1/jobs/events", STREAM),
+                (f"{PATH}/{running}?wait=60", {}),
+                (f"{PATH}/{running}/events?after=2&wait=60", {}),
+            ):
+                response = client.get(path, headers=headers)
+                assert_problem(response, "rate-limit-exceeded", full)
+                assert response.headers["Retry-After"] == "10"
+            assert client.get(f"{PATH}/{running}").json()["state"] == "running"
+            assert client.get("/health/live").status_code == 200
+            fail(live_parts, running)
+            assert waiting.result(30).json()["state"] == "failed"
+        assert client.get(f"{PATH}/{running}/events", headers=STREAM).status_code == 200
+
+
+def test_those_of_all_owners_are_bounded_together() -> None:
+    waiting = WaitingRequests(max_connections=8)
+    with waiting.one_of("a"), waiting.one_of("a"), waiting.one_of("b"), waiting.one_of("c"):
+        for owner, whose in (("a", "2 .* of this owner"), ("d", "4 .* of all owners")):
+            with pytest.raises(RateLimitError, match=whose), waiting.one_of(owner):
+                pass
+    with waiting.one_of("d"):
+        pass
+    assert not waiting._counts
+
+
 def test_a_wait_for_events_ends_with_the_first(client: TestClient, live_parts: StoredParts, running: UUID) -> None:
     timer = Timer(0.2, progress, (live_parts, running))
     timer.start()
@@ -260,7 +301,7 @@ class Reader:
             "path": path,
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [(b"accept", b"text/event-stream")],
+            "headers": [(b"host", b"localhost"), (b"accept", b"text/event-stream")],
             "asgi": {"version": "3.0", "spec_version": "2.3"},
         }
         await app(scope, self._receive, self._send)

@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from app.database.transaction import OpenTransaction
-from app.jobs.metrics import DURATIONS, ENDED, JOBS, OLDEST, QUEUED, WORKERS, job_metrics
+from app.jobs.metrics import BUSY, DURATIONS, ENDED, JOBS, OLDEST, QUEUED, SLOTS, WORKERS, job_metrics
+from app.jobs.ports import WorkerUse
 from app.jobs.records import JobEnded
 from app.jobs.repository import JobRepository
 from app.jobs.total_repository import BOUNDS, TotalRepository
@@ -75,9 +76,23 @@ def test_totals_outlive_their_jobs(transaction: OpenTransaction) -> None:
     assert found(transaction)[(ENDED, ("promotion", "failed"))] == (1,)
 
 
-def test_workers_are_those_with_a_recent_heartbeat_that_have_not_left(transaction: OpenTransaction) -> None:
+def test_workers_are_counted_by_what_they_do(transaction: OpenTransaction) -> None:
     with transaction() as tx:
-        for executor in ("one", "two", "three"):
-            WorkerRepository(tx).record_heartbeat(executor)
-        WorkerRepository(tx).leave("two")
-    assert found(transaction)[(WORKERS, ())] == (2,)
+        workers = WorkerRepository(tx)
+        workers.record_heartbeat("of an earlier release")
+        workers.record_heartbeat("one", use=WorkerUse(slots=4, running=0, busy_seconds=0.0))
+        workers.record_heartbeat("one", use=WorkerUse(slots=4, running=3, busy_seconds=7.5))
+        workers.record_heartbeat("two", use=WorkerUse(slots=2, running=0, busy_seconds=1.0))
+        workers.record_heartbeat("left", use=WorkerUse(slots=2, running=2, busy_seconds=1.0))
+        workers.leave("left")
+    numbers = found(transaction)
+    assert [numbers[(WORKERS, (state,))] for state in ("busy", "idle", "silent")] == [(1,), (2,), (0,)]
+    assert [numbers[(SLOTS, (state,))] for state in ("busy", "idle")] == [(3,), (3,)]
+    assert {labels: value for (family, labels), value in numbers.items() if family == BUSY} == {
+        ("one",): (7.5,),
+        ("two",): (1.0,),
+    }
+    with transaction() as tx:
+        late = {(one.family, one.labels): one.numbers for one in job_metrics(-1.0)(tx)}
+    assert [late[(WORKERS, (state,))] for state in ("busy", "idle", "silent")] == [(0,), (0,), (3,)]
+    assert [late[(SLOTS, (state,))] for state in ("busy", "idle")] == [(0,), (0,)]

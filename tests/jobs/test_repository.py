@@ -22,9 +22,9 @@ from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.jobs import MOVES, JobState, Progress
@@ -147,6 +147,41 @@ def test_a_job_whose_starts_died_is_started_three_times(transaction: OpenTransac
         assert JobRepository(tx).fail(job_id, 3, samples.PROBLEM)
 
 
+def test_progress_between_deaths_of_its_workers_resets_the_count(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    for attempt in range(1, 10):
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+            progress = Progress("fit", 1, None, "rounds", share=0.1 * attempt)
+            assert JobRepository(tx).progress(job_id, attempt, progress)
+    claims = []
+    for _ in range(4):  # none of which comes further
+        with transaction() as tx:
+            claims.append(JobRepository(tx).claim(job_id))
+    assert claims == [Claim(10), Claim(11), Claim(11, spent=True), Claim(11, spent=True)]
+
+
+def test_a_job_that_comes_as_far_each_time_is_started_three_times(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    claims = []
+    for attempt, completed in ((1, 60), (2, 50), (3, 60), (4, 0)):
+        with transaction() as tx:
+            claims.append(JobRepository(tx).claim(job_id))
+            JobRepository(tx).progress(job_id, attempt, Progress("rows", completed, 100, "rows"))
+    assert claims == [Claim(1), Claim(2), Claim(3), Claim(3, spent=True)]
+
+
+def test_a_fit_that_dies_by_itself_is_counted_whatever_its_progress(transaction: OpenTransaction) -> None:
+    job_id = samples.queued_job(transaction)
+    for attempt in (1, 2, 3):
+        with transaction() as tx:
+            assert JobRepository(tx).claim(job_id) == Claim(attempt)
+            JobRepository(tx).progress(job_id, attempt, Progress("fit", 1, None, "rounds", share=0.3 * attempt))
+            JobRepository(tx).died(job_id, attempt, "ended by signal 11")
+    with transaction() as tx:
+        assert JobRepository(tx).claim(job_id) == Claim(3, spent=True)
+
+
 def test_to_be_handed_back_is_no_death(transaction: OpenTransaction) -> None:
     job_id = samples.queued_job(transaction)
     for attempt in range(1, 8):
@@ -266,6 +301,24 @@ def test_success_records_the_version_and_the_end(transaction: OpenTransaction) -
     assert job.transitions[-1].state == "succeeded"
 
 
+@pytest.mark.parametrize(("share", "succeeds"), [(0.96, True), (None, True), (0.96, False)])
+def test_all_of_the_work_is_complete_at_success_and_as_reported_at_another_end(
+    share: float | None, succeeds: bool, transaction: OpenTransaction
+) -> None:
+    job_id = samples.running_job(transaction)
+    reported = Progress("reduction", 2, 3, "steps", share=share, seconds_left=share)
+    with transaction() as tx:
+        JobRepository(tx).progress(job_id, 1, reported)
+        if succeeds:
+            finish_training(tx, job_id, 1, samples.new_version())
+        else:
+            JobRepository(tx).cancelled(job_id, 1)
+    with transaction() as tx:
+        found = JobRepository(tx).get(samples.OWNER, job_id).progress
+    complete = succeeds and share is not None
+    assert found == (replace(reported, share=1.0, seconds_left=0.0) if complete else reported)
+
+
 def test_failure_keeps_its_problem(transaction: OpenTransaction) -> None:
     job_id = samples.running_job(transaction)
     with transaction() as tx:
@@ -347,6 +400,7 @@ def _try(transaction: OpenTransaction, job_id: UUID, following: JobState, attemp
         return doing[following]()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("state", "following"), [(a, b) for a, b in product(MOVES, MOVES) if b != "queued"])
 def test_a_job_makes_the_moves_of_its_kind_and_no_other(
     transaction: OpenTransaction, state: JobState, following: JobState

@@ -4,7 +4,7 @@ import pytest
 
 from app.errors import PreconditionFailedError
 from app.http.conditions import ANY, Condition
-from relevance_bayes.plans.names import MODEL_NAME
+from relevance_bayes.plans.supervised import MODEL_NAME
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import SEPARATOR, Reference, is_alias
 

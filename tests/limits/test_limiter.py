@@ -76,6 +76,7 @@ def over(
     return admitted / seconds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("weights", [(10, 10, 10, 10), (40, 0, 0, 0), (30, 2, 2, 1), (20, 20, 0, 1)])
 def test_processes_together_hold_the_limit_of_requests(transaction: OpenTransaction, weights: tuple[int, ...]) -> None:
     clock = Clock()
@@ -89,6 +90,7 @@ def test_processes_together_hold_the_limit_of_requests(transaction: OpenTransact
     assert rate == pytest.approx(LIMITS.requests_per_second, rel=0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("weights", [(1, 1, 1), (4, 0, 0), (3, 1, 0)])
 def test_processes_together_hold_the_limit_of_rows_whatever_the_size_of_requests(
     transaction: OpenTransaction, weights: tuple[int, ...]
@@ -218,6 +220,7 @@ def test_an_owner_that_owes_tokens_is_not_forgotten_before_it_has_paid(transacti
     assert predicted(limiter, 1, 1_001) == 1_001
 
 
+@pytest.mark.thorough
 def test_the_thread_settles_after_the_first_request_and_withdraws_at_the_end(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         OwnerLimitsRepository(tx).set("acme", {"requests_per_second": 2})

@@ -22,7 +22,9 @@ NO_USE = {"datasets": 0, "dataset_bytes": 0, "models": 0, "unfinished_jobs": 0, 
 def locked(parts: SmallParts) -> Iterator[TestClient]:
     """A client of an application that needs keys."""
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
-    with TestClient(make_application(parts, LIMITS, authenticator=authenticator)) as client:
+    with TestClient(
+        make_application(parts, LIMITS, authenticator=authenticator), base_url="http://localhost"
+    ) as client:
         yield client
 
 

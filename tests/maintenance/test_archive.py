@@ -1,14 +1,23 @@
 """The archive of a backup: whole, or refused."""
 
 import hashlib
+import io
 import subprocess
 import tarfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from app.maintenance.archive import BLOCK_BYTES, Manifest, database_blocks, verify_archive, write_archive
+from app.maintenance.archive import (
+    BLOCK_BYTES,
+    MAX_MANIFEST_BYTES,
+    Manifest,
+    database_blocks,
+    verify_archive,
+    write_archive,
+)
 from app.maintenance.errors import BackupError
 
 CONTENT = bytes(range(256)) * 9
@@ -104,3 +113,69 @@ def test_what_is_no_backup_is_refused(tmp_path: Path, written: bytes) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="No such file"):
         verify_archive(tmp_path / "file")
+
+
+Member = Callable[[str], tarfile.TarInfo]
+
+
+def linked(kind: bytes, target: str) -> Member:
+    def made(name: str) -> tarfile.TarInfo:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, target
+        return member
+
+    return made
+
+
+HOSTILE: dict[str, tuple[str, Member]] = {
+    "a symbolic link to a file": ("database.sqlite3", linked(tarfile.SYMTYPE, "/etc/passwd")),
+    "a symbolic link above": ("database.sqlite3", linked(tarfile.SYMTYPE, "../../etc/passwd")),
+    "a link to itself": ("database.sqlite3", linked(tarfile.SYMTYPE, "database.sqlite3")),
+    "a hard link": ("database.sqlite3", linked(tarfile.LNKTYPE, "/etc/passwd")),
+    "a hard link to itself": ("database.sqlite3", linked(tarfile.LNKTYPE, "database.sqlite3")),
+    "a device": ("database.sqlite3", linked(tarfile.CHRTYPE, "")),
+    "a pipe": ("database.sqlite3", linked(tarfile.FIFOTYPE, "")),
+    "a folder": ("database.sqlite3", linked(tarfile.DIRTYPE, "")),
+    "a manifest that is a link": ("manifest.json", linked(tarfile.SYMTYPE, "manifest.json")),
+    "a digest that is a link": ("manifest.json.sha256", linked(tarfile.SYMTYPE, "manifest.json.sha256")),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_member_that_is_no_file_is_refused(archive: Path, tmp_path: Path, kind: str) -> None:
+    replaced, member = HOSTILE[kind]
+    path = tmp_path / "hostile.tar"
+    with tarfile.open(archive) as original, tarfile.open(path, "w") as hostile:
+        for one in original.getmembers():
+            if one.name == replaced:
+                hostile.addfile(member(one.name))
+            else:
+                hostile.addfile(one, original.extractfile(one))
+    with pytest.raises(BackupError):
+        verify_archive(path)
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "evil"])
+def test_members_that_no_backup_has_are_written_nowhere(archive: Path, tmp_path: Path, name: str) -> None:
+    path, folder = tmp_path / "hostile.tar", tmp_path / "folder"
+    folder.mkdir()
+    with tarfile.open(archive) as original, tarfile.open(path, "w") as hostile:
+        for one in original.getmembers():
+            hostile.addfile(one, original.extractfile(one))
+            evil = tarfile.TarInfo(name if name.startswith("../") else f"{folder}{name}" if name[0] == "/" else name)
+            evil.size = 4
+            hostile.addfile(evil, io.BytesIO(b"evil"))
+    before = sorted(tmp_path.rglob("*"))
+    assert content(path, verify_archive(path)) == CONTENT
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_manifest_that_occurs_again_is_the_first_one_and_is_bounded(archive: Path, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.tar"
+    with tarfile.open(archive) as original, tarfile.open(path, "w") as hostile:
+        for one in original.getmembers():
+            hostile.addfile(one, original.extractfile(one))
+        again = tarfile.TarInfo("manifest.json")
+        again.size = 2 * MAX_MANIFEST_BYTES
+        hostile.addfile(again, io.BytesIO(bytes(again.size)))
+    assert verify_archive(path).rows == MANIFEST.rows

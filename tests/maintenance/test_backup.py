@@ -43,6 +43,7 @@ def put(url: str, count: int = 1) -> None:
             SmallDatabase(engine).put_dataset(replace(DATASET, id=uuid7(), owner=BUILT_IN_OWNER), TABLE)
 
 
+@pytest.mark.thorough
 def test_all_that_is_stored_is_restored(database_url: str, empty_database_url: str, tmp_path: Path) -> None:
     key = fill(database_url)
     before, stored = responses(database_url, key), rows(database_url)
@@ -177,6 +178,7 @@ def test_a_backup_of_an_earlier_revision_is_migrated(
     assert (found.revision, found.rows["datasets"]) == (EXPECTED, 1)
 
 
+@pytest.mark.thorough
 def test_tables_of_an_earlier_revision_are_replaced(database: str, database_url: str, tmp_path: Path) -> None:
     put(database_url)
     path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
@@ -300,7 +302,7 @@ def test_connections_of_other_roles_are_found(database_url: str) -> None:
         connection.execute(text(f"CREATE ROLE {role} LOGIN"))
         connection.commit()
         with closing_engine(make_url(database_url).set(username=role).render_as_string()) as other:
-            assert postgresql_dumps.other_clients(other) == ("relevance",)
+            assert postgresql_dumps.other_clients(other) == ("relevance relevance command",)
         connection.execute(text(f"DROP ROLE {role}"))
         connection.commit()
 
@@ -401,6 +403,7 @@ def killed(url: str, path: Path, module: str, function: str, *, options: str = "
     assert done.returncode == -9, done.stderr.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("function", ["write_snapshot", "write_archive", "put_in_place"])
 def test_a_killed_backup_leaves_nothing_that_looks_whole(database_url: str, tmp_path: Path, function: str) -> None:
     folder = tmp_path / "backups"

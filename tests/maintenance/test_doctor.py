@@ -176,10 +176,11 @@ def test_any_origin_is_a_warning_while_requests_need_no_key(database_url: str) -
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_free_space_is_checked(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for bound, level in ((2**50, "error"), (0, "warning")):
-        monkeypatch.setattr(doctor, "LOW_BYTES", 2**50)
-        monkeypatch.setattr(doctor, "EXHAUSTED_BYTES", bound)
+        monkeypatch.setattr(health, "LOW_BYTES", 2**50)
+        monkeypatch.setattr(health, "EXHAUSTED_BYTES", bound)
         findings = found(Settings(database_url=database_url))
         assert findings["spool directory"].level == findings["database folder"].level == level
+        assert findings["writes"].level == ("error" if level == "error" else "ok")
 
 
 @pytest.mark.parametrize("database", ["postgresql"])

@@ -57,7 +57,9 @@ class Service:
 @pytest.fixture
 def service(live_parts: StoredParts) -> Iterator[Service]:
     limits = replace(LIMITS, max_body_bytes=10**7, max_prediction_rows=20_000)
-    with TestClient(make_application(live_parts, limits), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(live_parts, limits), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         for name, version in VERSIONS.items():
             content = RENDERINGS["json"].render(ExportedSupervised(name, 1, NOW, version.report, version.predictor))
             added = client.post(f"/v1/models/{name}/versions", content=content, headers=JSON)

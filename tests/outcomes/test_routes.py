@@ -25,6 +25,18 @@ def test_outcomes_are_compared_with_predictions_by_the_row_ids_of_both(service: 
     assert (bucket["accuracy"], bucket["confidence"]) == (None, None)
 
 
+def test_outcomes_of_rows_with_missing_values_are_compared_with_their_mixture(service: Service) -> None:
+    found = service.predict("small", [{"x": 1.0, "colour": None}] * 2, ["a", "b"])
+    known = service.predict("small", [ROW, {**ROW, "colour": "red"}], ["c", "d"])
+    assert found[0]["sd"] > max(one["sd"] for one in known)
+    assert service.send("small", {"a": found[0]["upper"] - 1e-6, "b": found[1]["upper"] + 1e-6})["recorded"] == 2
+    (bucket,) = service.items("/v1/models/small/outcomes")
+    assert (bucket["outcomes"], bucket["excluded"]) == (2, 0)
+    inside = {50: 0.0, 80: 0.0, 95: 0.5}
+    assert bucket["coverage"] == [{"percent": level, "coverage": share} for level, share in inside.items()]
+    assert isinstance(bucket["log_score"], float)
+
+
 def test_outcomes_of_classes_have_accuracy_and_log_score(service: Service) -> None:
     rows: list[dict[str, Json]] = [{"x": float(x), "colour": "red"} for x in range(4)]
     ids = [*"abcd"]
@@ -136,6 +148,7 @@ def test_of_an_unknown_model_there_are_no_outcomes_and_no_alarms(service: Servic
         assert service.client.get(f"/v1/models/{path}").status_code == 404
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("ids", "pointer"),
     [(["a"], "/row_ids"), (["a", ""], "/row_ids/1"), (["a", "b" * 201], "/row_ids/1"), ([1, 2], "/row_ids")],

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise, OtherNumberTarget
-from relevance_bayes.core.likelihoods.base import NumberLikelihood
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberLikelihood, NumberPrediction
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tasks.scored import MARGIN, MAX_LOG_RATIO, TEMPERED
 from relevance_bayes.tasks.supervised.scoring import QUANTILE_WEIGHTS, QUANTILES, class_figures, number_figures
@@ -34,6 +33,7 @@ def test_quantiles_integrate_over_all_probabilities() -> None:
     assert -(QUANTILE_WEIGHTS * np.log(QUANTILES)).sum() == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variance", [1e-6, 0.2])
 @pytest.mark.parametrize("kind", LIKELIHOODS)
 def test_ratios_have_a_mean_of_at_most_1_while_the_predictions_hold(

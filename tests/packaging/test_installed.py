@@ -26,7 +26,7 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.spec import Spec
 
 assert app.OWN

@@ -10,8 +10,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport, VersionReport
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
-from relevance_bayes.tasks.baseline import baseline_of, monitored_of
-from relevance_bayes.tasks.learned import NewVersion
+from relevance_bayes.tasks.listing import NewVersion, baseline_of, monitored_of
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.baselines import Baseline
 from tests.served_versions import served

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
+from app.accounts.authenticator import KeyAuthenticator
 from app.application import make_application
 from app.evaluation.runner import Scorer
 from app.identity import BUILT_IN_OWNER
@@ -17,7 +18,9 @@ from app.prediction import batch_runner as predict
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.keys import KeyScope
 from tests.applications import DATASET, LIMITS, SmallParts, StoredParts
+from tests.keys import share
 from tests.problems import assert_problem
 from tests.small_models import small_version
 from tests.small_tables import numbers, texts
@@ -39,7 +42,7 @@ def stored(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> StoredParts:
 
 @pytest.fixture
 def service(stored: StoredParts) -> Iterator[TestClient]:
-    with TestClient(make_application(stored, LIMITS)) as client:
+    with TestClient(make_application(stored, LIMITS), base_url="http://localhost") as client:
         yield client
 
 
@@ -203,3 +206,41 @@ def test_one_that_waits_is_cancelled_at_once_and_reports_what_happened(client: T
     assert client.post(f"{path}/cancel").json()["state"] == "cancelled"
     assert len(client.get(f"{path}/events").json()["items"]) >= 1
     assert client.get(path.replace("batch-predictions", "evaluations")).status_code == 404
+
+
+def bearer(parts: StoredParts, *scopes: KeyScope, owner: str = BUILT_IN_OWNER) -> dict[str, str]:
+    return {"Authorization": f"Bearer {parts.keys.create(owner, 'of a test', scopes=scopes)[1]}"}
+
+
+def test_a_key_that_may_predict_alone_reads_and_deletes_its_own_batch_predictions_and_no_others(
+    stored: StoredParts,
+) -> None:
+    predicting, other, train, read = (bearer(stored, scope) for scope in ("predict", "predict", "train", "read"))
+    member = bearer(stored, "predict", owner="vision") | {"Relevance-Project": BUILT_IN_OWNER}
+    share(stored.members, BUILT_IN_OWNER, "vision", "viewer")
+    body = {"model": "small", "dataset_id": str(uploaded(stored))}
+    authenticator = KeyAuthenticator(stored.transaction, needs_keys=True)
+    application = make_application(stored, LIMITS, authenticator=authenticator)
+    with TestClient(application, base_url="http://localhost") as client:
+        paths = {}
+        for name, headers in (("own", predicting), ("train", train), ("member", member)):
+            response = client.post(PATH, json=body, headers=headers)
+            assert response.status_code == 202, response.text
+            paths[name] = response.headers["Location"]
+            run(stored, paths[name])
+        for headers, names in ((predicting, {"own"}), (other, set()), (member, {"member"}), (read, set(paths))):
+            for name, path in paths.items():
+                status = 200 if name in names else 404
+                for part in (path, f"{path}/result"):
+                    assert client.get(part, headers=headers).status_code == status, (name, part)
+        session = client.post("/v1/session", headers=predicting).cookies
+        client.cookies.clear()
+        cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in session.items())}
+        assert client.get(paths["own"], headers=cookie).status_code == 200
+        assert client.get(PATH, headers=predicting).status_code == 403
+        for headers in (other, member):
+            for method, suffix in (("DELETE", ""), ("POST", "/cancel"), ("POST", "/retry")):
+                assert client.request(method, paths["own"] + suffix, headers=headers).status_code == 404
+        assert client.delete(paths["own"], headers=predicting).status_code == 204
+        assert client.delete(paths["train"], headers=predicting).status_code == 404
+        assert client.delete(paths["member"], headers=train).status_code == 204

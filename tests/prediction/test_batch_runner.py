@@ -40,19 +40,19 @@ from tests.table_files import FILES, table_of
 OWNER = "ada"
 HERE = "this program"
 ROWS = 23
-GAP = 7
+FAR = 7
 
 
 class Killed(BaseException):
     """Raised by a start that dies."""
 
 
-def table(*, gap: bool = True) -> Block:
-    """A row of which lacks an input."""
+def table(*, far: bool = True) -> Block:
+    """Rows of which one has an input too far from the training data."""
     draw = np.random.default_rng(3)
     x = draw.normal(size=ROWS)
-    if gap:
-        x[GAP] = np.nan
+    if far:
+        x[FAR] = 1e300
     colours = draw.integers(0, 2, ROWS).astype(np.int32)
     return {
         "id": NumberColumn(np.arange(ROWS, dtype=np.float64)),
@@ -146,7 +146,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Bench) -> None:
     """The texts and names of columns that are kept; the small version's numbers stay."""
     notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
-    block = {**table(gap=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
+    block = {**table(far=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
     made = (
         Ingest(bench.transaction, now)
         .receive(
@@ -173,6 +173,7 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Be
     assert lines[1][2].startswith((b"'=1+1,-1,", b'"\'=1+1",-1,'))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("coded", FILES)
 @pytest.mark.usefixtures("small_parts")
 def test_a_file_holds_what_a_predict_call_returns_and_the_columns_kept_before_it(bench: Bench, coded: str) -> None:
@@ -196,6 +197,7 @@ def test_a_file_holds_what_a_predict_call_returns_and_the_columns_kept_before_it
     assert (job.progress.total, job.progress.unit) == (ROWS, "rows")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("coded", FILES)
 @pytest.mark.usefixtures("small_parts")
 def test_a_start_that_dies_is_continued_to_the_same_bytes(bench: Bench, coded: str) -> None:
@@ -248,14 +250,14 @@ def test_a_bad_row_ends_the_job_where_it_is_to_be_refused(bench: Bench) -> None:
     assert job.error is not None
     assert (job.error.kind, [(fault.row, fault.column) for fault in job.error.faults]) == (
         "unanswerable-rows",
-        [(GAP, "x")],
+        [(FAR, "x")],
     )
     with pytest.raises(ConflictError, match="failed"):
         bench.batches.size(OWNER, job_id)
 
 
 def test_sound_rows_need_no_column_of_errors_where_these_are_refused(bench: Bench) -> None:
-    request = PredictionRequest(bench.dataset(table(gap=False)), "small", on_error="fail", outputs=("mean",))
+    request = PredictionRequest(bench.dataset(table(far=False)), "small", on_error="fail", outputs=("mean",))
     job_id = bench.batches.submit(OWNER, request).id
     assert bench.run(job_id)
     assert table_of("csv", bench.file(job_id)).column_names == ["mean"]

@@ -95,7 +95,7 @@ class Application:
             "query_string": b"",
             "root_path": "",
             "scheme": "http",
-            "headers": [(b"content-type", b"application/json")],
+            "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
             "server": ("test", 80),
             "client": ("test", 1),
         }

@@ -89,7 +89,7 @@ def test_without_a_rule_nothing_is_decided(client: TestClient) -> None:
 
 
 def test_a_bad_row_has_its_problem_and_no_decision(client: TestClient) -> None:
-    rows = [ROWS[0], {"x": None, "colour": "red"}, ROWS[2]]
+    rows = [ROWS[0], {"x": 1e300, "colour": "red"}, ROWS[2]]
     requested = {"rows": rows, "on_error": "per_row", "class_priors": PRIORS, "reject_cost": 0.3}
     predictions = client.post(PATH, json=requested).json()["predictions"]
     assert list(predictions[1]) == ["error"]

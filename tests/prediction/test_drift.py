@@ -12,8 +12,8 @@ from app.prediction.drift_monitors import INPUTS, MIN_ROWS, OUTSIDE, PREDICTIONS
 from app.tasks.values import ValuePrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import CategoryColumn, NumberBlock, NumberColumn, block_rows
-from relevance_bayes.tables.histograms import histogram_of
-from relevance_bayes.tasks.baseline import MAX_INPUTS
+from relevance_bayes.tables.moments import histogram_of
+from relevance_bayes.tasks.listing import MAX_INPUTS
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
 from relevance_bayes.types.statistics import MIN_SUPPORT
 from relevance_bayes.types.values import InputColumn
@@ -58,7 +58,7 @@ def test_counts_are_those_of_a_loop_over_the_rows() -> None:
     assert not monitor.count(7)
 
 
-def test_gaps_unknown_categories_and_faulty_rows_are_counted_apart() -> None:
+def test_gaps_and_unknown_categories_are_counted_apart_and_their_rows_are_predicted() -> None:
     loaded = with_baseline()
     monitor = monitor_of(loaded)
     add(monitor, loaded, {"x": numbers(1.0, None, 1.0), "colour": texts("red", "red", "green")})
@@ -66,10 +66,10 @@ def test_gaps_unknown_categories_and_faulty_rows_are_counted_apart() -> None:
     (total,) = monitor.window.halves.values()
     bins_of_x = len(monitor.window.inputs[0][1])
     of_x, of_colour = total[3 : 3 + bins_of_x], total[3 + bins_of_x :][:4]
-    assert total[:2] == [3, 2]
+    assert total[:2] == [3, 3]
     assert (sum(of_x), of_x[-1]) == (3, 1)
     assert (sum(of_colour), of_colour[2:]) == (3, [1, 0])
-    assert sum(total[3 + bins_of_x + 4 :]) == 2
+    assert sum(total[3 + bins_of_x + 4 :]) == 3
 
 
 def test_a_large_request_counts_by_a_random_part_from_all_of_it() -> None:
@@ -170,7 +170,7 @@ def test_drift_of_one_input_and_of_the_predictions_is_seen_and_of_no_other() -> 
         add(monitor, loaded, rows(MAX_ROWS, seed=3, shift=shift))
         monitor.count(0)
         samples = window_samples(monitor.window, monitor.window.total(0) or [])
-        found.append({(one.family, one.labels[2:]): one.numbers[0] for one in samples})
+        found.append({(one.family, one.labels[3:]): one.numbers[0] for one in samples})
     usual, drifted = found
     psi = [(INPUTS, ("x",)), (INPUTS, ("colour",)), (PREDICTIONS, ())]
     assert all(usual[one] < 0.1 for one in psi)

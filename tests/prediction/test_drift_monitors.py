@@ -42,7 +42,7 @@ def has_rows(monitor: DriftMonitor, number: int) -> bool:
     return sum(counts[0] for counts in monitor.window.halves.values()) == number
 
 
-def found(made: DriftMonitors, owner: str = OWNER) -> dict[tuple[Family, Labels], float]:
+def found(made: DriftMonitors, owner: str | None = OWNER) -> dict[tuple[Family, Labels], float]:
     return {(one.family, one.labels): one.numbers[0] for one in made.samples(owner)}
 
 
@@ -56,10 +56,11 @@ def test_an_owner_sees_the_own_versions_alone(loaded: ServedVersion) -> None:
     with monitors() as made:
         predict(made, loaded, 300, seed=1)
         predict(made, replace(loaded, version=version), 400, seed=1)
-        assert found(made)[ROWS, ("small", "1")] == 300
-        assert found(made, "acme")[ROWS, ("secret", "1")] == 400
-        assert {labels[0] for _, labels in found(made)} == {"small"}
-        assert {labels[0] for _, labels in found(made, "acme")} == {"secret"}
+        assert found(made)[ROWS, (OWNER, "small", "1")] == 300
+        assert found(made, "acme")[ROWS, ("acme", "secret", "1")] == 400
+        assert {labels[:2] for _, labels in found(made)} == {(OWNER, "small")}
+        assert {labels[:2] for _, labels in found(made, "acme")} == {("acme", "secret")}
+        assert found(made, None) == found(made) | found(made, "acme")
         assert found(made, "nobody") == {}
 
 
@@ -76,8 +77,8 @@ def test_processes_that_share_a_directory_report_what_one_process_would(loaded: 
             made.count()
             made.publish()
         assert found(one) == found(other) == expected
-        assert expected[ROWS, ("small", "1")] == 450
-        assert expected[INPUTS, ("small", "1", "x")] > 0.1
+        assert expected[ROWS, (OWNER, "small", "1")] == 450
+        assert expected[INPUTS, (OWNER, "small", "1", "x")] > 0.1
         other.close()
         assert found(one) == expected
         with monitors(tmp_path) as without_the_version:
@@ -93,7 +94,7 @@ def test_counts_of_an_ended_process_leave_with_the_window_and_its_file_is_delete
         predict(ended, loaded, 300, seed=1)
     (file,) = tmp_path.glob(f"*{SUFFIX}")
     with monitors(tmp_path, now + HALF) as successor:
-        assert found(successor)[ROWS, ("small", "1")] == 300
+        assert found(successor)[ROWS, (OWNER, "small", "1")] == 300
     with monitors(tmp_path, now + 2 * HALF) as later:
         assert found(later) == {}
     os.utime(file, (now, now))
@@ -120,7 +121,7 @@ def test_a_directory_that_can_not_be_written_stops_nothing(loaded: ServedVersion
         predict(made, loaded, 300, seed=1)
         made.count()
         made.publish()
-        assert found(made)[ROWS, ("small", "1")] == 300
+        assert found(made)[ROWS, (OWNER, "small", "1")] == 300
 
 
 def test_a_thread_counts_what_is_predicted(loaded: ServedVersion, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +137,7 @@ def test_the_monitor_of_a_version_outlasts_what_is_kept_of_it_in_memory(loaded: 
     with monitors() as made:
         predict(made, loaded, 100, seed=1)
         predict(made, replace(loaded), 100, seed=2)
-        assert found(made)[ROWS, ("small", "1")] == 200
+        assert found(made)[ROWS, (OWNER, "small", "1")] == 200
 
 
 def test_few_versions_are_reported_those_with_the_most_rows(loaded: ServedVersion) -> None:
@@ -144,7 +145,7 @@ def test_few_versions_are_reported_those_with_the_most_rows(loaded: ServedVersio
         for number in range(1, MAX_REPORTED + 11):
             version = replace(loaded.version, id=uuid7(), number=number)
             predict(made, replace(loaded, version=version), number, seed=number)
-        reported = {int(labels[1]) for family, labels in found(made) if family is ROWS}
+        reported = {int(labels[2]) for family, labels in found(made) if family is ROWS}
     assert reported == set(range(11, MAX_REPORTED + 11))
 
 
@@ -156,4 +157,4 @@ def test_few_versions_are_monitored_those_that_were_loaded_last(
         for number in range(1, 6):
             version = replace(loaded.version, id=uuid7(), number=number)
             predict(made, replace(loaded, version=version), 1, seed=number)
-        assert {labels[1] for _, labels in found(made)} == {"3", "4", "5"}
+        assert {labels[2] for _, labels in found(made)} == {"3", "4", "5"}

@@ -43,7 +43,7 @@ def monitored(monitors: DriftMonitors) -> float:
 
 
 def test_rows_count_in_every_format_and_protocol(parts: SmallParts, monitors: DriftMonitors) -> None:
-    with TestClient(make_application(parts, LIMITS)) as client:
+    with TestClient(make_application(parts, LIMITS), base_url="http://localhost") as client:
         csv, lines = {"Content-Type": "text/csv"}, {"Content-Type": "application/x-ndjson"}
         responses = [
             client.post(PREDICT, json={"columns": COLUMNS}),
@@ -60,7 +60,7 @@ def test_rows_of_a_refused_request_do_not_count_and_faulty_rows_of_others_do(
     parts: SmallParts, monitors: DriftMonitors
 ) -> None:
     unknown = {"columns": {**COLUMNS, "colour": ["red", "green"]}, "unknown_categories": "error"}
-    with TestClient(make_application(parts, LIMITS)) as client:
+    with TestClient(make_application(parts, LIMITS), base_url="http://localhost") as client:
         assert client.post(PREDICT, json=unknown).status_code == 422
         assert monitored(monitors) == 0
         assert client.post(PREDICT, json={**unknown, "on_error": "per_row"}).status_code == 200

@@ -39,7 +39,7 @@ def scope_of(path: str, query: bytes = b"") -> Scope:
         "query_string": query,
         "root_path": "",
         "scheme": "http",
-        "headers": headers,
+        "headers": [(b"host", b"localhost"), *headers],
         "server": ("test", 80),
         "client": ("test", 1),
     }
@@ -175,7 +175,7 @@ def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: SmallParts) -
 def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_service(
     parts: SmallParts, path: str
 ) -> None:
-    scope = {**scope_of(path), "headers": [(b"content-type", b"application/json")]}
+    scope = {**scope_of(path), "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")]}
     start, body = sent_before_disconnect(parts, scope, b'{"rows": [')
     assert start["status"] == 400
     given = json.loads(body["body"])

@@ -18,9 +18,9 @@ from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.supervised import requested_rows as under_test
+from relevance_bayes.tasks.supervised import prediction as under_test
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
@@ -30,6 +30,7 @@ from tests.small_tables import numbers, texts
 BLOCK: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
 FAR: Block = {"x": numbers(-1e6, 1e6), "colour": texts("red", "blue")}
 MIXED: Block = {"x": numbers(0.5, None, 1.0, 3.0, 3.0), "colour": texts("red", "blue", "blue", "green", "red")}
+REFUSING = PredictOptions(unknown_categories="error", nulls="error")
 PRIORS: list[Prior] = [Independent(), GaussianProcess()]
 
 
@@ -133,7 +134,7 @@ def test_classes_have_the_cores_probabilities(prior: Prior) -> None:
 def test_a_bad_row_changes_no_other(task: Task) -> None:
     version = served(small_version(task, prior=GaussianProcess()))
     sound = of_data(version, BLOCK, PredictOptions(explain=2))
-    found = of_data(version, MIXED, PredictOptions(explain=2))
+    found = of_data(version, MIXED, replace(REFUSING, explain=2))
     assert [fault.row for fault in found.faults] == [1, 3]
     one, other = (
         (found.mean, sound.mean)
@@ -159,7 +160,7 @@ def test_a_bad_row_changes_no_other(task: Task) -> None:
 
 def test_a_batch_with_bad_rows_alone_gets_a_response() -> None:
     found = reals(
-        small_version(), {"x": numbers(1.0), "colour": texts("green")}, PredictOptions(covariance=True, explain=2)
+        small_version(), {"x": numbers(1.0), "colour": texts("green")}, replace(REFUSING, covariance=True, explain=2)
     )
     assert np.isnan(found.mean).all()
     assert len(found.faults) == 1
@@ -191,7 +192,7 @@ def test_the_covariance_is_the_cores_in_the_users_units_squared(made: NewSupervi
 
 def test_bad_rows_have_no_covariance_with_others() -> None:
     sound = reals(small_version(), BLOCK, PredictOptions(covariance=True)).covariance
-    found = reals(small_version(), MIXED, PredictOptions(covariance=True)).covariance
+    found = reals(small_version(), MIXED, replace(REFUSING, covariance=True)).covariance
     assert sound is not None
     assert found is not None
     assert_allclose(found[np.ix_([0, 2, 4], [0, 2, 4])], sound, rtol=1e-12)
@@ -248,7 +249,7 @@ def test_rows_are_predicted_with_their_own_noise_or_that_of_the_training_rows() 
 
 def test_a_row_without_noise_among_rows_that_bring_it_has_no_prediction() -> None:
     block: Block = {**MIXED, "sd": numbers(0.2, 1.0, None, 1.0, -2.0)}
-    found = predict(served(version_of_known_noise()), PredictRequest(block, PredictOptions(covariance=True)))
+    found = predict(served(version_of_known_noise()), PredictRequest(block, replace(REFUSING, covariance=True)))
     assert isinstance(found, RegressionPrediction)
     assert [(fault.row, fault.column) for fault in found.faults] == [(1, "x"), (2, "sd"), (3, "colour"), (4, "sd")]
     assert_allclose(found.noise, [0.04, np.nan, np.nan, np.nan, np.nan])

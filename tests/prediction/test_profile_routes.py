@@ -11,7 +11,7 @@ from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.types.profiles import Profile
 from relevance_bayes.types.records import Converter
 from tests.applications import LIMITS, SmallParts
@@ -36,6 +36,7 @@ def client(parts: SmallParts) -> Iterator[TestClient]:
     with TestClient(
         make_application(parts, replace(LIMITS, max_body_bytes=65_536, max_prediction_rows=9)),
         raise_server_exceptions=False,
+        base_url="http://localhost",
     ) as client:
         yield client
 
@@ -154,6 +155,24 @@ def test_values_are_over_the_range_of_the_rows(client: TestClient) -> None:
     assert profiled(client, "numbers", inputs=["x"], rows=ROWS[:1]).inputs[0].values == (0.5,)
 
 
+def test_rows_with_missing_values_are_averaged_as_they_are_predicted_without_a_band(client: TestClient) -> None:
+    rows: list[Json] = [*ROWS, {"x": 1.2, "colour": None}]
+    found = profiled(client, "numbers", inputs=["x"], points=2, rows=rows)
+    assert (found.rows, found.band, {point.band for point in found.points}) == (4, None, {None})
+    for point in found.points:
+        each = predicted(client, "numbers", [{**row, "x": point.values[0]} for row in rows])
+        assert point.mean == pytest.approx(np.mean([one["mean"] for one in each]))
+    of_colour = profiled(client, "numbers", inputs=["colour"], rows=rows)
+    assert of_colour.band is not None
+
+
+def test_a_row_with_missing_values_counts_as_64(client: TestClient) -> None:
+    body: Json = {"inputs": ["x"], "points": 40, "rows": [*ROWS, *[{"x": 1.2, "colour": None}] * 10]}
+    refused = client.post("/v1/models/numbers/versions/1/profile", json=body)
+    assert refused.status_code == 422
+    assert "one of 10 rows with missing values counts as 64" in refused.json()["detail"]
+
+
 def test_a_fault_has_the_number_of_the_row_as_it_was_sent(client: TestClient) -> None:
     rows = [ROWS[0], {"x": 1.0, "colour": "green"}]
     refused = client.post("/v1/models/numbers/versions/1/profile", json={"inputs": ["x"], "points": 2, "rows": rows})
@@ -161,6 +180,7 @@ def test_a_fault_has_the_number_of_the_row_as_it_was_sent(client: TestClient) ->
     assert [one["row"] for one in refused.json()["errors"]] == [1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("members", "status"),
     [

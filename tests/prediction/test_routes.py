@@ -185,14 +185,14 @@ def test_the_order_of_the_rows_is_kept(client: TestClient) -> None:
 
 def test_a_bad_row_has_its_problem_in_its_place_when_requested(client: TestClient) -> None:
     rows = [ROWS[0], {"x": "much", "colour": "red"}, {"x": 1, "colour": "green"}, {"x": None, "colour": "red"}, ROWS[2]]
-    options = {"on_error": "per_row", "unknown_categories": "error"}
+    options = {"on_error": "per_row", "unknown_categories": "error", "nulls": "error"}
     predictions = client.post(PATH, json={"rows": rows, **options}).json()["predictions"]
     sound = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
     assert (predictions[0], predictions[4]) == (sound[0], sound[2])
     details = {
         1: ("x", '"much" is not a number.'),
         2: ("colour", "`colour` is 'green', which did not occur in training; known are 'blue', 'red'."),
-        3: ("x", '`x` is missing, which the model accepts only when trained with "missing": "indicator".'),
+        3: ("x", "`x` is missing."),
     }
     for row, (column, detail) in details.items():
         assert predictions[row] == {
@@ -204,6 +204,15 @@ def test_a_bad_row_has_its_problem_in_its_place_when_requested(client: TestClien
                 "errors": [{"row": row, "column": column, "detail": detail}],
             }
         }
+
+
+def test_a_row_with_a_missing_value_is_predicted_and_listed(client: TestClient) -> None:
+    found = client.post(PATH, json={"rows": [*ROWS, {"x": None, "colour": "red"}]}).json()
+    known = client.post(PATH, json={"rows": ROWS}).json()
+    assert found["predictions"][:3] == known["predictions"]
+    assert found["predictions"][3]["sd"] > known["predictions"][0]["sd"]
+    assert found["nulls"] == [{"row": 3, "column": "x"}]
+    assert "nulls" not in known
 
 
 def test_a_row_of_the_wrong_shape_has_its_problem_in_its_place(client: TestClient) -> None:
@@ -223,7 +232,7 @@ def test_a_row_of_the_wrong_shape_has_its_problem_in_its_place(client: TestClien
         ({"rows": [{**ROWS[0], "size": 3}]}, [(0, "size")]),
         ({"rows": [{"x": "1", "colour": "red"}]}, [(0, "x")]),
         ({"rows": [{"x": True, "colour": "red"}]}, [(0, "x")]),
-        ({"rows": [{"x": None, "colour": "red"}]}, [(0, "x")]),
+        ({"rows": [{"x": None, "colour": "red"}], "nulls": "error"}, [(0, "x")]),
         ({"rows": [{"x": 1, "colour": "green"}], "unknown_categories": "error"}, [(0, "colour")]),
         ({"rows": [{"x": 1e300, "colour": "red"}]}, [(0, "x")]),
         ({"rows": [{"x": 10**400, "colour": "red"}]}, [(0, "x")]),
@@ -411,7 +420,7 @@ def test_classes_are_explained_by_what_is_added_to_the_latent(client: TestClient
 
 
 def test_a_bad_row_has_its_problem_and_no_explanation(client: TestClient) -> None:
-    rows = [ROWS[0], {"x": 1, "colour": "green"}]
+    rows = [ROWS[0], {"x": 1e300, "colour": "blue"}]
     body = {"rows": rows, "explain": 2, "on_error": "per_row", "covariance": True}
     predicted = client.post(PATH, json=body).json()
     assert list(predicted["predictions"][1]) == ["error"]

@@ -65,7 +65,7 @@ def test_a_long_response_has_the_note_too(client: TestClient, monkeypatch: pytes
 
 def test_the_error_option_refuses_the_request_or_the_rows(client: TestClient) -> None:
     response = client.post(PATH, json={"rows": ROWS[:2], "unknown_categories": "error"})
-    detail = f'Row 1, column "colour": {DETAIL}'
+    detail = f'Row 2 of the data, column "colour": {DETAIL}'
     assert_problem(response, "invalid-data", detail, [{"row": 1, "column": "colour", "detail": DETAIL}])
     per_row = client.post(PATH, json={"rows": ROWS, "unknown_categories": "error", "on_error": "per_row"}).json()
     assert ["error" in one for one in per_row["predictions"]] == [False, True, False, True]
@@ -78,16 +78,15 @@ def test_another_option_is_refused_with_its_place(client: TestClient) -> None:
     assert [error["pointer"] for error in response.json()["errors"]] == ["/unknown_categories"]
 
 
-@pytest.mark.parametrize(("options", "name"), [({"covariance": True}, "covariance"), ({"explain": 1}, "explanation")])
-def test_a_covariance_or_an_explanation_is_refused_for_these_rows(
-    client: TestClient, options: dict[str, object], name: str
-) -> None:
-    response = client.post(PATH, json={"rows": ROWS, **options})
-    assert response.status_code == 422
-    assert [error["row"] for error in response.json()["errors"]] == [1, 3]
-    assert response.json()["errors"][0]["detail"] == f"{DETAIL} The average over the known categories has no {name}."
-    rows = client.post(PATH, json={"rows": ROWS, **options, "on_error": "per_row"}).json()["predictions"]
-    assert ["error" in one for one in rows] == [False, True, False, True]
+def test_these_rows_have_a_covariance_and_explanations(client: TestClient) -> None:
+    found = client.post(PATH, json={"rows": ROWS, "covariance": True, "explain": 1}).json()
+    totals = [one["variance"]["total"] for one in found["predictions"]]
+    assert [row[place] for place, row in enumerate(found["covariance"])] == pytest.approx(totals)
+    for one in found["predictions"]:
+        parts = one["explanation_sum"]
+        assert parts["mean"] == pytest.approx(one["mean"])
+        added = sum(each["contribution"] for each in one["explanation"])
+        assert parts["baseline"] + added + parts["others"] == pytest.approx(one["mean"])
 
 
 @pytest.mark.parametrize(
@@ -148,7 +147,7 @@ def stored(engine: Engine) -> StoredParts:
 
 @pytest.fixture
 def service(stored: StoredParts) -> Iterator[TestClient]:
-    with TestClient(make_application(stored, LIMITS)) as client:
+    with TestClient(make_application(stored, LIMITS), base_url="http://localhost") as client:
         yield client
 
 

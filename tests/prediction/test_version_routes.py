@@ -30,7 +30,9 @@ def client(parts: SmallParts) -> Iterator[TestClient]:
     """Of `small` the second version knows how far the data speak; the first is called `champion`."""
     parts.stored.put_version(OWNER, small_version(prior=GaussianProcess()), number=2)
     parts.aliases.move(OWNER, "small", "champion", to=1)
-    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, LIMITS), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -79,7 +81,7 @@ def test_every_path_counts(client: TestClient, path: str, body: str, headers: Ma
 
 
 def test_what_is_refused_is_an_error_without_rows(client: TestClient) -> None:
-    bad = {"x": None, "colour": "red"}
+    bad = {"x": 1e300, "colour": "red"}
     assert client.post(f"{PATH}/predict", json={"rows": [NEAR, bad]}).status_code == 422
     assert client.post(f"{PATH}/predict", content=b"{", headers=JSON).status_code == 400
     assert client.post(f"{PATH}/predict", json={"rows": [NEAR] * 6}).status_code == 413

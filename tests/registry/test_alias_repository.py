@@ -288,6 +288,7 @@ def test_a_model_has_so_many_aliases_and_no_more(versions: OpenTransaction, monk
     assert point(versions, "b", 2).alias.version == 2
 
 
+@pytest.mark.thorough
 def test_another_process_serves_what_an_alias_points_to_within_a_second(
     transaction: OpenTransaction, engine: Engine
 ) -> None:

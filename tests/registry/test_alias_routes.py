@@ -198,3 +198,9 @@ def test_a_reason_is_not_endless(client: TestClient) -> None:
     put(client, 1)
     response = client.delete(f"{CHAMPION}?reason={'x' * (MAX_REASON_LENGTH + 1)}")
     assert (response.status_code, response.json()["errors"][0]["parameter"]) == (422, "reason")
+
+
+def test_the_moves_of_what_is_no_alias_are_refused(client: TestClient) -> None:
+    response = client.get("/v1/models/small/aliases/7th/history")
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["parameter"] == "alias"

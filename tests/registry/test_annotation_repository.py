@@ -129,6 +129,7 @@ def test_a_versions_parent_is_the_newest_that_was_there(transaction: OpenTransac
         assert ModelRepository(tx).version(OWNER, MODEL).parent is None
 
 
+@pytest.mark.thorough
 def test_versions_from_before_have_no_parent_and_nothing_stated(transaction: OpenTransaction, engine: Engine) -> None:
     for _ in range(2):
         samples.stored_version(transaction)

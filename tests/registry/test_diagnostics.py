@@ -12,7 +12,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
 from relevance_bayes.documents.writing import document_of
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.types.diagnostics import Diagnostics, InputResiduals, LevelCoverage, Residuals, ResidualStatistics
 from relevance_bayes.types.records import Converter, encode
 from tests.applications import SmallParts

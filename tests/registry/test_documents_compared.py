@@ -6,9 +6,9 @@ from dataclasses import replace
 from app.registry.trainings import TRAINING
 from app.registry.version_codec import REPORT
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import InheritedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import InheritedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import Alternative
 from tests import samples

@@ -21,7 +21,7 @@ from app.registry.vector_repository import VectorRepository
 from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.functions import ClassWeight, RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom

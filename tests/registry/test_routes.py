@@ -74,6 +74,7 @@ def test_a_version_reports_all_that_was_learned(client: TestClient, parts: Small
         "target_kind": "number",
         "classes": [],
         "class_rows": [],
+        "positive_class": None,
         "inputs": [
             {"name": "x", "kind": "number", "categories": []},
             {"name": "colour", "kind": "category", "categories": ["blue", "red"]},
@@ -129,6 +130,9 @@ def test_a_version_reports_all_that_was_learned(client: TestClient, parts: Small
         "warnings": [],
         "local": None,
         "calendar": None,
+        "logarithms": None,
+        "texts": None,
+        "budget": None,
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
         "software_version": "0.1.0",

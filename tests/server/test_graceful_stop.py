@@ -21,8 +21,8 @@ from app.server.limits import ConnectionLimits
 from app.server.server import Server
 from tests.server.serving import GET, WITHIN, Connect, body, response_of, start, started
 
-SLOW = b"GET /slow HTTP/1.1\r\nHost: here\r\n\r\n"
-STREAM = b"GET /stream HTTP/1.1\r\nHost: here\r\n\r\n"
+SLOW = b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
+STREAM = b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n"
 GRACE_SECONDS = 3
 
 

@@ -11,7 +11,7 @@ from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.jobs.fit import FitCheckpoint
 from app.jobs.fit import run as run_fit
 from relevance_bayes.core.approximation import pursuit
-from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.images import encoding
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
@@ -99,6 +99,7 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", FITS)
 def test_wherever_a_fit_is_broken_off_it_ends_with_the_same_result(kind: Callable[[Path], Fit], tmp_path: Path) -> None:
     fit = kind(tmp_path)

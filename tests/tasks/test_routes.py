@@ -103,6 +103,16 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {
                 "prior": {
                     "type": "gaussian_process",
+                    "inducing_points": "optimised",
+                    "min_gain": 2.0,
+                    "max_functions": None,
+                    "rho": 0.0,
+                },
+                "likelihood": {"type": "student_t", "degrees_of_freedom": "learned"},
+            },
+            {
+                "prior": {
+                    "type": "gaussian_process",
                     "inducing_points": "rows",
                     "min_gain": 2.0,
                     "max_functions": None,
@@ -113,9 +123,10 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ],
         "standardise": True,
         "missing": "error",
-        "missing_reason": "No column has missing values, so a row to predict needs every input.",
+        "missing_reason": "No column has missing values.",
         "dates": "time",
         "text": "leave_out",
+        "keep_rows": True,
         "split": {"type": "random"},
         "holdout": 0.0,
         "validation": None,
@@ -129,6 +140,9 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ],
         "alternatives": [],
         "local": None,
+        "budget": None,
+        "positive_class": None,
+        "expected_cost": job["expected_cost"],
     }
 
 
@@ -397,7 +411,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly(
                 "/likelihood/type",
                 '"bernoulli" is not a likelihood for regression;'
-                ' "gaussian", "student_t", "log_gaussian", "poisson" and "negative_binomial" are.',
+                ' "gaussian", "student_t", "log_gaussian", "logit_gaussian", "poisson", "negative_binomial" and'
+                ' "hurdle" are.',
             ),
         ),
         (
@@ -780,6 +795,8 @@ def test_progress_and_failure_are_shown(client: TestClient, parts: SmallParts) -
         "log_marginal_likelihood": -12.5,
         "functions": 4,
         "noise_sd": 0.3,
+        "share": None,
+        "seconds_left": None,
     }
     fault = Fault("half of it is missing", column="x")
     with parts.stored.transaction() as tx:
@@ -800,6 +817,7 @@ def test_progress_and_failure_are_shown(client: TestClient, parts: SmallParts) -
                 "header": None,
                 "row": None,
                 "line": None,
+                "sheet_row": None,
             }
         ],
     }

@@ -31,5 +31,7 @@ def tracer(collector: Collector) -> Iterator[OpenTelemetryTracer]:
 @pytest.fixture
 def traced(parts: SmallParts, tracer: OpenTelemetryTracer) -> Iterator[TestClient]:
     """A client of an API that is traced."""
-    with TestClient(make_application(parts, LIMITS, tracer=tracer), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, LIMITS, tracer=tracer), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client

@@ -18,7 +18,9 @@ from tests.waiting import until
 
 def predict(parts: SmallParts, tracer: Tracer, times: int) -> float:
     """The seconds that so many predictions took, all of which succeeded."""
-    with TestClient(make_application(parts, LIMITS, tracer=tracer, log_requests=False)) as client:
+    with TestClient(
+        make_application(parts, LIMITS, tracer=tracer, log_requests=False), base_url="http://localhost"
+    ) as client:
         began = time.monotonic()
         statuses = {client.post("/v1/models/small/predict", json=ROWS).status_code for _ in range(times)}
         assert statuses == {200}

@@ -81,7 +81,9 @@ def test_a_ratio_of_traces_is_sampled(parts: SmallParts, collector: Collector, m
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
     monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0.25")
     tracer = OpenTelemetryTracer("relevance-test")
-    with TestClient(make_application(parts, LIMITS, tracer=tracer, log_requests=False)) as client:
+    with TestClient(
+        make_application(parts, LIMITS, tracer=tracer, log_requests=False), base_url="http://localhost"
+    ) as client:
         flags = [client.get("/v1/models/small").headers["traceresponse"][-2:] for _ in range(200)]
         client.get("/v1/models/classes", headers={"traceparent": SAMPLED})
     tracer.close()
@@ -95,7 +97,7 @@ def test_refused_requests_are_spans_without_secrets(
     parts: SmallParts, collector: Collector, tracer: OpenTelemetryTracer
 ) -> None:
     application = make_application(parts, LIMITS, authenticator=OneKey("a key"), tracer=tracer)
-    with TestClient(application) as client:
+    with TestClient(application, base_url="http://localhost") as client:
         refused = client.get("/v1/models/small?after=secret-cursor", headers={"Authorization": "Bearer secret-key"})
         assert refused.status_code == 401
     (span,) = collector.wait()

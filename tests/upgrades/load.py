@@ -118,7 +118,9 @@ class Load:
             with self.client(next(self.keys)) as client:
                 for recorded, now in replayed(client, exchanges):
                     statuses = {recorded["status"], CHANGED.get(str(recorded["summary"]))}
-                    self._note("replay", now["status"] in statuses, f"{recorded} is now {now}")
+                    described = f"{recorded['operation']}, {recorded['summary']}: {recorded['path']}"
+                    got = f"expected {statuses}, got {now['status']}: {now['response']}"
+                    self._note("replay", now["status"] in statuses, f"{described}: {got}")
                     if self.end.is_set() or self.is_repeated.is_set():
                         break
                 else:

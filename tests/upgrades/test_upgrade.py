@@ -24,7 +24,14 @@ OPERATOR = "/v1/limits"
 """The path of recorded requests that only the operator's key may send: no other owner repeats them."""
 
 SETTINGS = {"RELEVANCE_DRAIN_SECONDS": "1", "RELEVANCE_LOG_REQUESTS": "0"}
-LONG = {"effort": "normal"}
+LONG = {"effort": "normal", "prior": None, "basis": None}
+
+FIT: dict[str, object] = {
+    "effort": "quick",
+    "prior": {"type": "independent"},
+    "basis": {"type": "kernel", "width": {"type": "fixed", "value": 3.0}},
+}
+"""All that a release may choose otherwise by default."""
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +98,7 @@ def upload(api: Api, rows: int) -> str:
 
 def submit(api: Api, dataset: str, **request: object) -> str:
     """A training job; the model has its id's name."""
-    body = {"dataset_id": dataset, "target": "y", "effort": "quick", **request}
+    body = {"dataset_id": dataset, "target": "y", **FIT, **request}
     response = api.http.post("/v1/training-jobs", json=body)
     assert response.status_code == 202, response.text
     return str(response.json()["id"])

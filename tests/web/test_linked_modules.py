@@ -17,7 +17,7 @@ def test_a_module_is_a_function_of_what_it_imports_that_returns_its_exports() ->
         "parts/a.js": 'import c from "../c.js";\nexport const one = c;\nexport async function two() {}\n'
         "export class Three {}\n",
         "b.js": "export default function (n) {}\n",
-        "c.js": 'import{x as n}from"./d.js";var m=n;export{m as default,n as other};',
+        "c.js": 'import{x as n}from"./d.js";var m=n,$=n;export{m as default,n as other,$ as $b};',
         "d.js": "export const x = 1;",
         "e.js": "not imported",
     }
@@ -27,7 +27,7 @@ def test_a_module_is_a_function_of_what_it_imports_that_returns_its_exports() ->
     assert 'const { default: c } = load("c.js");' in script
     assert "return { one, two, Three };" in script
     assert "const exportedDefault = function (n) {}\nreturn { default: exportedDefault };" in script
-    assert 'const { x: n } = load("d.js");var m=n;\nreturn { default: m, other: n };' in script
+    assert 'const { x: n } = load("d.js");var m=n,$=n;\nreturn { default: m, other: n, $b: $ };' in script
     assert re.findall(r'^"(.+)"\(\) \{$', script, re.MULTILINE) == ["d.js", "c.js", "parts/a.js", "b.js", "main.js"]
     assert re.search(r"\b(import|export)\b", script) is None
 

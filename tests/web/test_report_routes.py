@@ -41,7 +41,9 @@ def client(parts: SmallParts) -> Iterator[TestClient]:
     parts.stored.put_version(OWNER, trained(version_of_three_classes(name="three")), number=1)
     for made in (version_of_components(), version_of_a_term(), version_of_an_image()):
         parts.stored.put_version(OWNER, made, number=1)
-    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(parts, LIMITS), raise_server_exceptions=False, base_url="http://localhost"
+    ) as client:
         yield client
 
 
@@ -112,7 +114,7 @@ def test_texts_end_no_element(parts: SmallParts) -> None:
         made = small_version(name=f"m{place}")
         plan = replace(made.report.plan, target=text)
         parts.stored.put_version(OWNER, replace(made, report=replace(made.report, plan=plan)), number=1)
-        with TestClient(make_application(parts, LIMITS)) as client:
+        with TestClient(make_application(parts, LIMITS), base_url="http://localhost") as client:
             document = report(client, f"m{place}")
         assert len(re.findall("</script>", document)) == 3
         assert len(re.findall("<script", document)) == 3
@@ -197,7 +199,10 @@ def test_what_is_no_version_has_no_report(client: TestClient) -> None:
 
 def test_a_report_needs_the_key(parts: SmallParts) -> None:
     application = make_application(parts, LIMITS, authenticator=OneKey("key"))
-    refused(TestClient(application).get("/v1/models/small/versions/1/report"), "unauthenticated")
+    refused(
+        TestClient(application, base_url="http://localhost").get("/v1/models/small/versions/1/report"),
+        "unauthenticated",
+    )
 
 
 def test_a_version_of_many_inputs_is_small(parts: SmallParts) -> None:

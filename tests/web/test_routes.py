@@ -54,7 +54,7 @@ def test_a_program_gets_links_as_json(client: TestClient, accept: str | None) ->
 
 
 def test_links_are_below_the_path_at_which_the_service_is_mounted(client: TestClient) -> None:
-    mounted = TestClient(client.app, root_path="/below")
+    mounted = TestClient(client.app, root_path="/below", base_url="http://localhost")
     assert mounted.get("/below/").json()["links"]["models"] == "/below/v1/models"
     assert f'"/below{path_of("main.js")}"' in mounted.get("/below/", headers={"Accept": BROWSER}).text
 

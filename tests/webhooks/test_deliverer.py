@@ -197,6 +197,7 @@ def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
     assert len({request.headers["webhook-id"] for request in receiver.received}) == 1
 
 
+@pytest.mark.thorough
 @ONE_DATABASE
 def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiver: Receiver) -> None:
     with receiving(hangs) as hanging:
@@ -214,6 +215,7 @@ def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiv
             engine.shutdown(5.0)
 
 
+@pytest.mark.thorough
 @ONE_DATABASE
 def test_what_is_cut_off_by_a_workers_end_is_delivered_by_the_next_one(place: Place) -> None:
     with receiving(hangs, responses(200)) as receiver:

@@ -61,6 +61,7 @@ def succeeded(transaction: OpenTransaction, job_id: UUID) -> None:
         assert finish_training(tx, job_id, 1, samples.new_version()) is not None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("end", "event"),
     [
@@ -93,6 +94,7 @@ def test_every_end_of_a_job_is_queued_for_all_its_subscribers(
         assert DeliveryRepository(tx).page(samples.STRANGER, strangers.id, PageRequest(9)).items == ()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "state", "event"), [(k, s, e) for k, of in OF_KIND.items() for s, e in of.items()])
 def test_an_event_of_each_type_is_stored_and_read(
     transaction: OpenTransaction, kind: JobKind, state: JobState, event: EventType

@@ -175,6 +175,26 @@ def test_the_address_that_was_checked_is_the_one_spoken_to(monkeypatch: pytest.M
     assert receiver.received[0].headers["Host"] == f"hooks.example:{receiver.port}"
 
 
+def test_a_name_that_is_rebound_between_deliveries_reaches_no_private_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name is public when it is checked first, and of this machine from then on, with a receiver that listens."""
+    requested: list[str] = []
+    with receiving(OK) as receiver:
+
+        def look_up(host: str, _port: int, *_: object, **__: object) -> list[sending.Found]:
+            requested.append(host)
+            address = "93.184.215.14" if len(requested) == 1 else "127.0.0.1"
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, receiver.port))]
+
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        url = f"https://hooks.example:{receiver.port}/"
+        assert Allowance().checked(url).host == "hooks.example"
+        reasons = [reason_of(url, allowed=Allowance(), seconds=1.0) for _ in range(3)]
+    assert reasons[1:] == ["address-refused"] * 2
+    assert reasons[0] != "address-refused"
+    assert len(requested) == 3
+    assert receiver.received == []
+
+
 def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")

@@ -11,7 +11,7 @@ from app import __version__
 from app.cli.commands.audit import audit
 from app.cli.commands.keys import keys
 from app.cli.commands.limits import limits
-from app.cli.commands.maintenance import backup, copy_database, doctor, restore
+from app.cli.commands.maintenance import backup, copy_database, doctor, restore, vacuum
 from app.cli.commands.service import api, check_worker, config, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application, run
 from relevance_bayes.cli.rows import Row, RowOptions
@@ -32,12 +32,12 @@ def read_rows(
 application = new_application(
     "relevance",
     "Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, keys, limits, audit and check are "
-    "the service; the others are its clients.",
+    "serve, api, worker, migrate, config, doctor, backup, restore, copy-database, vacuum, keys, limits, audit and "
+    "check are the service; the others are its clients.",
     read_rows,
     __version__,
 )
-for command in (serve, api, worker, migrate, config, doctor, backup, restore, copy_database):
+for command in (serve, api, worker, migrate, config, doctor, backup, restore, copy_database, vacuum):
     application.command()(command)
 add_client_commands(application)
 

@@ -72,6 +72,10 @@ def verify(
     checkpoints: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier output of `relevance audit verify --json`.")
     ] = None,
+    heads: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", show_default="that of the settings", help="A file of heads, or a copy of one."),
+    ] = None,
     file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An export without filters, verified in place of the database.")
     ] = None,
@@ -79,9 +83,9 @@ def verify(
 ) -> None:
     """Verify that no entry was changed, inserted or deleted; ends with exit code 1 where one was.
 
-    Only checkpoints that are kept elsewhere show that somebody who can write to the database has replaced entries with
-    all hashes, or deleted the newest ones.
+    Only heads or checkpoints that are kept elsewhere show that somebody who can write to the database has replaced
+    entries with all hashes, or deleted the newest ones.
     """
     from app.cli.audit import verify
 
-    verify(owner, checkpoints=checkpoints, file=file, as_json=as_json)
+    verify(owner, checkpoints=checkpoints, heads=heads, file=file, as_json=as_json)

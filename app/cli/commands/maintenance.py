@@ -20,9 +20,9 @@ def backup(
     The file has all that the service stores, the queue of jobs included. PostgreSQL needs pg_dump.
     """
     from app.cli.backups import backup
-    from app.settings import Settings
+    from app.cli.database import usable_settings
 
-    backup(Settings(), path, as_json=as_json)
+    backup(usable_settings(), path, as_json=as_json)
 
 
 def restore(
@@ -37,12 +37,12 @@ def restore(
     The service must not run. PostgreSQL needs pg_restore, and an existing database.
     """
     from app.cli import backups
-    from app.settings import Settings
+    from app.cli.database import usable_settings
 
     if verify:
         backups.verify(path, as_json=as_json)
     else:
-        backups.restore(Settings(), path, replaces=replace, as_json=as_json)
+        backups.restore(usable_settings(), path, replaces=replace, as_json=as_json)
 
 
 def copy_database(
@@ -55,9 +55,21 @@ def copy_database(
     The service must not run.
     """
     from app.cli.copying import copy_database
-    from app.settings import Settings
+    from app.cli.database import usable_settings
 
-    copy_database(Settings(), target, as_json=as_json)
+    copy_database(usable_settings(), target, as_json=as_json)
+
+
+def vacuum() -> None:
+    """Free the space of deleted rows.
+
+    A SQLite file is written anew, without unused pages, for which it needs as much free space again; the service may
+    run, and its writers wait. Of PostgreSQL the tables are vacuumed and analysed, as autovacuum does.
+    """
+    from app.cli.database import usable_settings
+    from app.cli.migrating import vacuum
+
+    vacuum(usable_settings())
 
 
 def doctor(*, as_json: AsJson = False) -> None:

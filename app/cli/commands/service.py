@@ -56,11 +56,11 @@ def api(*, host: Host = None, port: Port = None, grpc_port: GrpcPort = None, unt
 def _run(*, with_worker: bool, until_eof: bool) -> None:
     """Run the API at the address in the environment."""
     with imports_that_stay():
+        from app.cli.database import usable_settings
         from app.cli.run_server import import_application, serve
-        from app.settings import Settings
 
         import_application()
-    serve(Settings(), with_worker=with_worker, until_eof=until_eof)
+    serve(usable_settings(), with_worker=with_worker, until_eof=until_eof)
 
 
 def _listen_at(host: str | None, port: int | None, grpc_port: int | None) -> None:
@@ -72,18 +72,27 @@ def _listen_at(host: str | None, port: int | None, grpc_port: int | None) -> Non
 def worker(*, until_eof: UntilEof = False) -> None:
     """Run a worker without the API."""
     with imports_that_stay():
+        from app.cli.database import usable_settings
         from app.cli.run_worker import work
-        from app.settings import Settings
 
-    work(Settings(), until_eof=until_eof)
+    work(usable_settings(), until_eof=until_eof)
 
 
-def migrate() -> None:
-    """Create the database's tables, or migrate them to this release."""
-    from app.cli.run_worker import migrate
-    from app.settings import Settings
+def migrate(
+    *,
+    plan: Annotated[bool, typer.Option("--plan", help="Print what would be done, and do nothing.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Migrate while processes run that can't use the new tables.")
+    ] = False,
+) -> None:
+    """Create the database's tables, or migrate them to this release.
 
-    migrate(Settings())
+    While processes of releases run that can't use the new tables, it is refused: stop them first.
+    """
+    from app.cli.database import usable_settings
+    from app.cli.migrating import migrate
+
+    migrate(usable_settings(), is_plan=plan, is_forced=force)
 
 
 def config() -> None:
@@ -95,7 +104,7 @@ def config() -> None:
 
 def check_worker() -> None:
     """Exit with 0 where a worker with this spool directory has sent a recent heartbeat."""
+    from app.cli.database import usable_settings
     from app.cli.worker_health import check_worker
-    from app.settings import Settings
 
-    check_worker(Settings())
+    check_worker(usable_settings())

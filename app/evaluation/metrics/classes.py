@@ -1,6 +1,6 @@
 """Metrics and diagnostics of predicted classes, in memory that does not grow with the rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -8,9 +8,10 @@ import numpy as np
 from app.evaluation.metrics.losses import Mean, losses
 from app.evaluation.metrics.ranking import Ranking
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.calibration import CalibrationBins
 from relevance_bayes.tasks.labelled import LabelledClasses
-from relevance_bayes.types.evaluations import Area, ReliabilityBin
+from relevance_bayes.tasks.listing import CalibrationBins
+from relevance_bayes.types.annotations import is_none
+from relevance_bayes.types.evaluations import Area, PositiveClassMetrics, ReliabilityBin
 from relevance_bayes.types.values import Label
 
 
@@ -37,6 +38,30 @@ class ClassResult:
     confusion: tuple[tuple[int, ...], ...]
     confidence: tuple[ReliabilityBin, ...]
     reliability: tuple[tuple[ReliabilityBin, ...], ...]
+    positive: PositiveClassMetrics | None = field(default=None, metadata={"exclude_if": is_none})
+
+    def of_positive(self, label: Label | None) -> Self:
+        """Return the same metrics with those of the positive class, where one is named that is known."""
+        if label not in self.classes:
+            return self
+        index = self.classes.index(label)
+        counts = np.array(self.confusion)
+        hits, rows, predicted = counts[index, index], counts[index].sum(), counts[:, index].sum()
+        others = counts.sum() - rows
+        positive = PositiveClassMetrics(
+            label=self.classes[index],
+            rows=int(rows),
+            precision=_share(hits, predicted),
+            recall=_share(hits, rows),
+            specificity=_share(others - (predicted - hits), others),
+            f1=_share(2 * hits, rows + predicted),
+            auc=self.auc_per_class[index],
+        )
+        return replace(self, positive=positive)
+
+
+def _share(part: np.int64, whole: np.int64) -> float | None:
+    return float(part / whole) if whole else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from app.evaluation.metrics.cells import Cells
 from app.evaluation.metrics.losses import MAX_ERROR, Mean, losses
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments
-from relevance_bayes.tasks.calibration import BINS, pit_counts
 from relevance_bayes.tasks.labelled import COVERAGES, LabelledNumbers
+from relevance_bayes.tasks.listing import BINS, pit_counts
 from relevance_bayes.types.evaluations import Coverage, ResidualBin
 
 STEPS = np.arange(-4.0, 4.25, 0.25)

@@ -54,6 +54,7 @@ def _figures(found: results.Evaluation) -> tuple[Metrics, Diagnostics]:
         auc=figures.auc,
         ece=figures.ece,
         rows_of_unknown_class=figures.rows_of_unknown_class,
+        positive=figures.positive,
     ), ClassDiagnostics(
         classes=figures.classes,
         auc_per_class=figures.auc_per_class,

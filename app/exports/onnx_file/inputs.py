@@ -1,5 +1,6 @@
 """Raw columns, each a named input of the model, as the encoded matrix X (N, d)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from relevance_bayes.tables.encoding import (
     EncodedTarget,
     InputEncoding,
 )
-from relevance_bayes.tables.encoding.calendar import DAY, FIRST_MONDAY, SECONDS
+from relevance_bayes.tables.encoding.columns import DAY, FIRST_MONDAY, SECONDS
 from relevance_bayes.types.values import Period
 
 MAX_SCALED = 1e75
@@ -36,13 +37,14 @@ class Encoded:
     noise_sd: Value | None = None
 
 
-def declared(encoding: InputEncoding, noise_column: str | None = None) -> list[ValueInfoProto]:
-    """Return the inputs: float64, or string for categories, one for each row."""
+def declared(encoding: InputEncoding, names: Sequence[str], noise_column: str | None = None) -> list[ValueInfoProto]:
+    """Return the inputs in the order of `names`: float64, or string for categories, one for each row."""
+    columns = {column.name: column for column in encoding.inputs}
     numbers = [] if noise_column is None else [_declared(noise_column, TensorProto.DOUBLE)]
     return [
         *(
-            _declared(column.name, TensorProto.DOUBLE if isinstance(column, EncodedNumber) else TensorProto.STRING)
-            for column in encoding.inputs
+            _declared(name, TensorProto.DOUBLE if isinstance(columns[name], EncodedNumber) else TensorProto.STRING)
+            for name in names
         ),
         *numbers,
     ]
@@ -93,6 +95,8 @@ def _effects(graph: Graph, column: EncodedEffects, raw: Value) -> list[Value]:
 def _number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
     gap = graph.node("IsNaN", raw)
     filled = raw if column.fill is None else graph.where(gap, column.fill, raw)
+    if column.unit is not None:
+        filled = graph.node("Sign", filled) * graph.node("Log", abs(filled) / column.unit + 1.0)
     scaled = (filled - column.shift) / column.scale
     sound = graph.node("LessOrEqual", abs(scaled), MAX_SCALED)
     positions = [part for period in column.periods for part in _position(graph, raw, gap, period)]

@@ -16,7 +16,8 @@ from relevance_bayes.core.prediction import Ready
 
 def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | None]:
     """Return mean p'mu, variance |L'p|^2 and residual variance, and the support where it is known."""
-    model, inputs = ready.model, rows.matrix
+    model = ready.model
+    inputs = _within_range(rows.matrix, model)
     none = rows.unsound
     noise_sd = none + (model.noise_sd or 0.0) if rows.noise_sd is None else rows.noise_sd
     if model.log_noise is not None and ready.noise is not None:
@@ -35,6 +36,12 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
     if left is None:
         return Found(mean, weights, none + unreached, noise_sd), None
     return Found(mean, weights, left * unreached, noise_sd), (1.0 - left).at_least(0.0)
+
+
+def _within_range(inputs: Value, model: Model) -> Value:
+    """Return the inputs at which the model is evaluated: see `InputRange`."""
+    bounds, graph = model.input_range, inputs.graph
+    return inputs if bounds is None else graph.node("Min", graph.node("Max", inputs, bounds.lower), bounds.upper)
 
 
 def _noise_sd(found: Found, second: LogNoise) -> Value:

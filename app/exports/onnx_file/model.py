@@ -13,6 +13,7 @@ from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
 from app.exports.onnx_file.latent import latent, of_members, pooled
 from app.exports.onnx_file.predictions import of_classes, outputs
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
@@ -56,7 +57,8 @@ def render(exported: ExportedVersion) -> bytes:
 
 def model_of(exported: ExportedVersion) -> ModelProto:
     """Return the model that predicts as the version does; a row that can't be predicted is NaN in all outputs."""
-    inputs = declared(exported.predictor.encoding, exported.noise_column)
+    names = [column.name for column in exported.report.plan.inputs]
+    inputs = declared(exported.predictor.encoding, names, exported.noise_column)
     taken = {one.name for one in inputs}
     graph = Graph(frozenset(taken))
     reported = _outputs(graph, exported)
@@ -83,7 +85,7 @@ def _outputs(graph: Graph, exported: ExportedVersion) -> Reported:
 def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Reported:
     learned, target, labels = predictor.learned, predictor.encoding.target, predictor.encoding.target.classes
     model = members_of(learned)[0]
-    rows = with_noise(encoded(graph, predictor.encoding), target, model.noise_sd)
+    rows = with_noise(encoded(graph, predictor.encoding.with_indicated_fills()), target, model.noise_sd)
     reported, support = _predicted(graph, learned, target, rows)
     reported |= {} if support is None else {"support": support}
     several = [
@@ -102,15 +104,17 @@ def _predicted(
     match learned:
         case Model(likelihood=likelihood):
             found, support = latent(graph, Ready.of(learned), rows)
-            return outputs(likelihood, target, found), support
+            tails = learned.degrees_of_freedom, learned.variance_factor
+            return outputs(likelihood, target, found, *tails), support
         case Pool():
             found, support = pooled(graph, learned, rows)
-            return outputs(learned.members[0].likelihood, target, found), support
+            tails = learned.degrees_of_freedom, learned.variance_factor
+            return outputs(learned.members[0].likelihood, target, found, *tails), support
         case PerClass(members=members, likelihood=of_all):
             each, support = of_members(graph, members, rows)
             return of_classes(of_all, each), support
-        case LocalModel():
-            raise SparseBayesError("expected a model that keeps no rows")
+        case LocalModel() | HurdleModel():
+            raise SparseBayesError("expected a model that keeps no rows, and no hurdle")
 
 
 def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Reported:

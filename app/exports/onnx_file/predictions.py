@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -10,10 +9,9 @@ from app.exports.onnx_file.graph import Value
 from app.exports.onnx_file.tracing import is_writable, written
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
 from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
+from relevance_bayes.core.likelihoods.gaussian import standard_quantile
 from relevance_bayes.core.tracing import TRACING, Traced
 from relevance_bayes.tables.encoding import EncodedTarget
-
-Z_95 = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True)
@@ -30,11 +28,22 @@ class Found:
         """Return the sum of both parts."""
         return self.weights + self.residual
 
+    def corrected(self, factor: float) -> "Found":
+        """Return the latent with all variances times `factor`."""
+        return Found(self.mean, self.weights * factor, self.residual * factor, self.noise_sd * factor**0.5)
 
-def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
+
+def outputs(
+    likelihood: Likelihood,
+    target: EncodedTarget,
+    found: Found,
+    degrees_of_freedom: float | None = None,
+    variance_factor: float = 1.0,
+) -> dict[str, Value]:
     """Return the outputs by name, in the user's units."""
+    found = found if variance_factor == 1.0 else found.corrected(variance_factor)
     if isinstance(likelihood, NumberLikelihood):
-        return _number(likelihood, target, found)
+        return _number(likelihood, target, found, standard_quantile(0.975, degrees_of_freedom))
     return _classes(likelihood, found.mean, found.variance, found.noise_sd.square())
 
 
@@ -59,8 +68,8 @@ def _parts(target: EncodedTarget, mean: Value, noise: Value, weights: Value, res
     return {"mean": mean * target.scale + target.shift, "variance": total, **in_units}
 
 
-def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
-    """Return the likelihood's moments, and quantiles where it has them in closed form, traced."""
+def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found, z: float) -> dict[str, Value]:
+    """Return the likelihood's moments, and quantiles at -+z sds where it has them in closed form, traced."""
     m, v, n = (Traced("parameter") for _ in range(3))
     known = {m: found.mean, v: found.variance, n: found.noise_sd.square()}
     mean, noise, function = likelihood.moments(TRACING, m, v, n)
@@ -70,7 +79,7 @@ def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -
         spread = written(function, known)
         weights, residual = (1.0 - share) * spread, share * spread
     reported = _parts(target, written(mean, known), written(noise, known), weights, residual)
-    ends = likelihood.ends(TRACING, m, v, n, Z_95)
+    ends = likelihood.ends(TRACING, m, v, n, z)
     if ends is None or not is_writable(ends):
         return reported
     lower, upper = (written(end, known) * target.scale + target.shift for end in ends)

@@ -1,11 +1,11 @@
 """The likelihood's formulas as functions of the generated file, traced, and the predictions that call them."""
 
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 
 from app.exports.python_file.tracing import statements
 from app.exports.python_file.writing import Program
 from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
+from relevance_bayes.core.likelihoods.gaussian import standard_quantile
 from relevance_bayes.core.tracing import TRACING, Traced, parts_of
 
 
@@ -30,18 +30,19 @@ def called(
     return f"{taken}({', '.join(given for _, given in needed)})"
 
 
-Z_95 = NormalDist().inv_cdf(0.975)
-
 ARGUMENTS = {"m": "mean", "v": "weights + residual", "n": "noise_sd**2"}
 """The latent's mean and variance and the noise variance, each (N,), by the names of the formulas' parameters."""
 
 
-def number_members(program: Program, likelihood: NumberLikelihood, units: str) -> str:
+def number_members(
+    program: Program, likelihood: NumberLikelihood, units: str, degrees_of_freedom: float | None = None
+) -> str:
     """Return the expression of mean, variance and its parts, and of an interval if there is one; `units` are the
     target's."""
+    z = standard_quantile(0.975, degrees_of_freedom)
     m, v, n = (Traced(name) for name in ARGUMENTS)
     names = {m: ("m", ARGUMENTS["m"]), v: ("v", ARGUMENTS["v"]), n: ("n", ARGUMENTS["n"])}
-    moments, ends = likelihood.moments(TRACING, m, v, n), likelihood.ends(TRACING, m, v, n, Z_95)
+    moments, ends = likelihood.moments(TRACING, m, v, n), likelihood.ends(TRACING, m, v, n, z)
     if moments == (m, n, v):
         reported = [f"in_units(mean, noise_sd**2, weights, residual, {units})"]
     else:

@@ -71,9 +71,11 @@ def of_moments(
     return in_units(mean, noise, (1.0 - share) * function, share * function, shift, scale)
 
 
-def real(mean: Array, noise: Array, weights: Array, residual: Array, shift: float, scale: float) -> dict[str, Array]:
-    """Return the prediction under Gaussian noise."""
-    reach = 1.959963984540054 * np.sqrt(noise + weights + residual)
+def real(
+    mean: Array, noise: Array, weights: Array, residual: Array, z: float, shift: float, scale: float
+) -> dict[str, Array]:
+    """Return the prediction under Gaussian noise, with the interval of z sds."""
+    reach = z * np.sqrt(noise + weights + residual)
     reported = in_units(mean, noise, weights, residual, shift, scale)
     return reported | between(mean - reach, mean + reach, shift, scale)
 

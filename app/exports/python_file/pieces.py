@@ -13,11 +13,21 @@ from relevance_bayes.core.types import Array, Indices
 # Raw columns to the matrix of encoded inputs
 
 
-def number(values: Sequence[float | None], shift: float, scale: float, fill: float | None, indicator: bool) -> Array:
-    """Return (value - shift) / scale and, with `indicator`, a column that is 1 where the value is missing."""
+def number(
+    values: Sequence[float | None],
+    shift: float,
+    scale: float,
+    fill: float | None,
+    indicator: bool,
+    unit: float | None = None,
+) -> Array:
+    """Return (value - shift) / scale, with `unit` of sign(value) log(1 + |value|/unit), and, with `indicator`, a column
+    that is 1 where the value is missing."""
     raw = np.array([math.nan if value is None else value for value in values], float)
     missing = np.isnan(raw)
-    scaled = ((raw if fill is None else np.where(missing, fill, raw)) - shift) / scale
+    filled = raw if fill is None else np.where(missing, fill, raw)
+    filled = filled if unit is None else np.sign(filled) * np.log1p(np.abs(filled) / unit)
+    scaled = (filled - shift) / scale
     scaled = np.where(np.abs(scaled) <= 1e75, scaled, math.nan)
     return np.column_stack([scaled, missing] if indicator else [scaled])
 

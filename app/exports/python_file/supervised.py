@@ -9,7 +9,9 @@ from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.likelihoods.base import NumberLikelihood
+from relevance_bayes.core.likelihoods.gaussian import standard_quantile
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
@@ -40,13 +42,14 @@ def body(program: Program, predictor: SupervisedPredictor) -> str:
             return _pooled(program, target, pool)
         case PerClass() as per_class:
             return _per_class(program, target, per_class)
-        case LocalModel():
-            raise SparseBayesError("expected a model that keeps no rows")
+        case LocalModel() | HurdleModel():
+            raise SparseBayesError("expected a model that keeps no rows, and no hurdle")
 
 
 def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
     """Return the functions of each member, and `predict`, which multiplies their predictive densities."""
     members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(pool.members, 1)]
+    z = standard_quantile(0.975, pool.degrees_of_freedom)
     lines = [
         "X = encode(columns)",
         "sound = np.isfinite(X).all(axis=1)",
@@ -60,11 +63,17 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
         lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, residual, {known}))"]
     lines += [
         f"mean, noise, weights, residual, support = product(members, {pool.weights.tolist()!r})",
-        f"reported = real(mean, noise, weights, residual, {target.shift!r}, {target.scale!r})",
+        *_corrected(pool.variance_factor, "noise", "weights", "residual"),
+        f"reported = real(mean, noise, weights, residual, {z!r}, {target.shift!r}, {target.scale!r})",
         *(['reported |= {"support": support}'] if all(member.has_support for member in members) else []),
         "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
+
+
+def _corrected(factor: float, *names: str) -> list[str]:
+    """Return the line that multiplies variables, where `factor` is not 1."""
+    return [] if factor == 1.0 else [f"{', '.join(names)} = {', '.join(f'{factor!r} * {name}' for name in names)}"]
 
 
 def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> str:
@@ -129,13 +138,27 @@ class _Predicting:
             "sound = np.isfinite(X).all(axis=1)",
             *(self.noise() if "noise_sd" in reported and self.second is None else []),
             "X = np.where(sound[:, None], X, 0.0)",
+            *self._within_range(),
             *(self.noise() if self.second is not None else []),
             *self.latent(),
+            *_corrected(model.variance_factor, "weights", "residual"),
+            *_corrected(model.variance_factor**0.5, "noise_sd"),
             f"reported = {reported}",
             *(['reported |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.has_support else []),
             "return sound_rows(reported, sound)",
         ]
         return predict(lines)
+
+    def _within_range(self) -> list[str]:
+        """Return the line that bounds the inputs, where the model bounds them."""
+        bounds = self.ready.model.input_range
+        if bounds is None:
+            return []
+        lower, upper = (
+            self.program.constant("INPUT_LOWER", bounds.lower),
+            self.program.constant("INPUT_UPPER", bounds.upper),
+        )
+        return [f"X = np.clip(X, {lower}, {upper})"]
 
     def latent(self) -> list[str]:
         """Return the lines of the latent's mean and variances."""
@@ -193,5 +216,6 @@ class _Predicting:
     def _outputs(self, model: Model, target: EncodedTarget) -> str:
         likelihood = model.likelihood
         if isinstance(likelihood, NumberLikelihood):
-            return number_members(self.program, likelihood, f"{target.shift!r}, {target.scale!r}")
+            units = f"{target.shift!r}, {target.scale!r}"
+            return number_members(self.program, likelihood, units, model.degrees_of_freedom)
         return class_members(self.program, likelihood, "mean", "weights + residual")

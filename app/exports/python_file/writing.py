@@ -9,7 +9,7 @@ from app.exports.python_file.text import array, needed, pieces_by_name, quoted
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.encoding import EncodedEffects, EncodedNumber, InputEncoding
-from relevance_bayes.tables.encoding.calendar import SECONDS
+from relevance_bayes.tables.encoding.columns import SECONDS
 
 Numbers: TypeAlias = Array | Indices | None
 
@@ -59,7 +59,10 @@ class Program:
 
     def written(self, exported: ExportedVersion, notes: str, body: str) -> str:
         """Return the complete source."""
-        whole = f"{_encode(exported.predictor.encoding)}\n\n{body}"
+        encoding: InputEncoding = exported.predictor.encoding
+        if exported.averages_gaps:  # a program has no rows to average over
+            encoding = encoding.with_indicated_fills()
+        whole = f"{_encode(encoding)}\n\n{body}"
         return "".join(self._parts(_head(exported, notes), whole))
 
     def _parts(self, head: str, body: str) -> Iterator[str]:
@@ -74,10 +77,7 @@ class Program:
 
 
 def _head(exported: ExportedVersion, notes: str) -> str:
-    inputs = ", ".join(
-        f"{quoted(column.name)} ({KINDS[column.kind if isinstance(column, EncodedNumber) else 'category']})"
-        for column in exported.predictor.encoding.inputs
-    )
+    inputs = ", ".join(f"{quoted(column.name)} ({KINDS[column.kind]})" for column in exported.report.plan.inputs)
     return HEAD.format(number=exported.number, model=quoted(exported.model), inputs=inputs, notes=GAPS + notes)
 
 
@@ -86,7 +86,8 @@ def _encode(encoding: InputEncoding) -> str:
     for column in encoding.inputs:
         where = f"columns[{column.name!r}]"
         if isinstance(column, EncodedNumber):
-            given = (column.shift, column.scale, column.fill, column.indicator)
+            given: tuple[float | bool | None, ...] = (column.shift, column.scale, column.fill, column.indicator)
+            given = given if column.unit is None else (*given, column.unit)
             periods = [(SECONDS[one], one == "week") for one in column.periods]
             call = f"date({where}, {periods!r}, " if periods else f"number({where}, "
             parts.append(f"{call}{', '.join(map(repr, given))})")

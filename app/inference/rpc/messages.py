@@ -49,6 +49,7 @@ def read_request(requested: ModelInferRequest) -> InferenceRequest:
             interval=_interval(requested.parameters),
             row_ids=_text(requested.parameters, "row_ids"),
             unknown_categories=_text(requested.parameters, "unknown_categories"),
+            nulls=_text(requested.parameters, "nulls"),
         ),
     )
 
@@ -160,9 +161,8 @@ def write_response(response: InferenceResponse) -> ModelInferResponse:
         )
         for tensor, parameters in response.outputs
     ]
-    cells = response.unknown_categories
     return ModelInferResponse(
-        parameters={} if cells is None else {"unknown_categories": _parameter(cells)},
+        parameters={name: _parameter(cells) for name, cells in response.averaged},
         model_name=response.model,
         model_version=response.version,
         id=response.id or "",

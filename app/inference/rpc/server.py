@@ -9,6 +9,7 @@ import grpc
 
 from app.http.authentication import Authenticator
 from app.http.dependencies import Services
+from app.http.hosts import Hosts
 from app.http.rate_limits import RateLimits, Unlimited
 from app.http.shutdown import Shutdown
 from app.inference.rpc.service import Service
@@ -54,6 +55,8 @@ class RpcRules:
     """The limited rates of owners."""
     tracer: Tracer | None = None
     """The tracer of calls; None: nothing is traced."""
+    hosts: Hosts = field(default_factory=Hosts)
+    """The hosts that calls may name while they need no key."""
 
 
 class CantListen(OSError):
@@ -64,7 +67,14 @@ class CantListen(OSError):
 async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     """Serve calls until listeners close, on the port that is yielded; raises CantListen."""
     shutdown = services[Shutdown]
-    service = Service(services, rules.authenticator, rules.rate_limits, log_requests=rules.log, tracer=rules.tracer)
+    service = Service(
+        services,
+        rules.authenticator,
+        rules.rate_limits,
+        log_requests=rules.log,
+        tracer=rules.tracer,
+        hosts=rules.hosts,
+    )
     server = grpc.aio.server(
         handlers=[service.handlers()],
         options=_options(rules),

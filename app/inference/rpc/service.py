@@ -15,6 +15,7 @@ from app.audit.refusals import LimitedRefusals
 from app.errors import MalformedBodyError, RateLimitError
 from app.http.authentication import HOW_TO_SEND, Authenticator, in_project
 from app.http.dependencies import Services
+from app.http.hosts import Hosts
 from app.http.middleware import request_id_of
 from app.http.origins import actor_of
 from app.http.problems import kind_of
@@ -53,10 +54,12 @@ CODES: Mapping[int, grpc.StatusCode] = {
     404: grpc.StatusCode.NOT_FOUND,
     409: grpc.StatusCode.FAILED_PRECONDITION,
     413: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    421: grpc.StatusCode.PERMISSION_DENIED,
     422: grpc.StatusCode.INVALID_ARGUMENT,
     429: grpc.StatusCode.RESOURCE_EXHAUSTED,
     501: grpc.StatusCode.UNIMPLEMENTED,
     503: grpc.StatusCode.UNAVAILABLE,
+    507: grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
 """gRPC's status codes by the HTTP statuses of problems; INTERNAL for all others."""
 
@@ -77,6 +80,7 @@ class Service:
         *,
         log_requests: bool,
         tracer: Tracer | None = None,
+        hosts: Hosts | None = None,
     ) -> None:
         self._services = services
         self._readiness = services[ReadinessProbe]
@@ -86,6 +90,7 @@ class Service:
         self._shutdown = services[Shutdown]
         self._log = log_requests
         self._tracer = tracer
+        self._hosts = hosts or Hosts()
 
     async def live(self, _: Principal, __: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
         """Respond while the process runs."""
@@ -240,8 +245,12 @@ class Service:
     async def _principal(self, context: "Context[Answered]") -> Principal | None:
         """Return the principal, in the project that the metadata name; None where a key is not valid.
 
-        Raises NotFoundError where it is no member of such a project, which counts as a call of its own owner.
+        Raises NotFoundError where it is no member of such a project, which counts as a call of its own owner, and,
+        where no key is needed, MisdirectedError and CrossSiteError. gRPC does not show `:authority`: only a host that a
+        proxy forwards as `host` is checked; browsers can't send HTTP/2 without TLS themselves.
         """
+        if await self._authenticator.is_open():
+            self._hosts.check_metadata(_sent(context, "host"), _sent(context, "origin"))
         authorizations = _sent(context, "authorization")
         principal = self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
         named = _sent(context, HEADER.lower())

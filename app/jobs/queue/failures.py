@@ -10,15 +10,15 @@ from dbos import error as engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.database.failures import permission_error
-from app.errors import ConflictError, UnavailableError
+from app.database.failures import FULL, is_full, permission_error
+from app.errors import ConflictError, StorageFullError, UnavailableError
 
 UNREACHABLE = "The queue's database can't be reached or is not migrated; try again later."
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise the service's errors for the engine's: UnavailableError, ConflictError."""
+    """Raise the service's errors for the engine's: UnavailableError, StorageFullError, ConflictError."""
     try:
         yield
     except engine.DBOSWorkflowIDInUseError as error:
@@ -26,6 +26,8 @@ def translated() -> Iterator[None]:
     except (DBAPIError, PoolTimeoutError) as error:
         if isinstance(error, DBAPIError) and (refused := permission_error(error)) is not None:
             raise refused from error
+        if isinstance(error, DBAPIError) and is_full(error):
+            raise StorageFullError(FULL) from error
         if is_connection_failure(error) or isinstance(error, ProgrammingError):
             raise UnavailableError(UNREACHABLE) from error
         raise

@@ -126,7 +126,7 @@ class Records:
         job = self.retry(lambda tx: JobRepository(tx).find(job_id))
         if job is None:
             return
-        problem = of_death(job)
+        problem = of_death(job, with_worker=starts.has_died)
         if self.retry(lambda tx: JobRepository(tx).fail(job_id, starts.attempt, problem)):
             event = JobEvent(job_id, starts.kind, starts.attempt, starts.seconds)
             event.ended(replace(job, state="failed", error=problem))

@@ -9,10 +9,11 @@ from uuid import UUID
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
 from app.jobs.backlog_repository import BacklogRepository
-from app.jobs.ports import Recovery
+from app.jobs.ports import Recovery, WorkerUse
 from app.jobs.records import JobActivity
 from app.jobs.worker.orphan_recovery import HeartbeatWatch, reconcile_jobs, recover_orphans
 from app.jobs.worker.outage import DatabaseOutage
+from app.jobs.worker.speed import measured_speed
 from app.jobs.worker_repository import WorkerRepository
 
 logger = logging.getLogger(__name__)
@@ -47,8 +48,8 @@ class HeartbeatStreak:
 class Heartbeat:
     """Records heartbeats in a thread from `start` until `stop`; if the thread fails, `broken` is called.
 
-    `on_heartbeat` is called after each heartbeat that the database has confirmed, then `on_activity` with the
-    jobs' activity, which may raise UnavailableError.
+    Each heartbeat has the worker's `use`. `on_heartbeat` is called after each that the database has confirmed, then
+    `on_activity` with the jobs' activity, which may raise UnavailableError.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class Heartbeat:
         on_heartbeat: Callable[[], None],
         on_activity: Callable[[JobActivity], None],
         outage: DatabaseOutage | None = None,
+        measure_speed: Callable[[], float] = measured_speed,
+        use: Callable[[], WorkerUse] | None = None,
     ) -> None:
         self._transaction = transaction
         self._recovery = recovery
@@ -73,15 +76,20 @@ class Heartbeat:
         self._on_heartbeat = on_heartbeat
         self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
+        self._measure_speed = measure_speed
+        self._use = use
+        self._speed: float | None = None
         self._streak = HeartbeatStreak(interval=interval, limit=limit)
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self, dead: Iterable[str] = ()) -> None:
-        """Record a heartbeat, mark executors that are known to be `dead` as left, and start the thread.
+        """Measure this worker's speed, record a heartbeat with it, mark executors that are known to be `dead` as left,
+        and start the thread.
 
         Raises UnavailableError when the first heartbeat can't be recorded.
         """
+        self._speed = self._measure_speed()
         self._record_heartbeat()
         with self._transaction() as tx:
             for executor in dead:
@@ -128,7 +136,8 @@ class Heartbeat:
 
     def _record_heartbeat(self) -> JobActivity:
         with self._transaction() as tx:
-            WorkerRepository(tx).record_heartbeat(self._executor)
+            use = None if self._use is None else self._use()
+            WorkerRepository(tx).record_heartbeat(self._executor, speed=self._speed, use=use)
             activity = BacklogRepository(tx).activity()
         self._streak.record((time.monotonic(), time.time()))
         self._on_heartbeat()

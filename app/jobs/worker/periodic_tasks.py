@@ -25,11 +25,20 @@ class PeriodicTasks:
         """Stop the thread, without waiting for a running task."""
         self._stopping.set()
 
+    def run_last(self, seconds: float) -> None:
+        """Run the tasks once more after `stop`, unless the thread does not end within some seconds."""
+        self._thread.join(seconds)
+        if not self._thread.is_alive():
+            self._run_once()
+
     def _run(self) -> None:
         while not self._stopping.is_set():
-            for task in self._tasks:
-                try:
-                    task()
-                except UnavailableError as error:
-                    self._outage.report(error.detail)
+            self._run_once()
             self._stopping.wait(self._every)
+
+    def _run_once(self) -> None:
+        for task in self._tasks:
+            try:
+                task()
+            except UnavailableError as error:
+                self._outage.report(error.detail)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -17,7 +18,8 @@ from typing import BinaryIO
 import app
 import relevance_bayes
 from app.jobs.worker.child.process import Message, Order
-from relevance_bayes.core.fit_log import LogEntry
+from app.jobs.worker.shares import Share
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.tasks.fit import Fit, Limits
 
 CORE = "relevance_bayes.core.selection:train"
@@ -27,7 +29,7 @@ PROGRAM = (
     "from app.jobs.worker.child.process import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
 )
 
-SHORT_SECONDS = 1.0
+SHORT_SECONDS = 5.0
 """Seconds of a fit after which its child is not reused: a long fit may have fragmented its memory."""
 
 MAX_FITS = 100
@@ -85,12 +87,12 @@ class Child:
         """Return whether the process is running."""
         return self._process.poll() is None
 
-    def start(self, fit: Fit, fit_log: tuple[LogEntry, ...] = ()) -> None:
-        """Send a fit, to be resumed from the end of its log; raises ChildDied."""
+    def start(self, fit: Fit, fit_log: tuple[LogEntry, ...] = (), limits: Limits | None = None) -> None:
+        """Send a fit, to be resumed from the end of its log, with limits that replace the pool's; raises ChildDied."""
         self._fits += 1
         self._received_first = None
         try:
-            self._connection.send((fit, fit_log))
+            self._connection.send((fit, fit_log, limits))
         except OSError:
             raise self._died() from None
 
@@ -154,10 +156,9 @@ class Pool:
         # On Linux a child dies with the thread that started it, so one thread, which lives on, starts them all.
         self._thread = Thread(target=self._keep_ready, name="pool", daemon=True)
 
-    @property
-    def memory(self) -> int | None:
-        """Return the limit of a child's memory in bytes; None: no limit."""
-        return self._limits.memory
+    def limits(self, share: Share) -> Limits:
+        """Return the limits of a fit with a share of cores and memory."""
+        return replace(self._limits, threads=share.threads, memory=share.memory)
 
     def start(self) -> None:
         """Start to fill the pool."""

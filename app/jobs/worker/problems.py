@@ -17,13 +17,8 @@ UNEXPECTED = Problem(
 )
 
 
-def _died(how_often: str, received: str = "") -> Problem:
-    return Problem(
-        "worker-died",
-        "The job's process died each time",
-        f"The job was started {how_often}, and each time its process was killed, most often for lack of memory: use"
-        f" fewer rows or inputs, or give the workers more memory.{received}",
-    )
+def _died(how_often: str, seen: str) -> Problem:
+    return Problem("worker-died", "The job died each time", f"The job was started {how_often}, and each time {seen}")
 
 
 TOO_LONG = Problem(
@@ -33,8 +28,10 @@ TOO_LONG = Problem(
     " (RELEVANCE_JOB_TIMEOUT_SECONDS).",
 )
 
+KILLED = "signal 9"
+
 BY_ENDING: Mapping[QueueOutcome, Problem] = {
-    "lost": _died("repeatedly"),
+    "lost": _died("repeatedly", "its worker died. The logs of the workers and of their supervisor have why."),
     "cancelled": TOO_LONG,
     "failed": UNEXPECTED,
     "succeeded": UNEXPECTED,
@@ -73,13 +70,30 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def of_death(job: Job) -> Problem:
-    """Return the problem of a job whose attempts all died."""
-    received = job.last_words
-    if not received and job.progress is not None:
+def of_death(job: Job, *, with_worker: bool) -> Problem:
+    """Return the problem of a job whose attempts all died, the last one by itself or with its worker, from what was
+    seen of it."""
+    seen = "its worker stopped without a word" if with_worker else "its process died"
+    if not with_worker and job.last_words:
+        seen += f", which {job.last_words}"
+    if job.progress is not None:
         of = "" if job.progress.total is None else f" of {job.progress.total:,}"
-        received = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
-    return _died(f"{MAX_STARTS} times", f" The last progress was {received}" if received else "")
+        seen += (
+            f", the last time in phase {job.progress.phase!r} after {job.progress.completed:,}{of} {job.progress.unit}"
+        )
+    if with_worker:
+        advice = (
+            "The logs of the workers and of their supervisor have why: a worker that was killed (OOMKilled, 137) needs"
+            " more memory or fewer slots. One that could not reach the database is no fault of the job: retry it."
+        )
+    elif KILLED in (job.last_words or ""):
+        advice = (
+            "Nothing but the system or a person sends this signal; the system does so where memory is short: use fewer"
+            " rows or inputs, or give the workers more memory."
+        )
+    else:
+        advice = "This is a fault of the service, not of the data: its log has the details under this job's id."
+    return _died(f"{MAX_STARTS} times", f"{seen}. {advice}")
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:

@@ -1,4 +1,4 @@
-"""The share of a machine's cores and memory that one fit may use."""
+"""The cores and the memory of a machine, or of a container, that fits may use."""
 
 import os
 import sys
@@ -11,18 +11,13 @@ CPU_LIMIT = Path("/sys/fs/cgroup/cpu.max")
 """The kernel's file with a container's CPU limit, for control groups v2: microseconds in a period, and the period."""
 
 
-def threads_of_a_fit(slots: int) -> int:
-    """Return the number of threads of a fit; half of the cores are reserved for the API and the database."""
-    return max(1, cores() // (2 * slots))
-
-
-def memory_of_a_fit(slots: int) -> int:
-    """Return the number of bytes that one fit may allocate: its share of most of the process's memory limit."""
+def memory_of_fits() -> int:
+    """Return the number of bytes that all fits together may allocate: most of the process's memory limit."""
     maximum = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in CONTROL_GROUP:
         if path.exists() and (text := path.read_text().strip()).isdigit():
             maximum = min(maximum, int(text))
-    return int(MEMORY_FOR_FITS * maximum / slots)
+    return int(MEMORY_FOR_FITS * maximum)
 
 
 def cores() -> int:

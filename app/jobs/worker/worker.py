@@ -11,19 +11,25 @@ from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
 
+LAST_TASK_SECONDS = 2.0
+"""The maximum time that a worker waits for a running write of the audit's heads at its end."""
+
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker; its parts are in the order in which they start."""
+    """A worker and its id in the queue; its parts are in the order in which they start."""
 
+    executor: str
     spool: Spool
     pool: Pool
     heartbeat: Heartbeat
     health_file: HealthFile
-    periodic_tasks: PeriodicTasks
+    periodic_tasks: tuple[PeriodicTasks, ...]
     engine: Engine
     stopping: Event
     close: Callable[[], None]
+    audit_heads: PeriodicTasks | None = None
+    """Runs once more at the end, when the last changes of the worker are recorded."""
 
     def start(self, wait_for_stop: Callable[[float], bool] | None = None) -> bool:
         """Start to take jobs; return False where a stop is requested while the spool directory has no space.
@@ -36,18 +42,26 @@ class Worker:
             return False
         self.pool.start()
         self.heartbeat.start(dead)
-        self.periodic_tasks.start()
+        for tasks in self._tasks:
+            tasks.start()
         self.engine.launch()
         return True
+
+    @property
+    def _tasks(self) -> tuple[PeriodicTasks, ...]:
+        return self.periodic_tasks if self.audit_heads is None else (*self.periodic_tasks, self.audit_heads)
 
     def stop(self, grace: float) -> None:
         """Take no more jobs, end every fit within `grace` seconds, and hand the jobs back at once."""
         self.stopping.set()
-        self.periodic_tasks.stop()
+        for tasks in self._tasks:
+            tasks.stop()
         self.engine.shutdown(grace)
         # Only now: once it has left, a worker takes no more entries from the queue.
         self.heartbeat.stop()
         self.pool.stop()
         self.health_file.close()
         self.spool.close()
+        if self.audit_heads is not None:
+            self.audit_heads.run_last(LAST_TASK_SECONDS)
         self.close()

@@ -69,6 +69,7 @@ class BatchPredictionIn(PredictionOptions):
             deciding=self.deciding,
             csv_escape_formulas=self.csv_escape_formulas,
             unknown_categories=self.unknown_categories,
+            nulls=self.nulls,
         )
 
 

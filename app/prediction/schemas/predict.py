@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.openapi import DESCRIBED, described
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.values import Cell, Label
 
 
@@ -98,8 +98,14 @@ class PredictionOptions(BaseModel):
     unknown_categories: UnknownCategories = Field(
         "average",
         description="A row with a category that no training row had: predicted as the average over the known "
-        "categories, weighted by their frequencies among the training rows, with a wider interval; or an error. With "
-        "`covariance` or `explain`, and for components, always an error.",
+        "categories, weighted by their frequencies among the training rows, with a wider interval; or an error. For "
+        "components always an error.",
+    )
+    nulls: Nulls = Field(
+        "average",
+        description="A row with a missing value of an input: predicted as the average over the values of training "
+        "rows, the more alike a row is the more, with a wider interval; or an error. Inputs with at least 20 gaps, and "
+        "2 %, in training have an indicator of missing values instead, and their rows are predicted as others are.",
     )
     csv_escape_formulas: bool = Field(
         False,
@@ -129,7 +135,7 @@ class PredictOptionsIn(PredictionOptions):
     covariance: bool = Field(
         False,
         description="Whether to return the covariance of the predictions, for sums and averages of them: for "
-        "numbers under Gaussian noise, at most 1,000 rows.",
+        "numbers under Gaussian noise, at most 1,000 rows, and at most 64 with missing values or unknown categories.",
     )
     explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
         None, description="The number of functions with the largest contributions to return with each prediction."

@@ -13,6 +13,7 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
+    MissingValue,
     UnknownCategory,
     Variance,
 )
@@ -121,6 +122,11 @@ class PredictionsOut(BaseModel):
         None,
         description="The cells with categories that no training row had, whose rows are predicted as averages over the "
         "known categories: the first 100, by row. Absent if there are none.",
+    )
+    nulls: Sequence[MissingValue] | None = Field(
+        None,
+        description="The cells without a value, whose rows are predicted as averages over values of training rows: the "
+        "first 100, by row. Absent if there are none.",
     )
     covariance: Sequence[Sequence[float | None]] | None = Field(
         None,

@@ -15,10 +15,9 @@ from relevance_bayes.documents.models import ApproximationPredictor, Approximati
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
 from relevance_bayes.tables.encoding import column_names
-from relevance_bayes.tasks.complete_rows import Read
-from relevance_bayes.tasks.learned import Learned, NewApproximationVersion, expected
-from relevance_bayes.tasks.listing import FunctionLocation, listed_terms
+from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewApproximationVersion, expected, listed_terms
 from relevance_bayes.tasks.options import refuse
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.types.lineage import ImportedFrom
 
 

@@ -11,10 +11,17 @@ from relevance_bayes.documents.models import ApproximationPredictor, Approximati
 from relevance_bayes.plans.requests import ApproximationPlan
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.approximation.fit import Approximated, ApproximationFit
-from relevance_bayes.tasks.complete_rows import Read, complete_rows
-from relevance_bayes.tasks.learned import Learned, NewApproximationVersion, expected
-from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, listed_terms, raw_rows
+from relevance_bayes.tasks.listing import (
+    BlockHolding,
+    FunctionLocation,
+    Learned,
+    NewApproximationVersion,
+    expected,
+    listed_terms,
+    raw_rows,
+)
 from relevance_bayes.tasks.matrix import Matrix, write_matrix
+from relevance_bayes.tasks.rows import Read, complete_rows
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError

@@ -13,12 +13,11 @@ from relevance_bayes.documents.exported import ExportedComponents, ExportedVersi
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, Predictor, VersionReport
 from relevance_bayes.documents.validation import components_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest, TrainingPlan
-from relevance_bayes.tasks.complete_rows import Read
 from relevance_bayes.tasks.components.prediction import ComponentsModel
 from relevance_bayes.tasks.components.training import ComponentsTraining
-from relevance_bayes.tasks.learned import Learned, NewComponentsVersion, expected
-from relevance_bayes.tasks.listing import FunctionLocation, listed_images
+from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewComponentsVersion, expected, listed_images
 from relevance_bayes.tasks.options import refuse
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.lineage import ImportedFrom

@@ -12,8 +12,8 @@ from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import ImagePredictor, ImageReport, Predictor, VersionReport
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
-from relevance_bayes.tasks.complete_rows import Read
-from relevance_bayes.tasks.learned import NewImageVersion, expected
+from relevance_bayes.tasks.listing import NewImageVersion, expected
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.types.lineage import ImportedFrom
 
 NO_FILE = (

@@ -13,11 +13,10 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ImagePredictor, ImageReport
 from relevance_bayes.plans.requests import ImagePlan
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.complete_rows import Read, complete_rows
 from relevance_bayes.tasks.images.fit import ImageFit
-from relevance_bayes.tasks.learned import Learned, NewImageVersion, expected
-from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.listing import BlockHolding, Learned, NewImageVersion, expected
 from relevance_bayes.tasks.matrix import write_matrix
+from relevance_bayes.tasks.rows import Read, complete_rows
 from relevance_bayes.types.functions import InputShape, RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.models import TermsError

@@ -13,6 +13,7 @@ from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.local.choice import LocalTarget
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.plans.requests import (
+    BudgetPlan,
     Dates,
     Effort,
     LocalPlan,
@@ -87,6 +88,8 @@ class SupervisedJobOut(JobBase):
     """
     text: Text
     """The treatment of texts of more than 50 values; those that are encoded by their effects have no `categories`."""
+    keep_rows: bool
+    """True where the version keeps the inputs of some training rows, from which missing values are drawn."""
     split: Split
     holdout: float
     validation: Validation | None
@@ -105,6 +108,10 @@ class SupervisedJobOut(JobBase):
     """
     local: LocalPlanOut | None
     """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""
+    budget: BudgetPlan | None
+    """The requested budget, and what was left out for it; null without one."""
+    positive_class: Label | None
+    """The class that counts as positive in evaluations; null where none was named."""
 
 
 @dataclass(frozen=True, kw_only=True)

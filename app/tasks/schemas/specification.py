@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from relevance_bayes.core.basis import Basis, Group, Single
-from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, LogVariance, OtherNumberTarget
+from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, Hurdle, LogVariance, OtherNumberTarget
 from relevance_bayes.core.spec import TargetLikelihood
 
 
@@ -49,7 +49,7 @@ class GaussianLikelihood:
     type: Literal["gaussian"] = "gaussian"
 
 
-AnyLikelihood = GaussianLikelihood | OtherNumberTarget | ClassLikelihood
+AnyLikelihood = GaussianLikelihood | OtherNumberTarget | Hurdle | ClassLikelihood
 
 
 def requested(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, str | None]:

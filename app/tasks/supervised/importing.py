@@ -16,8 +16,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, InputEncoding
-from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
-from relevance_bayes.tasks.listing import FunctionLocation, listed, places
+from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewSupervisedVersion, listed, places
 from relevance_bayes.tasks.options import PredictOptions, refuse
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
@@ -90,7 +89,7 @@ def _usual(column: EncodedInput) -> Column:
     if isinstance(column, EncodedCategory):
         codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
         return CategoryColumn(codes.astype(np.int32), column.categories)
-    values = column.shift + column.scale * np.array(USUAL)
+    values = column.decode(np.array(USUAL))
     match column.kind:
         case "boolean":
             return BooleanColumn(np.array([0, 1, 1], np.int8))

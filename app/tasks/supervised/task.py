@@ -9,9 +9,10 @@ from app.tasks.supervised.importing import checked
 from app.tasks.task import Task
 from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
 from relevance_bayes.documents.models import Predictor, SupervisedPredictor, SupervisedReport, VersionReport
+from relevance_bayes.plans.cost import Cost, planned_cost
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest, TrainingPlan
-from relevance_bayes.tasks.complete_rows import Read
-from relevance_bayes.tasks.learned import NewSupervisedVersion, expected
+from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.lineage import ImportedFrom
@@ -34,6 +35,10 @@ class SupervisedTask(Task):
     ) -> SupervisedTraining:
         """Write the rows to a file."""
         return SupervisedTraining.prepare(expected(plan, SupervisedPlan), dataset, read, directory, max_cells=max_cells)
+
+    def cost(self, plan: TrainingPlan, dataset: Dataset) -> Cost:
+        """Return the cost of the plan on the rows of its dataset."""
+        return planned_cost(expected(plan, SupervisedPlan), dataset.rows)
 
     def model(self, report: VersionReport, predictor: Predictor) -> SupervisedModel:
         """Return the predictor with its model factorised."""

@@ -3,7 +3,7 @@
 import { embedded } from "./embedded.js";
 
 /**
- * @typedef {{ pointer?: string, parameter?: string, column?: string, row?: number, detail: string }} Fault
+ * @typedef {{ pointer?: string, parameter?: string, column?: string, row?: number, ambiguity?: { cell: string, readings: { option: string, value: string, meaning: string }[] }, detail: string }} Fault
  * @typedef {{ type?: string, title: string, status: number, detail?: string, errors?: Fault[] }} ProblemBody
  */
 
@@ -114,14 +114,20 @@ function parsed(text) {
   }
 }
 
+/** The options of a reading as pairs of a query; an option may have several values. @param {Record<string, string | string[]>} reading @returns {string[][]} */
+export const readingPairs = (reading) => Object.entries(reading).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+
 /**
- * Upload a file as a dataset; `onProgress` gets the share that is sent.
+ * Upload a file as a dataset, by options of its reading; `onProgress` gets the share that is sent.
  * @param {File} file
- * @param {{ kinds?: Record<string, string>, onProgress?: (share: number) => void }} [options]
+ * @param {{ kinds?: Record<string, string>, reading?: Record<string, string | string[]>, onProgress?: (share: number) => void }} [options]
  * @returns {Promise<any>}
  */
-export function upload(file, { kinds = {}, onProgress = () => {} } = {}) {
-  const query = new URLSearchParams(Object.entries(kinds).map(([name, kind]) => ["kinds", `${name}:${kind}`]));
+export function upload(file, { kinds = {}, reading = {}, onProgress = () => {} } = {}) {
+  const query = new URLSearchParams([
+    ...Object.entries(kinds).map(([name, kind]) => ["kinds", `${name}:${kind}`]),
+    ...readingPairs(reading),
+  ]);
   const form = new FormData();
   form.append("file", file);
   const sent = new XMLHttpRequest();

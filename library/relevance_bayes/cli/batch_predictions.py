@@ -2,6 +2,9 @@
 
 import shutil
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -9,7 +12,7 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import refuse
+from relevance_bayes.cli.console import refuse, warn
 from relevance_bayes.cli.decision_options import (
     ClassPriors,
     Components,
@@ -24,21 +27,29 @@ from relevance_bayes.cli.options import (
     AsJson,
     CsvEscapeFormulas,
     Dataset,
+    NullsOption,
     Priority,
     UnknownCategoriesOption,
     Url,
     VersionOfModel,
     file_argument,
+    row_reader,
 )
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
+from relevance_bayes.cli.prediction_output import opened, write_with_texts
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
+from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem, Relevance
 from relevance_bayes.client.responses import VersionBase
+from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
 from relevance_bayes.types.values import Label
+
+ROWS_AT_ONCE = 10_000
+"""The number of rows of a file whose texts are held at once."""
 
 BATCH_FORMATS = [one for one in FILE_FORMATS if one.for_batches]
 
@@ -53,6 +64,7 @@ def batch_format(name: str) -> str:
 
 @reads_file
 def predict_dataset(
+    context: typer.Context,
     model: VersionOfModel,
     file: Annotated[Path | None, file_argument("Rows to predict for, which are uploaded as a dataset.")] = None,
     *,
@@ -79,7 +91,9 @@ def predict_dataset(
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column to write too. May be repeated."),
+        typer.Option(
+            metavar="COLUMN", help="A column to write too, in CSV of a CSV file to the letter. May be repeated."
+        ),
     ] = None,
     outputs: Annotated[
         list[str] | None,
@@ -95,6 +109,7 @@ def predict_dataset(
         bool, typer.Option("--fail-on-error", help="Fail at the first row that can't be predicted for.")
     ] = False,
     unknown_categories: UnknownCategoriesOption = None,
+    nulls: NullsOption = None,
     class_priors: ClassPriors = None,
     costs: Costs = None,
     reject_cost: RejectCost = None,
@@ -112,15 +127,20 @@ def predict_dataset(
     options.refuse_unless_one(file, dataset)
     with service(url) as client:
         form = _format(output, coded)
+        uploaded = None if file is None else options.upload(client, file, prompts=not as_json).dataset
+        texts = None
+        if keep and file is not None and uploaded is not None and form == CSV == (by_suffix(file) or CSV):
+            texts = _texts(row_reader(context), file, options.of_texts(uploaded), keep)
         job = client.batch_predictions.submit(
             model,
-            options.dataset_id(client, file, dataset, prompts=not as_json),
+            dataset or "" if uploaded is None else uploaded.id,
             format=form.name,
             keep=tuple(keep or ()),
             outputs=tuple(outputs) if outputs else None,
             interval=interval,
             on_error="fail" if fail_on_error else None,
             unknown_categories=unknown_categories,
+            nulls=nulls,
             class_priors=None if class_priors is None else read_priors(class_priors, _classes(client, model)),
             costs=read_costs(costs),
             reject_cost=reject_cost,
@@ -132,7 +152,10 @@ def predict_dataset(
         job = client.batch_predictions.get(job.id)
         if job.result is None:
             refuse(in_plain_text(Problem.of_job(job)))
-        _download(client, job.id, output)
+        if texts is None:
+            _download(client, job.id, output)
+        else:
+            _download_with_texts(client, job.id, output, texts, escapes_formulas=csv_escape_formulas)
         if as_json and output != STREAM:
             print_json(job)
             return
@@ -140,7 +163,7 @@ def predict_dataset(
             f", {job.result.rows_not_predicted:,} of them without a prediction" if job.result.rows_not_predicted else ""
         )
         if job.result.rows_averaged:
-            without += f", {job.result.rows_averaged:,} of them averages for categories that no training row had,"
+            without += f", {job.result.rows_averaged:,} of them averages for missing values or unknown categories,"
         echo_written(output, f"Predictions for {job.result.rows:,} rows{without} are in {output}.")
 
 
@@ -174,3 +197,32 @@ def _download(client: Relevance, job_id: str, output: Path) -> None:
         sys.stdout.buffer.flush()
     except OSError as error:
         refuse(f"{output}: {error.strerror}")
+
+
+def _texts(reader: RowReader, file: Path, options: RowOptions, names: Sequence[str]) -> Iterator[Sequence[str]] | None:
+    """Return the texts of columns by row; None, with a warning, where this program can't read the file."""
+    batches = reader(file, {}, size=ROWS_AT_ONCE, options=options)
+    first: Sequence[Sequence[Row]] = ()
+    with suppress(RelevanceError):
+        first = [*islice(batches, 1)]
+    if not first or any(name not in first[0][0] for name in names):
+        warn(f"{', '.join(names)}: written as the service has read them, since this program can't read the file.")
+        return None
+    return ([str(row[name]) for name in names] for row in chain.from_iterable(chain(first, batches)))
+
+
+def _download_with_texts(
+    client: Relevance, job_id: str, output: Path, kept: Iterator[Sequence[str]], *, escapes_formulas: bool
+) -> None:
+    """Write the CSV of a job with the texts of a file in the place of the columns that it keeps; raises typer.Exit(1).
+
+    `kept` are the texts of these columns, the first of the job's, by row.
+    """
+    try:
+        with TemporaryDirectory(prefix="relevance-") as folder:
+            complete = Path(folder) / "predictions"
+            client.batch_predictions.download(job_id, complete)
+            with complete.open(encoding="utf-8", newline="") as predicted, opened(output) as stream:
+                write_with_texts(stream, predicted, kept, escapes_formulas=escapes_formulas)
+    except (OSError, ValueError, RelevanceError) as error:
+        refuse(f"{output}: {error.strerror if isinstance(error, OSError) else error}")

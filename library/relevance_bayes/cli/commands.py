@@ -85,7 +85,9 @@ WEBHOOKS: Mapping[str, Command] = {
 }
 
 MEMBERS: Mapping[str, Command] = {
-    "set": Command("members", "put", "Add SUBJECT to the project, or change its role."),
+    "set": Command("members", "put", "Invite SUBJECT to the project, or change its role."),
+    "accept": Command("members", "accept", "Accept the invitation to PROJECT."),
+    "leave": Command("members", "leave", "Leave PROJECT, or decline the invitation to it."),
     "list": Command("members", "list_members", "List the members of the project."),
     "remove": Command("members", "remove", "Remove SUBJECT from the project."),
 }

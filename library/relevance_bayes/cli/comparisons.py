@@ -11,7 +11,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
 from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
-from relevance_bayes.cli.predictions import BATCH, kinds_of, table_of
+from relevance_bayes.cli.predictions import BATCH, forms_of, kinds_of, table_of
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import number, print_facts, print_json
@@ -52,6 +52,7 @@ def compare(
         # An alias may move while a long file is read: both are requested by their numbers.
         one, other = client.version(first, of=VersionBase), client.version(second, of=VersionBase)
         kinds, second = {**kinds_of(one), **kinds_of(other)}, f"{other.model}@{other.version}"
+        options = replace(options, forms={**forms_of(one), **forms_of(other)})
         summaries: list[Summary] = []
         try:
             reader = row_reader(context)
@@ -116,7 +117,8 @@ def _show(compared: Compared) -> None:
                 "largest",
                 None
                 if largest is None
-                else f"{number(largest.difference or largest.total_variation or 0.0)} at row {largest.row:,}",
+                else f"{number(largest.difference or largest.total_variation or 0.0)} "
+                f"at row {largest.row + 1:,} of the data",
             ),
         ]
     )

@@ -58,13 +58,13 @@ def datasets(
 
 
 def show_rows(rows: Iterable[DatasetRow], *, as_json: bool) -> None:
-    """Print rows of a dataset, with their numbers."""
+    """Print rows of a dataset, with their numbers, from 1; those in JSON are from 0, as the API has them."""
     shown = tuple(rows)
     if as_json:
         print_json(shown)
         return
     names = tuple(shown[0].cells) if shown else ()
-    lines = ((f"{one.row:,}", *(cell_text(one.cells[name]) for name in names)) for one in shown)
+    lines = ((f"{one.row + 1:,}", *(cell_text(one.cells[name]) for name in names)) for one in shown)
     print_table(("row", *names), lines, if_none="No rows.")
 
 

@@ -20,6 +20,7 @@ from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassMetrics, Evaluation, NumberMetrics
+from relevance_bayes.types.values import text_of
 
 
 @reads_file
@@ -90,4 +91,8 @@ def _figures(metrics: NumberMetrics | ClassMetrics) -> Iterator[tuple[str, str |
             for name, figure in (("log loss", metrics.log_loss), ("brier", metrics.brier), ("ece", metrics.ece)):
                 yield name, number(figure)
             yield "auc", None if metrics.auc is None else number(metrics.auc.value)
+            if (positive := metrics.positive) is not None:
+                figures = positive.precision, positive.recall, positive.specificity, positive.f1
+                for name, figure in zip(("precision", "recall", "specificity", "f1"), figures, strict=True):
+                    yield f"{name} of {text_of(positive.label)}", number(figure)
             yield "of unknown classes", f"{metrics.rows_of_unknown_class:,}" if metrics.rows_of_unknown_class else None

@@ -8,7 +8,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from relevance_bayes.cli.rows import DecimalMark, ThousandsMark
+from relevance_bayes.types.values import DecimalMark, TextEncoding, ThousandsMark
 
 KindOf = Annotated[
     list[str] | None,
@@ -33,10 +33,28 @@ DateFormat = Annotated[
         help="The format of the dates of a CSV, such as %d.%m.%y.",
     ),
 ]
+MissingValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing-value",
+        metavar="TEXT",
+        show_default="NA, nan, null, ?, - and others, beside numbers, booleans and times",
+        help="A text that means a missing value, in the place of the defaults. May be repeated.",
+    ),
+]
+Encoding = Annotated[
+    TextEncoding | None, typer.Option(show_default="UTF-8, or UTF-16 by its mark", help="The encoding of a CSV.")
+]
+SkipRows = Annotated[
+    int | None,
+    typer.Option(min=0, max=1000, metavar="N", show_default="0", help="The number of lines or rows above the table."),
+]
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", show_default="detected", help="A CSV begins with column names.")
 ]
-Sheet = Annotated[str | None, typer.Option(metavar="NAME", show_default="the first", help="The sheet of a workbook.")]
+Sheet = Annotated[
+    str | None, typer.Option(metavar="NAME", show_default="the first visible", help="The sheet of a workbook.")
+]
 
 PARAMETERS: Mapping[str, object] = {
     "kind": KindOf,
@@ -44,6 +62,9 @@ PARAMETERS: Mapping[str, object] = {
     "decimal": Decimal,
     "thousands": Thousands,
     "date_format": DateFormat,
+    "missing_values": MissingValues,
+    "encoding": Encoding,
+    "skip_rows": SkipRows,
     "header": Header,
     "sheet": Sheet,
 }

@@ -11,7 +11,7 @@ import typer
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.progress import Collection, watch
+from relevance_bayes.cli.progress import Collection, cost_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.supervised_facts import fit_name
 from relevance_bayes.client import ClientError, Problem, Relevance
@@ -103,6 +103,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("model", job.model),
             *_requested(job),
             *_columns(job),
+            ("expected", None if job.expected_cost is None else cost_text(job.expected_cost)),
             ("outcome", _outcome(job) or None),
             ("priority", str(job.priority) if job.priority else None),
             ("retry of", job.retry_of),

@@ -14,6 +14,9 @@ Subject = Annotated[
     str, typer.Argument(metavar="SUBJECT", help="The owner of the member's API keys, or that its tokens have.")
 ]
 
+ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="The owner of the project.")]
+Invited = Annotated[bool, typer.Option("--invited", help="List invitations that are not accepted yet.")]
+
 
 class RoleName(StrEnum):
     """The roles of members."""
@@ -33,16 +36,37 @@ def put(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """Add SUBJECT to the project, or change its role."""
+    """Invite SUBJECT to the project, or change its role."""
     with service(url) as client:
         member = client.members.put(subject, role.value)
-        print_json(member) if as_json else echo(f"{member.subject} is a member with the role {member.role}.")
+        if as_json:
+            print_json(member)
+        elif member.state == "member":
+            echo(f"{member.subject} is a member with the role {member.role}.")
+        else:
+            echo(f"{member.subject} is invited with the role {member.role}, and a member once it accepts.")
 
 
-def list_members(*, as_json: AsJson = False, url: Url = HERE) -> None:
+def accept(project: ProjectName, *, as_json: AsJson = False, url: Url = HERE) -> None:
+    """Accept the invitation to PROJECT."""
+    with service(url) as client:
+        accepted = client.members.accept(project)
+        print_json(accepted) if as_json else echo(
+            f"The owner of the API key has the role {accepted.role} in the project {accepted.name}."
+        )
+
+
+def leave(project: ProjectName, *, url: Url = HERE) -> None:
+    """Leave PROJECT, or decline the invitation to it."""
+    with service(url) as client:
+        client.members.leave(project)
+        echo(f"The owner of the API key is no member of {project}; the API keys that it made there are revoked.")
+
+
+def list_members(*, invited: Invited = False, as_json: AsJson = False, url: Url = HERE) -> None:
     """List the members of the project."""
     with service(url) as client:
-        members = tuple(client.members.all())
+        members = tuple(client.members.all("invited" if invited else "member"))
         if as_json:
             print_json(members)
             return
@@ -50,17 +74,33 @@ def list_members(*, as_json: AsJson = False, url: Url = HERE) -> None:
         print_table(("member", "role", "since"), rows, if_none="No members.")
 
 
-def remove(subject: Subject, *, url: Url = HERE) -> None:
-    """Remove SUBJECT from the project."""
+def remove(
+    subject: Subject,
+    *,
+    keep_keys: Annotated[
+        bool, typer.Option("--keep-keys", help="Keep the API keys that the member has made in the project.")
+    ] = False,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Remove SUBJECT from the project.
+
+    The API keys that it has made there are revoked.
+    """
     with service(url) as client:
-        client.members.delete(subject)
-        echo(f"{subject} is no member any more. What it created stays: see `relevance webhooks list` and the API keys.")
+        removed = client.members.delete(subject, keys="keep" if keep_keys else "revoke")
+        if as_json:
+            print_json(removed)
+            return
+        echo(f"{subject} is no member any more. What it created stays: see `relevance webhooks list`.")
+        for key in removed.keys:
+            echo(f"The API key {key.name!r} ({key.prefix}...) is {'valid' if keep_keys else 'revoked'}.")
 
 
-def projects(*, as_json: AsJson = False, url: Url = HERE) -> None:
+def projects(*, invited: Invited = False, as_json: AsJson = False, url: Url = HERE) -> None:
     """List the projects in which the API key may act."""
     with service(url) as client:
-        projects = tuple(client.projects())
+        projects = tuple(client.members.invitations() if invited else client.projects())
         if as_json:
             print_json(projects)
             return

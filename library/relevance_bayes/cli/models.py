@@ -123,7 +123,7 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
     weights = tuple(weight.mean for weight in vector.weight_means) or (vector.weight_mean,)
     return (
         _function(vector),
-        "" if vector.row is None else f"{vector.row}{' (moved)' if vector.optimised else ''}",
+        "" if vector.row is None else f"{vector.row + 1}{' (moved)' if vector.optimised else ''}",
         *map(cell_text, map(cells.get, inputs)),
         *map(number, (*weights, vector.weight_sd, vector.alpha, vector.gamma)),
     )

@@ -10,7 +10,7 @@ from relevance_bayes.cli.connection import PROJECT
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.cli.streams import readable
 from relevance_bayes.types.formats import FILE_FORMATS
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 
 Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", metavar="URL", help="The address of the service.")]
 Project = Annotated[
@@ -45,6 +45,14 @@ UnknownCategoriesOption = Annotated[
     typer.Option(
         show_default="average",
         help="Rows with a category that no training row had: predicted as averages over the known ones, or refused.",
+    ),
+]
+
+NullsOption = Annotated[
+    Nulls | None,
+    typer.Option(
+        show_default="average",
+        help="Rows with missing values: predicted as averages over the values of training rows, or refused.",
     ),
 ]
 

@@ -1,10 +1,12 @@
 """The columns that predictions add to their rows, by the task of the version."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
+from relevance_bayes.cli.decision_options import read_costs, read_priors
+from relevance_bayes.client.prediction_options import SharedOptions
 from relevance_bayes.client.responses import (
     ComponentsVersion,
     Contribution,
@@ -12,7 +14,7 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.values import Label, text_of
 
 COMPONENTS = 10
@@ -34,6 +36,24 @@ class PredictOptions:
     row_ids: str | None = None
     csv_escape_formulas: bool = False
     unknown_categories: UnknownCategories | None = None
+    nulls: Nulls | None = None
+    has_row_errors: bool = False
+
+    def of_client(self, columns: "Columns") -> SharedOptions:
+        """Return the options of a client for predictions with these columns; raises typer.Exit(1) for unreadable ones.
+
+        Without `explain`, `row_ids` and `csv_escape_formulas`, which depend on the form of the rows.
+        """
+        return {
+            "interval": self.interval,
+            "on_error": "per_row" if self.has_row_errors else None,
+            "class_priors": read_priors(self.class_priors, columns.classes),
+            "costs": read_costs(self.costs),
+            "reject_cost": self.reject_cost,
+            "components": columns.components,
+            "unknown_categories": self.unknown_categories,
+            "nulls": self.nulls,
+        }
 
     @property
     def has_decisions(self) -> bool:
@@ -54,9 +74,26 @@ class Columns:
     classes: tuple[Label, ...] = ()
     components: int | None = None
 
+    def with_errors(self) -> "Columns":
+        """Return the columns and a last one with the reason why a row has no prediction."""
+        cells, empty = self.cells, (None,) * len(self.headings)
+
+        def with_error(one: Prediction) -> Cells:
+            return (*cells(one), None) if one.error is None else (*empty, one.error.detail or one.error.title)
+
+        return replace(self, headings=(*self.headings, "error"), cells=with_error)
+
 
 def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
-    """Return the columns of a version's predictions; the service rejects options that the version does not have."""
+    """Return the columns of a version's predictions, with the reasons of rows without one where these are required.
+
+    The service rejects options that the version does not have.
+    """
+    found = _columns_of(version, required)
+    return found.with_errors() if required.has_row_errors else found
+
+
+def _columns_of(version: VersionBase, required: PredictOptions) -> Columns:
     match version:
         case SupervisedVersion(classes=classes):
             explanation = () if required.explain is None else ("because",)
@@ -90,7 +127,10 @@ def _component_cells(one: Prediction) -> Cells:
 
 
 def _because(response: Prediction) -> Iterator[str]:
-    """Yield the terms of the sum of a prediction, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    """Yield the terms of the sum of a prediction.
+
+    As in "baseline: +3; gaussian at row 17 of the data: +2.5; others: -0.1".
+    """
     whole = response.explanation_sum
     if whole is not None:
         yield f"baseline: {whole.baseline:+.4g}"
@@ -100,6 +140,6 @@ def _because(response: Prediction) -> Iterator[str]:
 
 
 def _contribution(one: Contribution) -> str:
-    """Return a function and its contribution, as in "gaussian at row 17: +2.5"."""
-    place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
+    """Return a function and its contribution, as in "gaussian at row 17 of the data: +2.5"."""
+    place = one.kind if one.row is None else f"{one.kind} at row {one.row + 1} of the data"
     return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"

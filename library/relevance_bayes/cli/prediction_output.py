@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -34,6 +34,20 @@ def write_predictions(
                 raise InvalidDataError(f"Predictions have a column {taken[0]!r} too: rename that of the file.")
             writer.writerow([_csv_cell(name, escapes) for name in (*row, *columns.headings)])
         writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *columns.cells(response))])
+
+
+def write_with_texts(
+    stream: TextIO, predicted: TextIO, kept: Iterable[Sequence[str]], *, escapes_formulas: bool
+) -> None:
+    """Write the rows of a CSV with `kept` texts in the place of its first cells; raises InvalidDataError for other
+    numbers of rows."""
+    rows, writer = csv.reader(predicted), csv.writer(stream, lineterminator="\n")
+    writer.writerow(next(rows))
+    try:
+        for row, texts in zip(rows, kept, strict=True):
+            writer.writerow([*(_csv_cell(text, escapes_formulas) for text in texts), *row[len(texts) :]])
+    except ValueError:
+        raise InvalidDataError("The file has another number of rows than its dataset: it has changed.") from None
 
 
 def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:

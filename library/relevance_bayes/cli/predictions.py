@@ -1,23 +1,25 @@
 """`relevance predict`: predictions for the rows of a file, written beside the rows."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, TypeAlias
 
 import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse, warn
-from relevance_bayes.cli.decision_options import ClassPriors, Components, Costs, RejectCost, read_costs, read_priors
+from relevance_bayes.cli.decision_options import ClassPriors, Components, Costs, RejectCost
 from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
     CsvEscapeFormulas,
     ModelOrAlias,
+    NullsOption,
     UnknownCategoriesOption,
     Url,
     Version,
@@ -27,17 +29,17 @@ from relevance_bayes.cli.options import (
 )
 from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
 from relevance_bayes.cli.prediction_output import opened, show_predictions, write_predictions
-from relevance_bayes.cli.readings import read_batches, with_readings
+from relevance_bayes.cli.readings import read_with_texts, with_readings
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import print_json, write_json
-from relevance_bayes.cli.rows import Row, RowOptions
+from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
 from relevance_bayes.client import ClientError, Problem, Relevance
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
-from relevance_bayes.types.predictions import UnknownCategory
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.types.predictions import MissingValue, UnknownCategory
+from relevance_bayes.types.values import ColumnKind, NumberForm
 
 BATCH = 10_000
 """The number of rows in one request."""
@@ -46,10 +48,20 @@ VALUES_NAMED = 5
 """The unknown categories that a note names."""
 
 
-class BatchReader(Protocol):
-    """A reader of rows with its options."""
+class OnError(StrEnum):
+    """The treatment of a row that can't be predicted for."""
 
-    def __call__(self, path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]: ...
+    FAIL = "fail"
+    ROW = "row"
+
+
+OnErrorOption = Annotated[
+    OnError, typer.Option(help="A row that can't be predicted for: fail, or its reason in a last column `error`.")
+]
+
+
+BatchReader: TypeAlias = Callable[[Mapping[str, ColumnKind]], Iterator[tuple[Sequence[Row], Sequence[Row]]]]
+"""A reader of a file, by the kinds of its columns: batches of its rows, and the same rows as the file has them."""
 
 
 @reads_file
@@ -73,6 +85,8 @@ def predict(
         typer.Option(metavar="COLUMN", help="The column with ids, by which a model records predictions."),
     ] = None,
     unknown_categories: UnknownCategoriesOption = None,
+    nulls: NullsOption = None,
+    on_error: OnErrorOption = OnError.FAIL,
     coded: Annotated[
         str | None,
         typer.Option(
@@ -108,6 +122,8 @@ def predict(
         components,
         row_ids=row_ids,
         unknown_categories=unknown_categories,
+        nulls=nulls,
+        has_row_errors=on_error is OnError.ROW,
         csv_escape_formulas=csv_escape_formulas,
     )
     with service(url) as client:
@@ -130,7 +146,8 @@ def predict(
             file,
             version=version,
             required=required,
-            read_rows=partial(read_batches, row_reader(context), options=options, prompts=not as_json),
+            reader=row_reader(context),
+            options=options,
             output=output,
             as_json=as_json,
         )
@@ -143,13 +160,16 @@ def _predict(
     *,
     version: str | None,
     required: PredictOptions,
-    read_rows: BatchReader,
+    reader: RowReader,
+    options: RowOptions,
     output: Path | None,
     as_json: bool,
 ) -> None:
     """Predict for every row of `file`; raises typer.Exit(1) where it, or an option, can't be read."""
     learned = client.version(model, version, of=VersionBase)
-    answered = _predicted_rows(client, learned, read_rows, file, required)
+    options = replace(options, forms=forms_of(learned))
+    read = partial(read_with_texts, reader, file, size=BATCH, options=options, prompts=not as_json)
+    answered = _predicted_rows(client, learned, read, required)
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
             document = Predictions(learned.model, learned.version, tuple(response for _, response in answered))
@@ -185,7 +205,7 @@ def _predict_file(
     if (by_suffix(file) or CSV).is_document:
         refuse("A JSON file contains options of its own: write its rows as .ndjson, or leave out --format.")
     learned = client.version(model, version, of=VersionBase)
-    priors = read_priors(required.class_priors, columns_of(learned, required).classes)
+    shared = required.of_client(columns_of(learned, required))
     content = with_readings(
         options,
         lambda options: client.files.predict(
@@ -193,20 +213,11 @@ def _predict_file(
             file,
             response,
             version=learned.version,
-            interval=required.interval,
             explain=required.explain,
-            class_priors=priors,
-            costs=read_costs(required.costs),
-            reject_cost=required.reject_cost,
-            components=required.components,
-            unknown_categories=required.unknown_categories,
             row_ids=required.row_ids,
             csv_escape_formulas=required.csv_escape_formulas,
-            delimiter=options.delimiter,
-            decimal=options.decimal,
-            thousands=options.thousands,
-            date_format=options.date_format,
-            sheet=options.sheet,
+            **shared,
+            **options.of_client,
         ),
         prompts=prompts,
     )
@@ -215,34 +226,30 @@ def _predict_file(
 
 
 def _predicted_rows(
-    client: Relevance, version: VersionBase, read_rows: BatchReader, file: Path, required: PredictOptions
+    client: Relevance, version: VersionBase, read_rows: BatchReader, required: PredictOptions
 ) -> Iterator[tuple[Row, Prediction]]:
-    columns = columns_of(version, required)
-    priors, costs = read_priors(required.class_priors, columns.classes), read_costs(required.costs)
-    kinds = kinds_of(version)
-    first, unknown = 0, list[UnknownCategory]()
-    for rows in read_rows(file, kinds, size=BATCH):
+    shared, kinds = required.of_client(columns_of(version, required)), kinds_of(version)
+    first, unknown, nulls = 0, list[UnknownCategory](), list[MissingValue]()
+    for rows, written in read_rows(kinds):
         try:
             response = client.predict(
                 version.model,
                 table_of(rows, kinds),
                 version=version.version,
-                interval=required.interval,
                 explain=required.explain,
-                class_priors=priors,
-                costs=costs,
-                reject_cost=required.reject_cost,
-                components=columns.components,
-                unknown_categories=required.unknown_categories,
                 row_ids=None if required.row_ids is None else _row_ids(rows, required.row_ids),
+                **shared,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
-        yield from zip(rows, response.predictions, strict=True)
+        yield from zip(written, response.predictions, strict=True)
         unknown += response.unknown_categories or ()
+        nulls += response.nulls or ()
         first += len(rows)
     if unknown:
         warn(_note(unknown))
+    if nulls:
+        warn(_note_of_nulls(nulls))
 
 
 def _note(cells: Sequence[UnknownCategory]) -> str:
@@ -252,6 +259,16 @@ def _note(cells: Sequence[UnknownCategory]) -> str:
     return (
         f"No training row had {', '.join(values[:VALUES_NAMED])}{more}: rows with such a value are predicted as "
         "averages over the known ones; --unknown-categories error refuses them."
+    )
+
+
+def _note_of_nulls(cells: Sequence[MissingValue]) -> str:
+    """Return a sentence about missing values."""
+    names = list(dict.fromkeys(cell.column for cell in cells))
+    more = f" and {len(names) - VALUES_NAMED:,} more" if len(names) > VALUES_NAMED else ""
+    return (
+        f"Values are missing in {', '.join(names[:VALUES_NAMED])}{more}: rows without one are predicted as averages "
+        "over the values of training rows, with wider intervals; --nulls error refuses them."
     )
 
 
@@ -271,6 +288,11 @@ def kinds_of(version: VersionBase) -> dict[str, ColumnKind]:
     return kinds
 
 
+def forms_of(version: VersionBase) -> dict[str, NumberForm]:
+    """Return the forms of the numbers by which a version was trained, by column."""
+    return {column.name: column.form for column in version.inputs if column.form is not None}
+
+
 def table_of(rows: Sequence[Row], kinds: Mapping[str, ColumnKind]) -> Mapping[str, Json]:
     """Return rows in the API's form; the service reports columns of `kinds` that are missing."""
     names: list[Json] = [name for name in kinds if name in rows[0]]
@@ -280,5 +302,5 @@ def table_of(rows: Sequence[Row], kinds: Mapping[str, ColumnKind]) -> Mapping[st
 
 def _from_row(first: int, problem: Problem) -> ClientError:
     """Return the error with a note of the first row of its batch, from which its rows are counted."""
-    note = f" (rows are counted from row {first:,} of the file)" if first else ""
+    note = f" (rows are counted from row {first + 1:,} of the data in the file)" if first else ""
     return ClientError(replace(problem, detail=problem.detail + note))

@@ -18,7 +18,7 @@ from relevance_bayes.client.evaluations import Evaluations
 from relevance_bayes.client.progress import count_text, figures, phase_text
 from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.trainings import Trainings
-from relevance_bayes.types.jobs import Event, JobBase
+from relevance_bayes.types.jobs import Event, ExpectedCost, JobBase
 from relevance_bayes.types.jobs import Progress as JobProgress
 
 Collection: TypeAlias = Trainings[Blocking] | Evaluations[Blocking] | BatchPredictions[Blocking] | Promotions[Blocking]
@@ -71,18 +71,30 @@ class Pace:
 
     @property
     def share(self) -> float | None:
-        """The completed share of the phase, None where its length is not known."""
+        """The completed share of the job, else of the phase; None where its length is not known."""
+        if self.now.share is not None:
+            return self.now.share
         return min(self.now.completed / self.now.total, 1.0) if self.now.total else None
 
     @property
     def seconds_left(self) -> float | None:
-        """The seconds that are left of the phase if a unit takes what it took so far, None where that is not known."""
+        """The seconds that are left of the job, else of the phase if a unit takes what it took so far; None where that
+        is not known."""
+        if self.now.seconds_left is not None:
+            return self.now.seconds_left
         completed = self.now.completed - self.first.completed
         if not self.now.total or completed <= 0 or self.now.completed >= self.now.total:
             return None
         a_unit = (self.changed - self.since).total_seconds() / completed
         waited = (self.at - self.changed).total_seconds()
         return max(a_unit * (self.now.total - self.now.completed) - waited, 0.0)
+
+
+def cost_text(cost: ExpectedCost) -> str:
+    """The expected CPU time and memory of a job, and whose speed that is."""
+    memory = max(cost.memory_bytes / 2**20, 1.0)
+    of = "" if cost.speed_of == "workers" else " of the reference core, as no worker runs"
+    return f"{cost.cpu_seconds:.2g} CPU s{of} and {memory:,.0f} MiB"
 
 
 def duration_text(seconds: float) -> str:
@@ -114,8 +126,8 @@ def _bar(events: Iterable[Event], label: str, console: Console) -> None:
                 bars.update(
                     task,
                     description=phase_text(now),
-                    completed=now.completed,
-                    total=now.total,
+                    completed=now.completed if now.share is None else now.share,
+                    total=now.total if now.share is None else 1.0,
                     share=_share(pace),
                     count=count_text(now),
                     left=_left(pace),

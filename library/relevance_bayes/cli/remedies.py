@@ -6,6 +6,7 @@ from collections.abc import Mapping
 OPTIONS: Mapping[str, str] = {
     "basis/kernel": "--kernel",
     "basis/width": "--width",
+    "budget/cpu_seconds": "--budget",
     "class_priors": "--class-priors",
     "coefficients": "--coefficients",
     "components": "--components",
@@ -35,6 +36,7 @@ OPTIONS: Mapping[str, str] = {
     "model": "--model",
     "noise_sd": "--noise-sd",
     "outputs": "--outputs",
+    "positive_class": "--positive-class",
     "prefer": "--prefer",
     "prior": "--prior",
     "priority": "--priority",
@@ -48,6 +50,7 @@ OPTIONS: Mapping[str, str] = {
     "text": "--text",
     "tolerance": "--tolerance",
     "unknown_categories": "--unknown-categories",
+    "nulls": "--nulls",
     "validation": "--validation",
     "width": "--width",
 }
@@ -61,9 +64,10 @@ PHRASES: Mapping[str, str] = {
 """Remedies that are not a member and its value."""
 
 POINTER = re.compile(r"(?m)((?:^ *|\bAt ))(/[a-z][\w/]*)(?=[:,])")
-MEMBER_AND_VALUE = re.compile(r'\bsend "(\w+)": "?([\w.]+)"?(?:([^."]*) or "(\w+)")?')
+MEMBER_AND_VALUE = re.compile(r'\bsend "(\w+)": "?([\w.]++)"?(?:([^."]*) or "(\w+)")?')
 LIKELIHOODS = re.compile(r'\buse ("\w+"(?: or "\w+")*)')
-FILE_OPTION = re.compile(r"\b(decimal|thousands|date_format)=")
+FILE_OPTION = re.compile(r"\b(decimal|thousands|date_format|delimiter|encoding|skip_rows)=")
+HEADER = re.compile(r'\bheader="?(true|false)"?')
 CUES = ("name", "other", "another", "larger", "without")
 MEMBER = re.compile("|".join([r"(?m:^)`\w+`(?= is a | is empty| must be)", *(rf"(?<=\b{cue} )`\w+`" for cue in CUES)]))
 MEMBERS = re.compile(r"\(`\w+`(?:, `\w+`)*\)")
@@ -78,6 +82,7 @@ def in_options(message: str) -> str:
     for phrase, remedy in PHRASES.items():
         text = text.replace(phrase, remedy)
     text = FILE_OPTION.sub(lambda found: f"--{found[1].replace('_', '-')}=", text)
+    text = HEADER.sub(lambda found: "--header" if found[1] == "true" else "--no-header", text)
     text = MEMBER_AND_VALUE.sub(_member_and_value, text)
     text = MEMBERS.sub(lambda found: re.sub(r"`\w+`", _member, found[0]), MEMBER.sub(_member, text))
     return LIKELIHOODS.sub(lambda found: f"pass --likelihood {found[1].replace(chr(34), '')}", text)

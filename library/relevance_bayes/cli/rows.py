@@ -4,19 +4,16 @@ import csv
 import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Literal, Protocol, TextIO, TypeAlias
+from typing import Protocol, Self, TextIO, TypeAlias
 
 from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.formats import CSV, NDJSON, by_suffix, content_encoding_of
-from relevance_bayes.types.values import Cell, ColumnKind
+from relevance_bayes.types.formats import CSV, NDJSON, RowReadOptions, by_suffix, content_encoding_of
+from relevance_bayes.types.values import Cell, ColumnKind, DecimalMark, NumberForm, TextEncoding, ThousandsMark
 
 Row: TypeAlias = dict[str, Cell]
-
-DecimalMark: TypeAlias = Literal[".", ","]
-ThousandsMark: TypeAlias = Literal[".", ",", " ", "'"]
 
 DELIMITERS = "\t;|,"
 """The possible delimiters; the most frequent one in the header is used."""
@@ -32,7 +29,34 @@ class RowOptions:
     decimal: DecimalMark | None = None
     thousands: ThousandsMark | None = None
     date_format: str | None = None
+    missing_values: list[str] | None = None
+    encoding: TextEncoding | None = None
+    skip_rows: int | None = None
     sheet: str | None = None
+    forms: Mapping[str, NumberForm] = field(default_factory=dict)
+    """The forms of the numbers by which the version was trained, by column; no option of commands."""
+    has_header: bool = True
+    """True where a CSV begins with the names of its columns; no option of commands."""
+    as_written: bool = False
+    """True where the cells of a CSV are read as texts, to the letter; no option of commands."""
+
+    @property
+    def of_client(self) -> RowReadOptions:
+        """Return the options as the client has them."""
+        return RowReadOptions(
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            thousands=self.thousands,
+            date_format=self.date_format,
+            missing_values=self.missing_values,
+            encoding=self.encoding,
+            skip_rows=self.skip_rows,
+            sheet=self.sheet,
+        )
+
+    def with_header(self, has_header: bool) -> Self:
+        """Return the options for a file that has a header or not; rows to predict for always have one."""
+        return self
 
 
 class RowReader(Protocol):
@@ -60,11 +84,12 @@ def text_rows(
     written = by_suffix(path) or CSV
     if written not in (CSV, NDJSON):
         raise InvalidDataError(_by_service(written.name))
-    if options != RowOptions(delimiter=options.delimiter):
+    known = RowOptions(delimiter=options.delimiter, forms=options.forms, as_written=options.as_written)
+    if options != known:
         raise InvalidDataError(_by_service("a file with these options"))
     try:
         with _opened(path) as opened:
-            rows = _csv(opened, kinds, options.delimiter) if written == CSV else _ndjson(opened)
+            rows = _csv(opened, kinds, options) if written == CSV else _ndjson(opened)
             while batch := list(islice(rows, size)):
                 yield batch
     except UnicodeDecodeError as broken:
@@ -89,17 +114,21 @@ def _by_service(form: str) -> str:
     )
 
 
-def _csv(lines: TextIO, kinds: Mapping[str, ColumnKind], delimiter: str | None) -> Iterator[Row]:
+def _csv(lines: TextIO, kinds: Mapping[str, ColumnKind], options: RowOptions) -> Iterator[Row]:
     header = lines.readline()
-    delimiter = delimiter or max(DELIMITERS, key=header.count)
+    delimiter = options.delimiter or max(DELIMITERS, key=header.count)
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
     reader = csv.reader(lines, delimiter=delimiter)
     for cells in reader:
         line = reader.line_num + 1
-        if not cells:
+        if not cells and len(names) > 1:
             continue
+        cells = cells or [""]
         if len(cells) != len(names):
             raise InvalidDataError(f"Expected {len(names)} cells as in the header, got {len(cells)} at line {line}.")
+        if options.as_written:
+            yield dict(zip(names, cells, strict=True))
+            continue
         yield {
             name: _cell(text.strip(), name, kinds.get(name, "category"), line)
             for name, text in zip(names, cells, strict=True)

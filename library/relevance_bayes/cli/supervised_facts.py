@@ -13,8 +13,10 @@ from relevance_bayes.types.reports import (
     InputWarp,
     InputWidth,
     LocalReport,
+    LogarithmicInputs,
     Outlier,
     Score,
+    TextInputs,
 )
 from relevance_bayes.types.values import Choice
 
@@ -45,6 +47,8 @@ def supervised_facts(version: SupervisedVersion) -> Iterator[Fact]:
     yield from _compared(version)
     yield from () if version.local is None else _nearest_rows(version.local)
     yield "calendar", None if version.calendar is None else _calendar(version.calendar)
+    yield "logarithms", None if version.logarithms is None else _columns(version.logarithms)
+    yield "texts", None if version.texts is None else _columns(version.texts)
     yield "task", f"{version.task} of {version.target}"
     yield "classes", _classes(version) or None
     yield "inputs", ", ".join(column.name for column in version.inputs)
@@ -121,8 +125,17 @@ def _nearest_rows(found: LocalReport) -> Iterator[Fact]:
 def _calendar(found: CalendarInputs) -> str:
     """Return the inputs derived from timestamps, and whether they were selected."""
     derived = ", ".join(f"{' and '.join(one.periods)} of {one.column}" for one in found.derived)
+    return f"{derived} {_selected(found)}"
+
+
+def _columns(found: LogarithmicInputs | TextInputs) -> str:
+    """Return the columns of a comparison, and whether their encoding was selected."""
+    return f"of {', '.join(found.columns)} {_selected(found)}"
+
+
+def _selected(found: CalendarInputs | LogarithmicInputs | TextInputs) -> str:
     gain = "" if found.gain is None else f"; the gain was {number(found.gain)} nats a row"
-    return f"{derived} {'selected' if found.selected else 'not selected'}{gain}"
+    return f"{'selected' if found.selected else 'not selected'}{gain}"
 
 
 def _score_loss(version: SupervisedVersion) -> str | None:
@@ -185,7 +198,8 @@ def _likelihood(version: SupervisedVersion) -> str:
     name = str(version.likelihood["type"]).replace("_", " ")
     if version.likelihood.get("noise_sd") == "heteroscedastic":
         return f"{name}, heteroscedastic"
-    return name if tails is None else f"{name} with {number(tails)} degrees of freedom"
+    is_heavy = tails is not None and version.likelihood["type"] == "student_t"
+    return f"{name} with {number(tails)} degrees of freedom" if is_heavy else name
 
 
 def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
@@ -195,6 +209,8 @@ def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
     match version.likelihood["type"]:
         case "log_gaussian":
             return f"{number(sd)} (of log {version.target})"
+        case "logit_gaussian":
+            return f"{number(sd)} (of the logit of {version.target})"
         case _ if not version.classes and version.hyperparameters.noise_sd is None:  # counts
             return f"{number(sd)} (of the log rate)"
         case _:
@@ -210,8 +226,8 @@ def _noise_sd(version: SupervisedVersion) -> str | None:
 
 
 def _outliers(outliers: Sequence[Outlier]) -> str:
-    """Return the least typical rows, and the number of the others."""
-    shown = ", ".join(str(outlier.row) for outlier in outliers[:MAX_OUTLIERS_SHOWN])
+    """Return the numbers of the least typical rows, from 1, and how many others there are."""
+    shown = ", ".join(str(outlier.row + 1) for outlier in outliers[:MAX_OUTLIERS_SHOWN])
     more = len(outliers) - MAX_OUTLIERS_SHOWN
     rows = "row" if len(outliers) == 1 else "rows"
     return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""

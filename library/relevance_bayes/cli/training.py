@@ -12,7 +12,7 @@ from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.file_options import reads_file
 from relevance_bayes.cli.option_values import Document
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
-from relevance_bayes.cli.progress import watch_job
+from relevance_bayes.cli.progress import cost_text, watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.training_request import (
     Dates,
@@ -54,8 +54,9 @@ def train(
             metavar="NAME",
             show_default="gaussian of numbers",
             help="The distribution of the target. Of numbers: gaussian; student_t where there are outliers; "
-            "log_gaussian if they are positive; poisson or negative_binomial of counts. Of classes: bernoulli of two; "
-            "categorical, bernoulli_per_class (a model for each class) or one_against_rest of more.",
+            "log_gaussian if they are positive; logit_gaussian between 0 and 1; poisson or negative_binomial of "
+            "counts; hurdle if many are 0. Of classes: bernoulli of two; categorical, bernoulli_per_class (a model for "
+            "each class) or one_against_rest of more.",
         ),
     ] = None,
     prior: Annotated[
@@ -109,9 +110,17 @@ def train(
     text: Annotated[
         Text | None,
         typer.Option(
-            show_default="leave_out",
-            help="target encodes texts of more than 50 values by their effects on the target; leave_out makes them no "
-            "inputs.",
+            show_default="target",
+            help="target encodes texts of more than 50 values by their effects on the target, where these predict "
+            "better; leave_out makes them no inputs.",
+        ),
+    ] = None,
+    keep_rows: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-rows/--no-keep-rows",
+            show_default="keep-rows",
+            help="Keep the inputs of 64 training rows in the version: missing values of later rows are drawn of them.",
         ),
     ] = None,
     split: Annotated[
@@ -160,6 +169,20 @@ def train(
             help="Predict from the nearest training rows: automatic does where it is better, from 5,000 rows on.",
         ),
     ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            metavar="SECONDS",
+            show_default="none",
+            help="The most CPU seconds, of the reference core. Alternatives, folds and rows are left out for it, the "
+            "same on every machine.",
+        ),
+    ] = None,
+    positive_class: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS", show_default="none", help="The class that counts as positive in evaluations."),
+    ] = None,
     priority: Annotated[
         int | None,
         typer.Option(min=-100, max=100, show_default="0", help="The priority of the job: higher ones start first."),
@@ -196,6 +219,7 @@ def train(
         missing=missing,
         dates=dates,
         text=text,
+        keep_rows=keep_rows,
         split=split,
         holdout=holdout,
         validation=validation,
@@ -204,6 +228,8 @@ def train(
         prefer=prefer,
         max_score_loss=max_score_loss,
         local=local,
+        budget=budget,
+        positive_class=positive_class,
         priority=priority,
     )
     document = training_document(choices, request)
@@ -228,7 +254,8 @@ def run_training(
                 client.delete_dataset(dataset.id)
         raise
     if not wait:
-        print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+        expected = "" if job.expected_cost is None else f" It takes about {cost_text(job.expected_cost)}."
+        print_json(job) if as_json else echo(f"Job {job.id} is {job.state}.{expected} See: relevance jobs {job.id}")
         return None
     watch_job(client.trainings, job, label=dataset.name)
     job = client.trainings.get(job.id, of=Job)

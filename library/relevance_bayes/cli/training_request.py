@@ -91,6 +91,9 @@ class TrainOptions:
     prefer: str | None = None
     max_score_loss: float | None = None
     local: str | None = None
+    keep_rows: bool | None = None
+    budget: float | None = None
+    positive_class: str | None = None
     priority: int | None = None
 
 
@@ -106,6 +109,7 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "missing": choices.missing,
         "dates": choices.dates,
         "text": choices.text,
+        "keep_rows": choices.keep_rows,
         "holdout": choices.holdout,
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,
@@ -113,6 +117,8 @@ def training_document(choices: TrainOptions, request: Path | None) -> Document:
         "prefer": choices.prefer,
         "max_score_loss": choices.max_score_loss,
         "local": None if choices.local is None else {"type": choices.local},
+        "budget": None if choices.budget is None else {"cpu_seconds": choices.budget},
+        "positive_class": choices.positive_class,
         "priority": choices.priority,
         "basis": basis_value(choices.kernel, choices.width),
         "likelihood": likelihood_value(choices.likelihood, choices.noise_sd, choices.noise_column),

@@ -1,8 +1,8 @@
 """`relevance upload`, and the options by which a file is read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Self, get_args
 
 import typer
 
@@ -15,6 +15,7 @@ from relevance_bayes.cli.readings import with_readings
 from relevance_bayes.cli.rendering import print_json, time_text
 from relevance_bayes.cli.rows import RowOptions
 from relevance_bayes.client import Relevance
+from relevance_bayes.client.responses import Dataset
 from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.values import ColumnKind
 
@@ -27,6 +28,10 @@ class FileOptions(RowOptions):
 
     kind: list[str] | None = None
     header: bool | None = None
+
+    def with_header(self, has_header: bool) -> Self:
+        """Return the options for a file that has a header or not."""
+        return replace(self, header=has_header)
 
     def upload(
         self, client: Relevance, file: Path, *, name: str | None = None, prompts: bool = True
@@ -41,13 +46,9 @@ class FileOptions(RowOptions):
             lambda options: client.upload_once(
                 file,
                 name=name,
-                delimiter=options.delimiter,
-                decimal=options.decimal,
-                thousands=options.thousands,
-                date_format=options.date_format,
                 header=options.header,
-                sheet=options.sheet,
                 kinds=kinds,
+                **options.of_client,
             ),
             prompts=prompts,
         )
@@ -57,6 +58,17 @@ class FileOptions(RowOptions):
                 f"Dataset {found.id} ({found.name}, of {time_text(found.created_at)}) has the same content: it is used."
             )
         return uploaded
+
+    def of_texts(self, dataset: Dataset) -> RowOptions:
+        """Return options by which the rows of its file are read as texts, to the letter."""
+        readings = (column.reading for column in dataset.columns)
+        return RowOptions(
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            skip_rows=self.skip_rows,
+            has_header=all(one is None or one.has_header is not False for one in readings),
+            as_written=True,
+        )
 
     def dataset_id(self, client: Relevance, file: Path | None, dataset: str | None, *, prompts: bool) -> str:
         """Return the id of the dataset that is given, else that of the file, which is uploaded."""

@@ -156,11 +156,16 @@ def _unmeasured(version: SupervisedVersion) -> str:
 
 
 def _inputs(version: SupervisedVersion) -> str | None:
-    """Return a sentence on the inputs by their relevance, 1/width^2; None where all relevances are equal."""
-    relevances = _relevances(version)
-    if relevances is None or len(version.inputs) < 2:
+    """Return a sentence on the inputs by their relevance, 1/width^2, and one on the indicators of their missing values
+    that matter; None where all relevances are equal."""
+    relevances, inputs = _relevances(version), [column.name for column in version.inputs]
+    if relevances is None or len(inputs) < 2:
         return None
-    names = sorted(relevances, key=lambda name: -relevances[name])
+    names = sorted(inputs, key=lambda name: -relevances[name])
+    return f"{_ranked_inputs(version, names, relevances)}{_indicators(inputs, relevances)}"
+
+
+def _ranked_inputs(version: SupervisedVersion, names: Sequence[str], relevances: Mapping[str, float]) -> str:
     seen = [name for name in names if relevances[name] > UNSEEN**-2]
     unseen = len(names) - len(seen)
     linear = has_linear_columns(version)
@@ -172,11 +177,24 @@ def _inputs(version: SupervisedVersion) -> str | None:
     verb = "matters" if len(seen) == 1 else "matter"
     ranked = "" if len(seen) == 1 else ", in this order"
     if not unseen:
-        return f"All inputs matter{ranked}: {named}." if len(seen) > 1 else None
+        return f"All inputs matter{ranked}: {named}."
     others = _listed(names[len(seen) :]) if unseen <= MAX_INPUTS_NAMED else f"{unseen:,} others"
     if unseen == 1:
         rest = rest.replace("enter", "enters").replace("do not", "does not")
     return f"{named} {verb}{ranked}; {others} {rest}."
+
+
+def _indicators(inputs: Sequence[str], relevances: Mapping[str, float]) -> str:
+    """Return a sentence on the inputs whose missing values matter, after the one on inputs; empty without any."""
+    seen = [name for name in inputs if relevances.get(_indicator(name), 0.0) > UNSEEN**-2]
+    more = len(seen) - MAX_INPUTS_NAMED
+    named = seen if more <= 0 else [*seen[:MAX_INPUTS_NAMED], f"{more:,} more"]
+    return f" Whether {_listed(named)} {'is' if len(seen) == 1 else 'are'} missing matters, too." if seen else ""
+
+
+def _indicator(name: str) -> str:
+    """Return the name of the column of an input's missing values."""
+    return f"{name} missing"
 
 
 def has_linear_columns(version: SupervisedVersion) -> bool:
@@ -191,12 +209,13 @@ def _listed(names: Sequence[str]) -> str:
 def _relevances(version: SupervisedVersion) -> dict[str, float] | None:
     """Return the largest 1/width^2 of the columns of each input, averaged over members; None where all are equal.
 
-    Members whose inputs share one width are left out.
+    Members whose inputs share one width are left out. An indicator of missing values has its own, by its name.
     """
     if not version.standardised:
         return None
     found = [one for one in version.members if all(width.input is not None for width in one.hyperparameters.widths)]
-    relevances = dict.fromkeys((column.name for column in version.inputs), 0.0)
+    inputs = [column.name for column in version.inputs]
+    relevances = dict.fromkeys([*inputs, *map(_indicator, inputs)], 0.0)
     for member in found:
         maximum = dict.fromkeys(relevances, 0.0)
         for one in member.hyperparameters.widths:
@@ -206,7 +225,7 @@ def _relevances(version: SupervisedVersion) -> dict[str, float] | None:
             relevances[name] += _weight(member) * value
     weight = sum(map(_weight, found))
     averages = {name: value / weight for name, value in relevances.items()} if weight else {}
-    return averages if len({*averages.values()}) > 1 else None
+    return averages if len({averages[name] for name in inputs if averages}) > 1 else None
 
 
 def _weight(member: Member) -> float:

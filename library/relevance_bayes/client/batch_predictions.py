@@ -16,7 +16,7 @@ from relevance_bayes.client.paths import reference
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
@@ -48,6 +48,7 @@ class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
         costs: Sequence[Sequence[float]] | None = None,
         reject_cost: float | None = None,
         unknown_categories: UnknownCategories | None = None,
+        nulls: Nulls | None = None,
         csv_escape_formulas: bool | None = None,
         priority: int = 0,
         key: str | None = None,
@@ -71,6 +72,7 @@ class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
             "unknown_categories": unknown_categories,
+            "nulls": nulls,
             "csv_escape_formulas": csv_escape_formulas,
             "priority": priority,
         }

@@ -9,9 +9,9 @@ from relevance_bayes.client.calls import Calls, M, call
 from relevance_bayes.client.http import UPLOAD_SECONDS
 from relevance_bayes.client.paths import version_path
 from relevance_bayes.client.prediction_options import query_of
-from relevance_bayes.client.uploads import RowReadOptions, row_query
-from relevance_bayes.types.formats import by_name, media_type_of
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.client.uploads import row_query
+from relevance_bayes.types.formats import RowReadOptions, by_name, media_type_of
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.values import Label
 
 
@@ -36,6 +36,7 @@ class Files(Calls[M]):
         reject_cost: float | None = None,
         components: int | None = None,
         unknown_categories: UnknownCategories | None = None,
+        nulls: Nulls | None = None,
         row_ids: str | None = None,
         csv_escape_formulas: bool = False,
         **options: Unpack[RowReadOptions],
@@ -43,8 +44,9 @@ class Files(Calls[M]):
         """Predict for the rows of a file, whose format follows from its suffix; return the response, a row for each.
 
         `response_format` is the name of a format, such as "csv". Options as of `Client.predict`; a JSON file
-        contains its options. `delimiter`, `decimal`, `thousands` and `date_format` describe a CSV, `sheet` is that of a
-        workbook. Raises OSError, LookupError for an unknown format.
+        contains its options. `delimiter`, `decimal`, `thousands`, `date_format` and `encoding` describe a CSV,
+        `missing_values` and `skip_rows` a CSV or a workbook, whose sheet is `sheet`. Raises OSError, LookupError for an
+        unknown format.
         """
         query = query_of(
             interval=interval,
@@ -55,6 +57,7 @@ class Files(Calls[M]):
             reject_cost=reject_cost,
             components=components,
             unknown_categories=unknown_categories,
+            nulls=nulls,
         )
         escapes = "true" if csv_escape_formulas else None
         query = {**query, "explain": explain, "row_ids": row_ids, "csv_escape_formulas": escapes, **row_query(options)}

@@ -194,6 +194,10 @@ class Http:
         """Delete the resource at `path`. Raises ClientError."""
         await self._send("DELETE", path, query=query, headers=headers)
 
+    async def deleted(self, form: Form[T], path: str, query: Query) -> T:
+        """Delete the resource at `path`, and return what was deleted with it. Raises ClientError."""
+        return decoded(await self._send("DELETE", path, query=query), form)
+
     async def _send(
         self,
         method: str,

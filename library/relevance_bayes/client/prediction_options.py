@@ -5,23 +5,27 @@ from typing import Literal, TypedDict, Unpack
 
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.json import dumps, exclude_none, listed_priors
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.values import Json, Label
 
 
-class PredictionOptions(TypedDict, total=False):
-    """Options as of `Client.predict`; `outputs` are the figures to predict, `on_error="per_row"` predicts for all valid
-    rows.
-    """
+class SharedOptions(TypedDict, total=False):
+    """Options of all predictions, as of `Client.predict`; `on_error="per_row"` predicts for all valid rows."""
 
     interval: float | None
-    outputs: Sequence[str] | None
     on_error: Literal["fail", "per_row"] | None
     class_priors: Mapping[Label, float] | None
     costs: Sequence[Sequence[float]] | None
     reject_cost: float | None
     components: int | None
     unknown_categories: UnknownCategories | None
+    nulls: Nulls | None
+
+
+class PredictionOptions(SharedOptions, total=False):
+    """Options of predictions in formats other than JSON; `outputs` are the figures to predict."""
+
+    outputs: Sequence[str] | None
 
 
 def json_options(**options: Unpack[PredictionOptions]) -> dict[str, Json]:
@@ -37,6 +41,7 @@ def json_options(**options: Unpack[PredictionOptions]) -> dict[str, Json]:
             "reject_cost": options.get("reject_cost"),
             "components": options.get("components"),
             "unknown_categories": options.get("unknown_categories"),
+            "nulls": options.get("nulls"),
         }
     )
 
@@ -55,5 +60,6 @@ def query_of(**options: Unpack[PredictionOptions]) -> Query:
         "reject_cost": options.get("reject_cost"),
         "components": options.get("components"),
         "unknown_categories": options.get("unknown_categories"),
+        "nulls": options.get("nulls"),
         **written,
     }

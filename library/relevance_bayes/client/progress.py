@@ -119,7 +119,8 @@ class Terminal(Display):
         if event.is_last:
             self._bars.update(self._task, description=_state(event), total=1, completed=1)
         elif progress is not None:
-            self._bars.update(self._task, description=_state(event), completed=progress.completed, total=progress.total)
+            share, total = (progress.completed, progress.total) if progress.share is None else (progress.share, 1.0)
+            self._bars.update(self._task, description=_state(event), completed=share, total=total)
         else:
             self._bars.update(self._task, description=_state(event))
 
@@ -169,7 +170,8 @@ def event_html(label: str, event: Event) -> str:
     if progress is None:
         state = None if transition is None else transition.state
         return facts_html(label, {"state": state, "reason": None if transition is None else transition.reason})
-    share = progress.completed / progress.total if progress.total else None
+    of_phase = progress.completed / progress.total if progress.total else None
+    share = of_phase if progress.share is None else progress.share
     facts = {"phase": phase_text(progress), "completed": count_text(progress), "fit": figures(progress)}
     return facts_html(label, facts) + progress_html(share)
 

@@ -26,14 +26,13 @@ from relevance_bayes.client.responses import (
     VersionBase,
 )
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS
-from relevance_bayes.client.uploads import DATASETS, ReadOptions, UploadedDataset, uploaded, uploaded_once
+from relevance_bayes.client.uploads import DATASETS, ReadOptions, Uploadable, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.types.datasets import DatasetRow
-from relevance_bayes.types.formats import uncompressed
 from relevance_bayes.types.functions import Expansion, RelevanceVector
 from relevance_bayes.types.members import Project
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 from relevance_bayes.types.version_documents import VersionDocument
@@ -56,27 +55,30 @@ class ServiceCalls(Collections[M]):
 
     @call
     async def upload(
-        self, file: Path, *, name: str | None = None, key: str | None = None, **options: Unpack[ReadOptions]
+        self, data: Uploadable, /, *, name: str | None = None, key: str | None = None, **options: Unpack[ReadOptions]
     ) -> Dataset:
-        """Upload a file of any format, which follows from its suffix; `.csv.gz` is compressed. Raises OSError.
+        """Upload a file by its path, its content as bytes, or a table of pandas, polars or pyarrow, without an index.
 
-        `delimiter`, `decimal`, `thousands`, `date_format`, `header`, `sheet` and `kinds` are the parameters of
-        `POST /v1/datasets`.
+        The format of a file follows from its suffix, `.csv.gz` is compressed; that of bytes from their beginning, or it
+        is the `format` of that name, by default CSV. A file's dataset has its name by default, others `dataset`.
+
+        `delimiter`, `decimal`, `thousands`, `date_format`, `missing_values`, `encoding`, `skip_rows`, `header`,
+        `sheet` and `kinds` are the parameters of `POST /v1/datasets`.
 
         Requests that create something have an idempotency key and are retried after a lost connection. With a `key` of
         your own the call is idempotent too: repeated with it, it returns the first response.
         """
-        return await uploaded(self.http, file, name or uncompressed(file).stem, key=key, **options)
+        return await uploaded(self.http, data, name, key=key, **options)
 
     @call
     async def upload_once(
-        self, file: Path, *, name: str | None = None, **options: Unpack[ReadOptions]
+        self, data: Uploadable, /, *, name: str | None = None, **options: Unpack[ReadOptions]
     ) -> UploadedDataset:
         """Upload as `upload` does; where there is a dataset of this name with the same columns and rows, use that.
 
         Of two uploads at the same time, each may make one.
         """
-        return await uploaded_once(self.http, file, name or uncompressed(file).stem, **options)
+        return await uploaded_once(self.http, data, name, **options)
 
     @call
     async def create_dataset(
@@ -257,6 +259,8 @@ class ServiceCalls(Collections[M]):
         components: int | None = None,
         row_ids: Sequence[str] | str | None = None,
         unknown_categories: UnknownCategories | None = None,
+        nulls: Nulls | None = None,
+        on_error: Literal["fail", "per_row"] | None = None,
     ) -> Predictions:
         """Predict for a `table` in one of the API's three forms; by default with the newest version.
 
@@ -264,7 +268,8 @@ class ServiceCalls(Collections[M]):
 
         Decisions between classes follow from `class_priors`, `costs[truth][decision]` or `reject_cost`; `components` is
         the maximum number of components in a prediction. Rows with a category that no training row had are predicted as
-        averages over the known ones, and listed, or with "error" refused: `unknown_categories`.
+        averages over the known ones, and listed, or with "error" refused: `unknown_categories`; `nulls` is the same for
+        missing values. With `on_error` "per_row" an invalid row has an `error` in the place of its prediction.
         """
         options: dict[str, Json] = {
             "interval": interval,
@@ -276,6 +281,8 @@ class ServiceCalls(Collections[M]):
             "components": components,
             "row_ids": row_ids if row_ids is None or isinstance(row_ids, str) else list(row_ids),
             "unknown_categories": unknown_categories,
+            "nulls": nulls,
+            "on_error": on_error,
         }
         return await self.http.post(
             Predictions, f"{version_path(name, version)}/predict", {**table, **exclude_none(options)}

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar, overload
 
 from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, M, call, listing, performed
@@ -11,8 +10,7 @@ from relevance_bayes.client.job_collection import JobCollection
 from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
 from relevance_bayes.client.json import JsonInput
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
-from relevance_bayes.client.table_contents import ArrowTable
-from relevance_bayes.client.uploads import uploaded_once
+from relevance_bayes.client.uploads import Uploadable, uploaded_once
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.records import Converter
 
@@ -113,11 +111,11 @@ class Trainings(JobCollection[M, Job]):
 
     @call
     async def start(
-        self, data: Dataset | Path | ArrowTable, /, *, target: str, model: str, **options: Json
+        self, data: Dataset | Uploadable, /, *, target: str, model: str, **options: Json
     ) -> JobHandle[M, SupervisedJob]:
-        """Train on a dataset, a file or a table, which become the dataset `model`, and return the job with its calls.
+        """Train on a dataset, or on what `upload` takes, as the dataset `model`; return the job with its calls.
 
-        A file or a table that is this dataset already is not stored again.
+        What is this dataset already is not stored again.
 
         `options` are further members of the request, as in the API.
         """

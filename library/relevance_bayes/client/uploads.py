@@ -3,37 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import TypeAlias, Unpack
 
 import httpx
 
 from relevance_bayes.client.bodies import decoded
 from relevance_bayes.client.drivers import Query
+from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http
-from relevance_bayes.client.table_contents import arrow_parts, arrow_table
+from relevance_bayes.client.table_contents import ArrowTable, arrow_parts, arrow_table
 from relevance_bayes.types.datasets import Dataset
-from relevance_bayes.types.formats import ARROW, media_type_of
+from relevance_bayes.types.formats import ARROW, CSV, RowReadOptions, by_beginning, by_name, media_type_of, uncompressed
 from relevance_bayes.types.values import ColumnKind
 
 DATASETS = "/v1/datasets"
 
-
-class RowReadOptions(TypedDict, total=False):
-    """Options of how the rows of a file are read; what is not given, or None, is detected.
-
-    `sheet` is for workbooks, the others for CSV.
-    """
-
-    delimiter: str | None
-    decimal: Literal[".", ","] | None
-    thousands: Literal[".", ",", " ", "'"] | None
-    date_format: str | None
-    sheet: str | None
+Uploadable: TypeAlias = str | Path | bytes | ArrowTable
+"""The path of a file, its content, or a table with `__arrow_c_stream__`, as of pandas, polars and pyarrow."""
 
 
 class ReadOptions(RowReadOptions, total=False):
-    """Options of how the file of a dataset is read: `header` for CSV, `kinds` for columns by name."""
+    """Options of how the file of a dataset is read: `header` for CSV, `kinds` for columns by name.
 
+    `format` is the format of bytes, such as `json`; by default it follows from their beginning, and is CSV for texts.
+    """
+
+    format: str | None
     header: bool | None
     kinds: Mapping[str, ColumnKind] | None
 
@@ -47,32 +42,59 @@ class UploadedDataset:
 
 
 async def uploaded(
-    http: Http, data: object, name: str, *, key: str | None = None, **options: Unpack[ReadOptions]
+    http: Http, data: Uploadable, name: str | None, *, key: str | None = None, **options: Unpack[ReadOptions]
 ) -> Dataset:
-    """Upload a file, or a table with `__arrow_c_stream__`; `key` as in `Http.create`. Raises ClientError, OSError."""
-    return decoded(await _sent(http, data, {"name": name, **_query(options)}, key), Dataset)
+    """Upload a file, its content or a table as a dataset, by default of the file's name; `key` as in `Http.create`.
+
+    Raises ClientError, also for a file that can't be read.
+    """
+    return decoded(await _sent(http, data, {"name": name}, options, key), Dataset)
 
 
-async def uploaded_once(http: Http, data: object, name: str, **options: Unpack[ReadOptions]) -> UploadedDataset:
+async def uploaded_once(
+    http: Http, data: Uploadable, name: str | None, **options: Unpack[ReadOptions]
+) -> UploadedDataset:
     """Upload as `uploaded` does; a dataset of the same name and content is used, where there is one."""
-    sent = await _sent(http, data, {"name": name, "reuse": "true", **_query(options)}, None)
+    sent = await _sent(http, data, {"name": name, "reuse": "true"}, options, None)
     return UploadedDataset(decoded(sent, Dataset), is_new=sent.status_code == httpx.codes.CREATED)
 
 
-async def _sent(http: Http, data: object, query: Query, key: str | None) -> httpx.Response:
-    if isinstance(data, Path):
-        return await http.send_content(DATASETS, data, media_type=media_type_of(data), query=query, key=key)
+async def _sent(http: Http, data: Uploadable, query: Query, options: ReadOptions, key: str | None) -> httpx.Response:
+    query = {**query, **_query(options)}
+    if isinstance(data, bytes | bytearray | memoryview):
+        content = bytes(data)
+        media_type = _media_type(content, options.get("format"))
+        return await http.send_content(DATASETS, content, media_type=media_type, query=query, key=key)
+    if isinstance(data, str | Path):
+        file = Path(data)
+        query["name"] = query["name"] or uncompressed(file).stem
+        try:
+            return await http.send_content(DATASETS, file, media_type=media_type_of(file), query=query, key=key)
+        except (OSError, ValueError) as broken:  # a ValueError: the path contains NUL
+            raise ClientError(Problem(title="Not readable", detail=f"The file can't be read: {broken}")) from broken
     parts = arrow_parts(arrow_table(data))
     return await http.send_content(DATASETS, parts, media_type=ARROW.media_type, query=query, key=key)
 
 
+def _media_type(content: bytes, name: str | None) -> str:
+    """Return the media type of the format of this name, else of that which the content begins as; CSV for texts."""
+    try:
+        return ((by_beginning(content) or CSV) if name is None else by_name(name)).media_type
+    except LookupError as unknown:
+        raise ClientError(Problem(title="No format", detail=str(unknown))) from unknown
+
+
 def row_query(options: RowReadOptions) -> Query:
     """Return the options of rows as parameters of a URL."""
+    listed = options.get("missing_values")
     return {
         "delimiter": options.get("delimiter"),
         "decimal": options.get("decimal"),
         "thousands": options.get("thousands"),
         "date_format": options.get("date_format"),
+        "missing_values": None if listed is None else [*listed],
+        "encoding": options.get("encoding"),
+        "skip_rows": options.get("skip_rows"),
         "sheet": options.get("sheet"),
     }
 

@@ -1,18 +1,26 @@
 """Greedy selection of the rows that carry a function, by evidence at fixed scales, in the Newton basis."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
-from relevance_bayes.core.linalg import cholesky, solve_lower, subtract_outer
-from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.core.linalg import cholesky, solve_lower
+from relevance_bayes.core.types import Array, ForRows, Indices
 
 MIN_RESIDUE = 1e-6
 """The least residual kernel of a candidate: 1e-4 stops too soon, less admits copies."""
 
 PASS_BYTES = 2**19
-"""Bytes of the residual kernel that are updated and summed at once, which stay in the cache of a core: it is read from
-memory once a step instead of nine times (5,000 rows by 1,000 candidates: .3 times the time)."""
+"""Bytes of the residual kernel that are updated and summed at once, which stay in the cache of a core."""
+
+BLOCK = 24
+"""Functions after which the residual kernel is updated, by one product of matrices, and summed: until then it is read
+once a step and never written, and the sums of the candidates follow by algebra of rank one."""
+
+MAX_DRIFT = 1e-6
+"""The largest error of the best gain by running sums, as a share of the gain (at least a nat): above it the sums are
+computed anew and the choice is repeated. With little noise they lose it within some steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +42,11 @@ def choose(
     alpha: Array,
     min_gain: float,
     max_functions: int,
+    max_total_gain: float = inf,
     residue: float = MIN_RESIDUE,
 ) -> Chosen:
-    """Add the function that raises L most until none gains `min_gain` nats or `max_functions` are in the model.
+    """Add the function that raises L most until none gains `min_gain` nats or `max_functions` are in the model, or
+    their gains add up to `max_total_gain` nats.
 
     K (N, M) is the kernel of all rows with all candidates, K[place] being a candidate's row where rows come first: the
     candidates are the first M rows. `gradient` (N,) = g, or (N, K) where a row has K latents, and `precision` (N,) =
@@ -57,6 +67,7 @@ def choose(
         explained=fixed_rows,
         min_gain=min_gain,
         max_functions=max_functions,
+        max_total_gain=max_total_gain,
         residue=residue,
     )
 
@@ -71,90 +82,147 @@ def choose_beside(
     min_gain: float,
     max_functions: int,
     residue: float,
+    max_total_gain: float = inf,
 ) -> Chosen:
     """`choose` beside columns in the model: K is the residual kernel under them, scaled to a diagonal of 1.
 
     `gradient` (N, K) is g at their posterior mean, and `explained` (F, N) = V with C^-1 = diag(lam) - V'V, C the
     covariance of the targets under them and their noise.
     """
-    M, a = K.shape[1], 1.0 / signal_variance
-    residual = _Residual(np.array(K))
-    left = np.ones(M)
-    g, k = gradient, gradient.shape[1]
-    V, VK = _Stack.of(explained), _Stack.of(explained @ K)
-    squares, gK = residual.sums(precision, g)
+    limit = min(max_functions, K.shape[1])
+    sums = _RunningSums(K, 1.0 / signal_variance, gradient, precision, explained, limit)
     places: list[int] = []
     gains: list[float] = []
+    total = 0.0
     while True:
-        scale = np.where(left > residue, left, np.inf)
-        S = (squares - np.einsum("rm,rm->m", VK.rows, VK.rows)) / scale
-        gain = 0.5 * (k * np.log(a / (a + S)) + np.square(gK).sum(axis=0) / scale / (a + S) + k * squares / scale / a)
+        gain = sums.gains(residue)
         gain[places] = 0.0
         best = int(gain.argmax())
-        if len(places) >= min(max_functions, M) or gain[best] < min_gain:
-            return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
-        root = np.sqrt(left[best])
-        phi, kappa = residual.K[:, best] / root, residual.K[best] / root
-        towards = V.rows @ phi
-        v = (precision * phi - V.rows.T @ towards) / np.sqrt(a + S[best])
-        g = g - np.outer(v, (phi @ g) / np.sqrt(a + S[best]))
-        left -= np.square(kappa)
-        V.append(v)
-        subtract_outer(VK.rows, towards, kappa)
-        squares, products = residual.sums(precision, np.column_stack([g, v]), (phi, kappa))
-        gK = products[:k]
-        VK.append(products[k])
-        places.append(best)
-        gains.append(float(gain[best]))
+        if len(places) >= limit or gain[best] < min_gain or total >= max_total_gain:
+            if sums.are_exact:
+                return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
+        else:
+            found = sums.function(best)
+            if sums.are_exact or abs(found.gain - gain[best]) <= MAX_DRIFT * max(found.gain, 1.0):
+                sums.add(found)
+                places.append(best)
+                gains.append(found.gain)
+                total += found.gain
+                continue
+        sums.renew()
 
 
-@dataclass(eq=False)
-class _Residual:
-    """The residual kernel K (N, M) under the chosen functions, read once a step, PASS_BYTES at a time."""
+@dataclass(frozen=True, eq=False)
+class _Function:
+    """A candidate as a function: phi (N,) and kappa (M,), its column and row of K over the root of its residue.
 
-    K: Array
+    `explained` (F,) = V phi, `left` (N,) = C^-1 phi, `quality` (K,) = phi'g; `square` = phi'diag(lam) phi, and
+    `sparsity` = phi'C^-1 phi. All are products with phi, so that the gain in nats has no error of running sums.
+    """
 
-    def sums(self, precision: Array, towards: Array, outer: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
-        """diag(K'diag(lam)K) (M,) and Y'K (k, M), Y = `towards` (N, k), after phi kappa' has been subtracted from K."""
-        N, M = self.K.shape
-        squares, products = np.zeros(M), np.zeros((towards.shape[1], M))
+    phi: Array
+    kappa: Array
+    explained: Array
+    left: Array
+    quality: Array
+    square: float
+    sparsity: float
+    gain: float
+
+
+class _RunningSums:
+    """The residual kernel K (N, M) under the chosen functions, and the sums of each candidate over the rows.
+
+    K is that at the last renewal less Phi (N, n) kappas (n, M), of the n functions since; `left` (M,) is its diagonal.
+    The sums are diag(K'diag(lam) K), diag(K'C^-1 K) and g'K. With w = C^-1 phi, S = phi'w and v = w / sqrt(a + S),
+
+    diag(K'C^-1 K) - 2 kappa o K'w + S kappa^2 - (v'K)^2, the last with the K after the step,
+
+    is the second after a step, and the first is found as simply. Rounding is relative to the largest terms, which
+    cancel: both are at least 0, and `renew` computes them anew.
+    """
+
+    squares: Array
+    conditional: Array
+    gK: Array
+
+    def __init__(
+        self, K: Array, a: float, gradient: Array, precision: Array, explained: Array, max_functions: int
+    ) -> None:
+        """With the columns explained (F, N) in the model, for up to `max_functions`; K is copied."""
+        (N, M), F = K.shape, len(explained)
+        self.K, self.a, self.g, self.precision = np.array(K), a, gradient, precision
+        self.left = np.ones(M)
+        self.count, self.since = F, 0
+        self.V, self.VK = np.empty((F + max_functions, N)), np.empty((F + max_functions, M))
+        self.V[:F], self.VK[:F] = explained, explained @ K
+        self.phis, self.kappas = np.empty((N, BLOCK), order="F"), np.empty((BLOCK, M))
+        self.towards = np.zeros((F + max_functions, BLOCK), order="F")
+        self.renew()
+
+    @property
+    def are_exact(self) -> bool:
+        """True where the sums were computed from K after the last function."""
+        return self.since == 0
+
+    def gains(self, residue: float) -> Array:
+        """The gain of each candidate in nats (M,), 0 of those whose residual kernel is at most `residue`."""
+        scale = np.where(self.left > residue, self.left, np.inf)
+        return self._gain(self.conditional / scale, np.square(self.gK).sum(axis=0) / scale, self.squares / scale)
+
+    def function(self, place: int) -> _Function:
+        """The candidate at `place`, normalised under the chosen functions."""
+        n, root = self.since, np.sqrt(self.left[place])
+        phi = (self.K[:, place] - self.phis[:, :n] @ self.kappas[:n, place]) / root
+        kappa = (self.K[place] - self.phis[place, :n] @ self.kappas[:n]) / root
+        V, weighted = self.V[: self.count], self.precision * phi
+        explained, quality, square = V @ phi, phi @ self.g, float(weighted @ phi)
+        left = weighted - explained @ V
+        sparsity = max(square - float(explained @ explained), 0.0)
+        gain = self._gain(sparsity, np.square(quality).sum(), square)
+        return _Function(phi, kappa, explained, left, quality, square, sparsity, float(gain))
+
+    def add(self, one: _Function) -> None:
+        """The sums beside one more function."""
+        n, r = self.since, self.count
+        w, kappa, root = one.left, one.kappa, np.sqrt(self.a + one.sparsity)
+        wK = w @ self.K - (w @ self.phis[:, :n]) @ self.kappas[:n]
+        weighted = wK + one.explained @ self.VK[:r] - (one.explained @ self.towards[:r, :n]) @ self.kappas[:n]
+        vK = (wK - float(w @ one.phi) * kappa) / root
+        self.squares = np.maximum(self.squares - kappa * (2.0 * weighted - one.square * kappa), 0.0)
+        conditional = self.conditional - kappa * (2.0 * wK - one.sparsity * kappa) - np.square(vK)
+        self.conditional = np.maximum(conditional, 0.0)
+        self.gK = self.gK - np.outer(one.quality, kappa) - np.outer(one.quality / root, vK)
+        self.g = self.g - np.outer(w / root, one.quality / root)
+        self.left -= np.square(kappa)
+        self.V[r], self.VK[r] = w / root, vK
+        self.phis[:, n], self.kappas[n], self.towards[:r, n] = one.phi, kappa, one.explained
+        self.count, self.since = r + 1, n + 1
+        if self.since == BLOCK:
+            self.renew()
+
+    def renew(self) -> None:
+        """K under all chosen functions, and the sums by products, PASS_BYTES at a time."""
+        (N, M), n = self.K.shape, self.since
+        phis, kappas, VK = self.phis[:, :n], self.kappas[:n], self.VK[: self.count]
+        self.squares, self.gK = np.zeros(M), np.zeros((self.g.shape[1], M))
         step = max(PASS_BYTES // (8 * max(M, 1)), 1)
         for first in range(0, N, step):
             rows = slice(first, first + step)
             K = self.K[rows]
-            if outer is not None:
-                phi, kappa = outer
-                subtract_outer(K, phi[rows], kappa)
-            squares += precision[rows] @ np.square(K)
-            products += towards[rows].T @ K
-        return squares, products
+            if n:
+                K -= phis[rows] @ kappas
+            self.squares += self.precision[rows] @ np.square(K)
+            self.gK += self.g[rows].T @ K
+        VK -= self.towards[: self.count, :n] @ kappas
+        self.conditional = np.maximum(self.squares - np.einsum("rm,rm->m", VK, VK), 0.0)
+        self.towards[:] = 0.0
+        self.since = 0
 
-
-@dataclass
-class _Stack:
-    """Rows (n, k) that grow in number, in memory for twice as many."""
-
-    memory: Array
-    count: int
-
-    @classmethod
-    def of(cls, rows: Array) -> "_Stack":
-        """With some rows."""
-        memory = np.empty((2 * len(rows) + 32, rows.shape[1]))
-        memory[: len(rows)] = rows
-        return cls(memory, len(rows))
-
-    @property
-    def rows(self) -> Array:
-        """All so far, as a view."""
-        return self.memory[: self.count]
-
-    def append(self, row: Array) -> None:
-        """One more."""
-        if self.count == len(self.memory):
-            self.memory = np.concatenate([self.memory, np.empty_like(self.memory)])
-        self.memory[self.count] = row
-        self.count += 1
+    def _gain(self, sparsity: ForRows, quality: ForRows, square: ForRows) -> Array:
+        a, latents = self.a, self.g.shape[1]
+        shrunk = a + sparsity
+        return np.asarray(0.5 * (latents * np.log(a / shrunk) + quality / shrunk + latents * square / a))
 
 
 def _with_columns(gradient: Array, precision: Array, fixed: Array, alpha: Array) -> tuple[Array, Array]:

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from relevance_bayes.core.columns import Columns
 from relevance_bayes.core.likelihoods import Coupled, Likelihood
 from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.likelihoods.categorical import curved
@@ -16,9 +15,10 @@ from relevance_bayes.core.linalg import (
     squared_products,
     weighted_gram,
 )
-from relevance_bayes.core.posterior import Posterior
+from relevance_bayes.core.posterior import Columns, Posterior
 from relevance_bayes.core.types import Array, ForRows
-from relevance_bayes.core.variational import Optimum, maximise_bound
+from relevance_bayes.core.variational import TOLERANCE as FINAL_TOLERANCE
+from relevance_bayes.core.variational import LatentSites, Optimum, maximise_bound
 
 MAX_SOLVES = 60
 TOLERANCE = 1e-9
@@ -28,6 +28,9 @@ nats."""
 TOLERANCE_NEAR = 1e-7
 """The tolerance of sites that start from others, as a share of 1 + |L|: less than a thousandth of the least rise by an
 iteration over the hyperparameters."""
+
+TOLERANCE_OF_MODE = 1e-6
+"""The mode under one set of precisions is found when a step promises less than this share of N log K nats."""
 
 MAX_HISTORY = 5
 """Earlier steps in the extrapolation of the next one [ANDERSON1965: J. ACM 12]."""
@@ -55,18 +58,23 @@ def maximised(
     start: Array | None = None,
     tolerance: float = TOLERANCE,
     near: Optimum | None = None,
+    first: LatentSites | None = None,
+    tolerance_of_sites: float | None = None,
 ) -> Optimum:
     """The maximum of L by any likelihood, at c (N,) and alpha (R,); `start` and `tolerance` as in `maximise_coupled`.
 
     `near` is the result of a similar problem of as many functions and the same rows, from which the iteration starts
-    and converges sooner.
+    and converges sooner; so it does from sites `first` at the same rows where a row's latents aren't coupled.
+    Then the sites converge to the share `tolerance_of_sites` of 1 + |L|, by default TOLERANCE_NEAR where they start
+    from others.
     """
     if isinstance(likelihood, Coupled):
         start = start if near is None else near.posterior.mean
         return maximise_coupled(columns.array(), t, c, alpha, likelihood, start=start, tolerance=tolerance)
-    if near is None:
-        return maximise_bound(columns, t, c, alpha, likelihood, beta)
-    return maximise_bound(columns, t, c, alpha, likelihood, beta, near=near, tolerance=TOLERANCE_NEAR)
+    first = first if near is None else near.latent_sites
+    if tolerance_of_sites is None:
+        tolerance_of_sites = FINAL_TOLERANCE if first is None else TOLERANCE_NEAR
+    return maximise_bound(columns, t, c, alpha, likelihood, beta, first=first, tolerance=tolerance_of_sites)
 
 
 def maximise_coupled(
@@ -95,16 +103,10 @@ def maximise_coupled(
 
     def after(weights: Array, precision: Array, min_rise: float) -> tuple[Array, Optimum]:
         lower = cholesky(weighted_gram(scaled, precision) + np.eye(P.shape[1]))
-        whitened = inverse_from_cholesky(lower)
         v = c + squared_products(scaled, inverse_of_lower(lower))
-        weights, f, sites = _means(scaled, t, v, weights, likelihood, min_rise, near=whitened)
-        found = Posterior(
-            alpha=alpha,
-            mean=root[:, None] * weights,
-            covariance=whitened * np.outer(root, root),
-            whitened=whitened,
-            log_shrinkage=-log_determinant(lower),
-        )
+        near = inverse_from_cholesky(lower)
+        weights, f, sites = _means(scaled, t, v, weights, likelihood, min_rise, near=near)
+        found = _posterior(alpha, weights, lower, near)
         return weights, Optimum(float(sites.value.sum()) - found.divergence, found, sites, f, v, likelihood)
 
     weights, found = after(weights, precision, min_rise)
@@ -129,6 +131,35 @@ def maximise_coupled(
             moved, there = after(weights, tried, min_rise)
         weights, found, precision = moved, there, tried
     return found
+
+
+def mode_of_coupled(
+    P: Array, t: Array, alpha: Array, likelihood: Coupled, start: Array, *, tolerance: float = TOLERANCE_OF_MODE
+) -> tuple[float, Posterior]:
+    """Laplace's approximation of the evidence in nats, and the posterior: N(m_k, Sigma) about the mode m (R, K).
+
+    P (N, R), t (N,), alpha (R,); Sigma = (A + P'diag(lam)P)^-1 with lam the mean over the classes of the curvature
+    there. The mode is searched for from `start` (R, K), to `tolerance`, a share of N log K nats.
+    """
+    root = alpha**-0.5
+    scaled, none, K = P * root, np.zeros(len(P)), likelihood.latents
+
+    def factor(precision: Array) -> Array:
+        return cholesky(weighted_gram(scaled, precision) + np.eye(P.shape[1]))
+
+    first, _ = likelihood.sites(t, scaled @ (start / root[:, None]), 1.0)
+    near, min_rise = inverse_from_cholesky(factor(first)), tolerance * len(P) * float(np.log(K))
+    weights, _, sites = _means(scaled, t, none, start / root[:, None], likelihood, min_rise, near=near)
+    found = _posterior(alpha, weights, lower := factor(sites.precision), inverse_from_cholesky(lower))
+    of_uncertainty = 0.5 * K * float(found.determined.sum())
+    return float(sites.value.sum()) - of_uncertainty - found.divergence, found
+
+
+def _posterior(alpha: Array, weights: Array, lower: Array, whitened: Array) -> Posterior:
+    """The posterior in units of the prior's sds: mean (R, K), the factor (R, R) of the precision, the covariance."""
+    root = alpha**-0.5
+    scale = np.outer(root, root)
+    return Posterior(alpha, root[:, None] * weights, whitened * scale, whitened, -log_determinant(lower))
 
 
 def _extrapolated(steps: list[tuple[Array, Array]]) -> Array:

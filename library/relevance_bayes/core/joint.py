@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from relevance_bayes.core.basis import KernelFunctions, evaluate
+from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.hurdle import ReadyHurdle
 from relevance_bayes.core.local_model import ReadyLocal
 from relevance_bayes.core.per_class import ReadyPerClass
 from relevance_bayes.core.pool import AnyReady
@@ -21,7 +22,7 @@ def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Arr
     the correlations of member k and r_k(x) its share in the mean: positive semi-definite, with 1 on the diagonal.
     Raises DataError.
     """
-    if isinstance(ready, ReadyPerClass):
+    if isinstance(ready, ReadyPerClass | ReadyHurdle):
         raise DataError(f"expected Gaussian noise, got {ready.likelihood.type}")
     if isinstance(ready, ReadyLocal):
         raise DataError("expected a sparse model: of a nearest-neighbour process each row has neighbours of its own")
@@ -43,14 +44,16 @@ def _of_one(ready: Ready, X: Array, noise_sd: Array | None) -> tuple[Array, Arra
     prediction, _ = ready.predict(X, noise_sd)
     if not isinstance(prediction, RealPrediction):
         raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
-    spread = evaluate(ready.model.functions, X) @ ready.lower
-    covariance = spread @ spread.T + residual_covariance(ready, X, prediction.residual)
+    spread = ready.model.columns(X) @ ready.lower
+    factor = ready.model.variance_factor
+    covariance = factor * (spread @ spread.T) + residual_covariance(ready, X, prediction.residual / factor) * factor
     covariance.flat[:: len(X) + 1] = prediction.variance
     return prediction.mean, 0.5 * (covariance + covariance.T)
 
 
 def residual_covariance(ready: Ready, X: Array, variance: Array) -> Array:
     """The residual covariance, outside the functions in the model, (N, N)."""
+    X = ready.model.within_range(X)
     if ready.augmented is not None:
         sd = np.sqrt(variance)
         return sd[:, None] * _correlation(ready.augmented.functions, X) * sd

@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.algorithms.state import FitTrace, Termination
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.fit_trace import FitTrace
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready

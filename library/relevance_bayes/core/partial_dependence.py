@@ -6,7 +6,6 @@ section 8.2.
 
 import numpy as np
 
-from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.joint import residual_covariance
 from relevance_bayes.core.pool import ReadyPool
 from relevance_bayes.core.prediction import Ready
@@ -25,7 +24,7 @@ def averages(ready: Ready | ReadyPool, X: Array, groups: int) -> tuple[Array, Ar
     if isinstance(ready, Ready):
         latent = ready.checked(X, None)
         variance = _variance(ready, X, latent.residual, np.ones(len(X)), groups)
-        return _grouped(latent.mean, groups), variance
+        return _grouped(latent.mean, groups), ready.model.variance_factor * variance
     pooled, _ = ready.predict(X)
     found, _ = ready.predictions(X, None)
     variances = np.array([one.variance for one in found])
@@ -44,7 +43,7 @@ def _variance(ready: Ready, X: Array, residual: Array, scale: Array, groups: int
     variance = np.empty(groups)
     for group in range(groups):
         some = slice(group * rows, (group + 1) * rows)
-        spread = (scale[some] @ evaluate(ready.model.functions, X[some]) / rows) @ ready.lower
+        spread = (scale[some] @ ready.model.columns(X[some]) / rows) @ ready.lower
         variance[group] = spread @ spread
         if has_residual:
             left = residual_covariance(ready, X[some], residual[some])

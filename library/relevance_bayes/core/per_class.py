@@ -7,10 +7,10 @@ import scipy
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import ConstantFunction
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import BernoulliPerClass
+from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent
 from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
@@ -43,14 +43,8 @@ class ReadyPerClass:
 
         There is no noise: `noise_sd` is None. Raises DataError.
         """
-        found = [member.checked(X, noise_sd) for member in self.members]
-        means, weights, residual = (
-            np.column_stack(parts)
-            for parts in ([one.mean for one in found], [one.weights for one in found], [one.residual for one in found])
-        )
-        known = [one.support for one in found if one.support is not None]
-        support = np.asarray(np.mean(known, axis=0)) if known else None
-        return self.likelihood.predictive(Latent(means, weights, residual), None), support
+        found = Latent.of_each([member.checked(X, noise_sd) for member in self.members])
+        return self.likelihood.predictive(found, None), found.support
 
 
 def without_functions(inputs: int, t: Array, candidates: int) -> Model:
@@ -84,3 +78,8 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
         candidates=candidates,
         termination=str(Termination.CONVERGED),
     )
+
+
+def constant_latent(model: Model, rows: int) -> Latent:
+    """The latent at so many rows of a class of constant probability."""
+    return Latent(np.full(rows, model.mean[0]), np.full(rows, model.covariance[0, 0]), np.zeros(rows))

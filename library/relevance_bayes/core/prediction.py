@@ -1,19 +1,25 @@
-"""Predictive distributions of a model."""
+"""Predictive distributions of a model, and of each training row from all others."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from relevance_bayes.core.augmentation import Augmented
 from relevance_bayes.core.basis import KernelFunctions, evaluate
 from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.folds import subset
+from relevance_bayes.core.likelihoods import OneAgainstRest
+from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberPrediction, Prediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction, Prediction
-from relevance_bayes.core.linalg import inverse_of_upper, light_cholesky
+from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
+from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
+from relevance_bayes.core.linalg import factors_of_sum, inverse_of_upper, light_cholesky
+from relevance_bayes.core.log_density import HALF_UNIT, min_log_density
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.priors.gaussian_process import Whitening
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.priors import Whitening
+from relevance_bayes.core.rows import Rows
+from relevance_bayes.core.types import Array, ForRows, Mask
 
 __all__ = [
     "FIGURES",
@@ -30,6 +36,7 @@ __all__ = [
     "prior_variance",
     "scores",
     "whitened",
+    "with_tails",
 ]
 
 BLOCK_BYTES = 2**20
@@ -74,7 +81,8 @@ class Ready:
         """
         found = self.checked(X, noise_sd)
         noise = self._noise_sd(X) if noise_sd is None else noise_sd
-        return self.model.likelihood.predictive(found, noise), found.support
+        prediction = self.model.likelihood.predictive(found, noise)
+        return with_tails(prediction, self.model), found.support
 
     def checked(self, X: Array, noise_sd: Array | None) -> Latent:
         """The latent at X (N, d); raises DataError where X or `noise_sd` does not fit the model."""
@@ -95,7 +103,8 @@ class Ready:
         """Mean p'mu, variance p'Sigma p and residual variance at X (N, d).
 
         Under a Gaussian process the residual is c = s (1 - e'E_mm^-1 e), and the support 1 - c/s; under an independent
-        prior it is the variance of the augmenting function.
+        prior it is the variance of the augmenting function. Beyond the model's `input_range` all are those at its
+        bounds.
         """
         if len(X) <= MIN_ROWS:
             mean, variance, left = self._parts(X)
@@ -109,6 +118,7 @@ class Ready:
 
     def _parts(self, X: Array) -> tuple[Array, Array, Array]:
         """Mean and variance of the functions of the model at some rows, and the residual share, each (n,)."""
+        X = self.model.within_range(X)
         columns = evaluate(self.model.functions, X)
         found = columns @ self.products
         known = self.model.mean
@@ -133,6 +143,22 @@ class Ready:
         return len(self.model.mean) + (0 if self.augmented is None else self.augmented.functions.size)
 
 
+def with_tails(prediction: Prediction, model: Model) -> Prediction:
+    """A prediction under Gaussian noise, of the target or a function of it, as Student's t where the model has degrees
+    of freedom."""
+    if model.degrees_of_freedom is None:
+        return prediction
+    match prediction:
+        case RealPrediction():
+            return prediction.integrated(model.variance_factor, model.degrees_of_freedom)
+        case PositivePrediction(log=log):
+            return PositivePrediction.of(log.integrated(model.variance_factor, model.degrees_of_freedom))
+        case SharePrediction(logit=logit):
+            return SharePrediction.of(logit.integrated(model.variance_factor, model.degrees_of_freedom))
+        case _:
+            return prediction
+
+
 def predict(model: Model, X: Array, noise_sd: Array | None = None) -> Prediction:
     """The predictive distribution at X (N, d) in the model's encoded units: under the likelihood, from the latent.
 
@@ -149,7 +175,7 @@ def latent(model: Model, X: Array) -> Latent:
 
 def whitened(model: Model, X: Array) -> tuple[Array, Array]:
     """Columns (N, R) at X (N, d) whose weights are independent under the prior, and their precisions (R,)."""
-    columns, whitening = evaluate(model.functions, X), _whitening(model)
+    columns, whitening = model.columns(X), _whitening(model)
     if whitening is None or model.signal_variance is None:
         return columns, model.alpha
     m = len(whitening.lower)
@@ -213,14 +239,27 @@ class Measured:
     """The targets t (N,) beside their predictions: `each` has a row's figures (N,), so that rows can be joined.
 
     Numbers: mae, nll (nats), coverage_95. Classes: error, log_loss (nats), brier (half of the squared distances from
-    certainty, which for two classes is that of one of them). `outputs` are the predictions: of numbers the mean,
-    P(t' < t) and P(t' <= t) of a new target t' (3, N), which differ only for counts; of classes their probabilities
-    (K, N).
+    certainty, which for two classes is that of one of them). `outputs` are the predictions: of numbers the mean, P(t' <
+    t) and P(t' <= t) of a new target t' (3, N), which differ for counts, and the zeros of a hurdle; of classes their
+    probabilities (K, N). `is_clipped` (N,) are the rows whose nll is a bound instead, None where it was not bounded:
+    see `clip`.
     """
 
     t: Array
     each: dict[str, Array]
     outputs: Array
+    is_clipped: Mask | None = None
+
+    @property
+    def is_of_counts(self) -> bool:
+        """True where targets are counts, each of which has a probability: of a hurdle only 0 has one."""
+        has_probability = self.outputs[-1:] > self.outputs[-2:-1]
+        return "nll" in self.each and bool(has_probability.any()) and bool(has_probability[:, self.t > 0.0].any())
+
+    @property
+    def half_width(self) -> float | None:
+        """That of the interval whose probability is comparable with that of a count; None of other targets."""
+        return HALF_UNIT if self.is_of_counts else None
 
     @classmethod
     def of(cls, prediction: Prediction, t: Array) -> "Measured":
@@ -245,6 +284,17 @@ class Measured:
         outputs = np.concatenate([part.outputs for part in parts], axis=1)
         return cls(np.concatenate([part.t for part in parts]), joined, outputs)
 
+    def clip(self, best: Array | None = None) -> "Measured":
+        """With each row's nll at most that of `min_log_density`, given all rows that a mean is taken of.
+
+        `best` (N,) are the log densities of the best of several models. The log loss of classes has no such bound: the
+        temperature, which held-out rows determine, keeps a probability from being wrong by many nats.
+        """
+        if "nll" not in self.each:
+            return self
+        nll, lowest = self.each["nll"], min_log_density(self.t, best, half_width=self.half_width)
+        return replace(self, each={**self.each, "nll": np.minimum(nll, -lowest)}, is_clipped=nll > -lowest)
+
     def scores(self) -> dict[str, float]:
         """The means over all rows; of numbers also rmse and r2 (0 where t is constant)."""
         means = {name: float(rows.mean()) for name, rows in self.each.items()}
@@ -260,3 +310,64 @@ class Measured:
 def scores(prediction: Prediction, t: Array) -> dict[str, float]:
     """Figures of predictions against the targets t (N,), in the units of t: see `Measured`."""
     return Measured.of(prediction, t).scores()
+
+
+MAX_ROWS = 5_000
+"""The most rows for a temperature; on more rows leverages are computed from the posterior covariance, by blocks."""
+
+MAX_ROWS_MEASURED = 20_000
+"""The most rows of the figures, drawn by content: the standard error of a mean of so many is .005 nats."""
+
+LEAVE_ONE_OUT_FIGURES = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
+
+
+def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
+    """Leave-one-out scores of the training rows, of at most MAX_ROWS_MEASURED.
+
+    Empty where sites depend on the latent, and for heteroscedastic noise.
+
+    With h = lam p'Sigma p, lam = beta/(1 + rho beta c), the row's residual is r/(1 - h) and its variance
+    1/beta + p'Sigma p/(1 - h) + c [THEORY 18]. Functions and hyperparameters were chosen with the row
+    present, so that the figures are optimistic: they are reported, and decide nothing.
+    """
+    if not model.likelihood.is_conjugate or model.noise_sd is None or model.log_noise is not None:
+        return {}
+    if len(rows.t) > MAX_ROWS_MEASURED:
+        rows = rows.take(subset(rows.X, rows.t, MAX_ROWS_MEASURED, 0))
+    without, noise_sd = _without(model, rows, rho)
+    predicted = with_tails(model.likelihood.predictive(without, noise_sd), model)
+    return {name: score for name, score in scores(predicted, rows.t).items() if name in LEAVE_ONE_OUT_FIGURES}
+
+
+def with_temperature(model: Model, rows: Rows) -> Model:
+    """The model with the temperature of its leave-one-out predictions, where these have a closed form."""
+    if not isinstance(model.likelihood, OneAgainstRest):
+        return model
+    some = rows.take(subset(rows.X, rows.t, MAX_ROWS, 0))
+    return replace(model, likelihood=model.likelihood.with_temperature(some.t, *_without(model, some, 0.0)))
+
+
+def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
+    """The latent at each row, learned from all others, and its noise."""
+    targets, _ = model.likelihood.working(rows.t)
+    noise_sd = model.noise_sd if rows.noise_sd is None else rows.noise_sd
+    if noise_sd is None:
+        raise SparseBayesError("expected a likelihood with noise")
+    found = latent(model, rows.X)
+    noise = np.square(noise_sd) + rho * found.residual
+    is_small = model.mean.ndim == 1 and len(rows.t) <= MAX_ROWS
+    left = _left(model, rows.X, noise) if is_small else 1.0 - found.weights / noise
+    # A row has at most the information on its latent that the prior leaves open.
+    left = np.maximum(left, noise / (noise + prior_variance(model, rows.X)))
+    return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.residual), noise_sd
+
+
+def _left(model: Model, X: Array, noise: Array) -> Array:
+    """1 - h of rows (N,) whose noise has these variances (N,), to all digits.
+
+    With Y = diag(noise)^-1/2 P A^-1/2, h_n = |q_n|^2 in the QR factorisation of [Y; I] by orthonormal columns. The
+    posterior covariance has the same value, but with nearly no noise its rounding exceeds 1 - h.
+    """
+    columns, alpha = whitened(model, X)
+    _, orthogonal = factors_of_sum(columns / np.sqrt(np.outer(noise, alpha)))
+    return np.asarray(1.0 - np.vecdot(orthogonal, orthogonal))

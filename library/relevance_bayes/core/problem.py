@@ -6,15 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from relevance_bayes.core.basis import Candidates
+from relevance_bayes.core.basis import Candidates, Products, products_of
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, Learning
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.priors import Prior
-from relevance_bayes.core.products import Products, products_of
-from relevance_bayes.core.row_source import ArrayRows, Finite, Moments, RowBlock, RowSource
-from relevance_bayes.core.sampling import Sample, Sampler
-from relevance_bayes.core.scales import Learning
+from relevance_bayes.core.rows import ArrayRows, Finite, Moments, RowBlock, RowSource, Sample, Sampler
 from relevance_bayes.core.types import Array, ForRows
 
 KEPT_BYTES = 256 * 2**20
@@ -28,8 +25,8 @@ class Problem:
     The source's t (N,), or (N, K), are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets
     their logarithms, and K numbers a row where each class has its own; less `centre`, () or (K,), which is added to
     the constant's weight. The evidence in the targets' own units is that of t plus `log_jacobian`. Under a Gaussian
-    process prior `begin` are the initial hyperparameters, None for the default starts, and `max_rows_for_scales` bounds
-    the rows from which these are learned where the evidence is exact, None for the default.
+    process prior `begin` are the initial hyperparameters, None for the default starts; where the evidence is exact they
+    are learned until a step promises less than `tolerance` nats.
 
     A Gaussian process reads the inputs of all rows only by `source.reduce` and `sample` where its sites don't depend on
     the latent. `every`, X and what follows from them are for algorithms that need all of X at once: those of
@@ -46,7 +43,7 @@ class Problem:
     log_jacobian: float = 0.0
     centre: Array = field(default_factory=lambda: np.zeros(()))
     begin: Hyperparameters | None = None
-    max_rows_for_scales: int | None = None
+    tolerance: float = 0.03
 
     @property
     def rows(self) -> int:
@@ -133,6 +130,24 @@ class Problem:
     def _dictionaries(self) -> tuple[Products, ...]:
         is_kept = self.rows * self.candidates.size * 8 <= self.kept_bytes
         return tuple(products_of(functions, self.X, is_kept=is_kept) for functions in self.candidates.dictionaries)
+
+
+MIN_ROWS_PER_INPUT, MIN_INPUTS_OF_WIDE = 8, 32
+"""Rows for each input, and the least number of inputs, for `is_wide`."""
+
+
+def is_wide(rows: int, inputs: int) -> bool:
+    """True for many inputs, of few rows each.
+
+    An ascent in a width for each input then takes 40 steps and more. The last half of them raises the evidence, but the
+    log density of held-out rows no further.
+    """
+    return inputs >= MIN_INPUTS_OF_WIDE and rows < MIN_ROWS_PER_INPUT * inputs
+
+
+def least_rows(inputs: int) -> int:
+    """Two rows for each of d `inputs` and two more: with fewer, a function of all inputs passes through all rows."""
+    return 2 * (inputs + 1)
 
 
 def check_rows(X: Array, t: Array, noise_sd: Array | None = None) -> None:

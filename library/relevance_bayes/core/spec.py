@@ -8,10 +8,10 @@ import numpy as np
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.errors import IllegalCombinationError
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, Learning
 from relevance_bayes.core.kernels import Covariance
-from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood, TargetLikelihood
+from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Hurdle, Likelihood, TargetLikelihood
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.scales import EvidencePerInputWidth, Learning
 
 __all__ = ["Algorithm", "Basis", "Prior", "Spec", "TargetLikelihood", "check"]
 
@@ -31,10 +31,9 @@ class Spec:
 
     @property
     def model_likelihood(self) -> Likelihood:
-        """The likelihood of the one model that is fitted; raises IllegalCombinationError where each class has a
-        model."""
-        if isinstance(self.likelihood, BernoulliPerClass):
-            detail = f'"{self.likelihood.type}" is that of several fits, one for each class'
+        """The likelihood of the one model that is fitted; raises IllegalCombinationError where there are several."""
+        if isinstance(self.likelihood, BernoulliPerClass | Hurdle):
+            detail = f'"{self.likelihood.type}" is that of several fits'
             raise IllegalCombinationError("likelihood", detail)
         return self.likelihood
 
@@ -101,6 +100,11 @@ def check(spec: Spec) -> None:
 def is_heteroscedastic(likelihood: TargetLikelihood) -> bool:
     """True where the noise is a learned function of the inputs."""
     return isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "heteroscedastic"
+
+
+def has_width_per_input(spec: Spec) -> bool:
+    """True where the evidence of a kernel's process learns a width for each input."""
+    return any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
 
 
 def _check_group(group: Group) -> None:

@@ -6,7 +6,6 @@ from math import inf
 
 import numpy as np
 
-from relevance_bayes.core.columns import Columns
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.linalg import (
@@ -17,8 +16,8 @@ from relevance_bayes.core.linalg import (
     solve_lower,
     solve_lower_transposed,
 )
-from relevance_bayes.core.posterior import Posterior
-from relevance_bayes.core.types import Array, ForRows
+from relevance_bayes.core.posterior import Columns, Posterior
+from relevance_bayes.core.types import Array, ForRows, Indices
 
 MAX_ITERATIONS = 100
 TOLERANCE = 1e-13
@@ -43,6 +42,23 @@ FORCING = 0.03
 """... which end where their predicted rise is less than this share of that of the precisions' last step."""
 
 
+MIN_FORCING = 1e-6
+"""... but in nats at the first covariance, of which no step is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class LatentSites:
+    """Latents f (N,) and the sites there: their `gradient` (N,) and `precision` (N,)."""
+
+    f: Array
+    gradient: Array
+    precision: Array
+
+    def take(self, rows: Indices) -> "LatentSites":
+        """Those of some rows."""
+        return LatentSites(self.f[rows], self.gradient[rows], self.precision[rows])
+
+
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """L in nats, the posterior of the weights, and at its latents N(f, v), each (N,), the `sites`.
@@ -56,6 +72,11 @@ class Optimum:
     f: Array
     v: Array
     likelihood: Likelihood
+
+    @property
+    def latent_sites(self) -> LatentSites:
+        """The sites, from which another iteration may begin."""
+        return LatentSites(self.f, self.sites.gradient, self.sites.precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +184,19 @@ class _Ascent:
         """A^-1/2 P'g, (R,) or (R, K), of g (N,) or (N, K)."""
         return (self.root * self.columns.transposed_times(gradient).T).T
 
-    def begun(self) -> _Iterate:
+    def begun(self, forcing: float) -> _Iterate:
         """The first iterate, from the sites of the prior: exact where the likelihood is Gaussian."""
         f, v = self.likelihood.first(self.t, self.c + self.columns.weighted_squares(np.square(self.root)))
         first = self.likelihood.expected(self.t, f, v, self.beta)
+        at = LatentSites(f, first.gradient, first.precision)
+        return self.begun_at(at, inf if self.likelihood.is_conjugate else forcing)
+
+    def begun_at(self, first: LatentSites, forcing: float) -> _Iterate:
+        """The first iterate from given sites: its weights are the mean under the Gaussian targets that these are."""
         lower, own = self.factorised(first.precision)
-        shift = _by_row(first.precision, f) * f + first.gradient
+        shift = _by_row(first.precision, first.f) * first.f + first.gradient
         weights = solve_lower_transposed(lower, solve_lower(lower, self.towards(shift)))
-        return self.best_mean(first.precision, lower, own, weights, inf if self.likelihood.is_conjugate else 0.0)
+        return self.best_mean(first.precision, lower, own, weights, forcing)
 
     def extrapolated(self, found: _Iterate, steps: list[tuple[Array, Array]], forcing: float) -> _Iterate | None:
         """Anderson's extrapolation of the last steps; None with a single one, or where L falls there."""
@@ -203,13 +229,13 @@ def maximise_bound(
     likelihood: Likelihood,
     beta: ForRows,
     *,
-    near: Optimum | None = None,
+    first: LatentSites | None = None,
     tolerance: float = TOLERANCE,
 ) -> Optimum:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, maximised.
 
-    `columns` P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. `near` is the
-    result of another problem of the same rows and as many functions, whose sites and mean are the start.
+    `columns` P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. The
+    iteration starts from the sites `first` at the same rows, where there are any.
 
     Where the sites depend on the latents, two updates alternate: the mean at a fixed covariance, by Newton's method
     with the inverse of that covariance as the Hessian, and the precisions lam, by natural-gradient steps, extrapolated
@@ -217,7 +243,8 @@ def maximise_bound(
     """
     root = alpha**-0.5
     ascent = _Ascent(columns, root, t, c, likelihood, beta)
-    found = ascent.begun() if near is None else ascent.at(near.sites.precision, (near.posterior.mean.T / root).T, 1e-6)
+    forcing = max(0.1 * tolerance * len(c), MIN_FORCING)
+    found = ascent.begun(forcing) if first is None else ascent.begun_at(first, forcing)
     steps: list[tuple[Array, Array]] = []
     for _ in range(0 if likelihood.is_conjugate else MAX_ITERATIONS):
         min_rise = tolerance * (1.0 + abs(found.value))

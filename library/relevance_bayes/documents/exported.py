@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
@@ -36,6 +37,16 @@ class ExportedBase:
         """True if it predicts from training rows, so that it can't be exported as a program."""
         return False
 
+    @property
+    def is_hurdle(self) -> bool:
+        """True if it has a model of zeros and one of positive targets, whose quantiles no program computes."""
+        return False
+
+    @property
+    def averages_gaps(self) -> bool:
+        """True if rows with missing values are averages over training rows, unless there is an indicator of them."""
+        return False
+
 
 @dataclass(frozen=True, eq=False)
 class ExportedSupervised(ExportedBase):
@@ -53,6 +64,16 @@ class ExportedSupervised(ExportedBase):
     def has_rows(self) -> bool:
         """True for a nearest-neighbour process."""
         return isinstance(self.predictor.learned, LocalModel)
+
+    @property
+    def is_hurdle(self) -> bool:
+        """True for a hurdle."""
+        return isinstance(self.predictor.learned, HurdleModel)
+
+    @property
+    def averages_gaps(self) -> bool:
+        """True: missing values are drawn from training rows, or from histograms of them."""
+        return True
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""The functions of a model to and from its document."""
+"""Functions and scales of a model in a document."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,9 +14,10 @@ from relevance_bayes.core.basis import (
     SingleFunctions,
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.kernels.covariance import Covariance
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.model import Model
 from relevance_bayes.documents.parts import (
     BiasPart,
     FunctionsPart,
@@ -28,6 +32,8 @@ from relevance_bayes.documents.parts import (
     WavesPart,
 )
 from relevance_bayes.documents.sizes import columns, matrix, vector, wrong
+from relevance_bayes.tables.encoding import InputEncoding, column_names, columns_of
+from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 
 
 def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:
@@ -173,3 +179,60 @@ def kernel_part(functions: KernelFunctions) -> KernelPart:
         tail=bend.tail,
         centres=functions.centres,
     )
+
+
+Inputs: TypeAlias = Sequence[str] | None
+"""The names of the inputs in the order to list them, by default that of the columns of X."""
+
+
+def model_widths(model: Model, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputWidth, ...]:
+    """Return the widths of all kernels on all inputs; empty where none was kept."""
+    return tuple(width for input_map in _maps(model) for width in named_widths(input_map, encoding, inputs))
+
+
+def map_warps(input_map: InputMap, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputWarp, ...]:
+    """Return the warps of a map; empty where it has none."""
+    if input_map.skew is None and input_map.tail is None:
+        return ()
+    straight = np.zeros(encoding.width)
+    skew = straight if input_map.skew is None else input_map.skew
+    tail = straight if input_map.tail is None else input_map.tail
+    return tuple(InputWarp(name, float(skew[column]), float(tail[column])) for column, name in _named(encoding, inputs))
+
+
+def named_widths(input_map: InputMap, encoding: InputEncoding, inputs: Inputs = None) -> Iterator[InputWidth]:
+    """Return one width for all inputs, which has no name, or one for each."""
+    if len(input_map.widths) < encoding.width:
+        yield InputWidth(None, float(input_map.widths[0]))
+        return
+    for column, name in _named(encoding, inputs):
+        yield InputWidth(name, float(input_map.widths[column]))
+
+
+def model_warps(model: Model, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputWarp, ...]:
+    """Return the warps of the maps that have some."""
+    return tuple(warp for bent in _maps(model) for warp in map_warps(bent, encoding, inputs))
+
+
+def model_terms(model: Model, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputTerm, ...]:
+    """Return the terms of single inputs, in the inputs' order."""
+    return tuple(
+        InputTerm(name, functions.kernel.shares[functions.kernel.alone.index(column)])
+        for functions in model.functions
+        if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Additive)
+        for column, name in _named(encoding, inputs)
+        if column in functions.kernel.alone
+    )
+
+
+def _named(encoding: InputEncoding, inputs: Inputs) -> Iterator[tuple[int, str]]:
+    """Yield the columns of X with their names, in the order of the inputs, by default that of X."""
+    names = column_names(encoding)
+    listed = [column.name for column in encoding.inputs] if inputs is None else inputs
+    for numbers in columns_of(encoding, listed):
+        yield from ((number, names[number]) for number in numbers)
+
+
+def _maps(model: Model) -> tuple[InputMap, ...]:
+    """Return the maps of all inputs; the widths of a group are those of its request."""
+    return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))

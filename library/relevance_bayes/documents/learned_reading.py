@@ -5,14 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from relevance_bayes.core.augmentation import Augmentation
-from relevance_bayes.core.integrated import LogEvidence
-from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.evidence import LogEvidence
+from relevance_bayes.core.hurdle import HurdleModel
+from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.functions import functions_of, kernel_functions_of
 from relevance_bayes.documents.learned_schema import (
     AugmentationPart,
+    HurdlePart,
+    InputRangePart,
     LocalPart,
     LogNoisePart,
     ModelPart,
@@ -26,7 +29,9 @@ MAX_LOG_NOISE = 600.0
 """The maximum log noise variance, in the target's encoded units, whose exponential is a finite float64."""
 
 
-def learned_of(part: ModelPart | PoolPart | PerClassPart | LocalPart, inputs: int, classes: int) -> LearnedModel:
+def learned_of(
+    part: ModelPart | PoolPart | PerClassPart | HurdlePart | LocalPart, inputs: int, classes: int
+) -> LearnedModel:
     """Return what was learned from so many inputs; `classes` is 0 for a regression. Raises InvalidDataError."""
     match part:
         case LocalPart():
@@ -38,6 +43,9 @@ def learned_of(part: ModelPart | PoolPart | PerClassPart | LocalPart, inputs: in
             return _pool(part, inputs, classes)
         case PerClassPart():
             return _per_class(part, inputs, classes)
+        case HurdlePart():
+            zero = _model(part.zero, inputs, 2, "/model/zero")
+            return HurdleModel(zero, _model(part.positive, inputs, 0, "/model/positive"), part.likelihood)
 
 
 def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:
@@ -53,7 +61,7 @@ def _pool(part: PoolPart, inputs: int, classes: int) -> Pool:
     if not np.isclose(weights.sum(), 1.0):
         raise wrong("/model/weights", f"Expected weights of a pool that sum to 1, got {weights.sum():g}.")
     members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
-    return Pool(tuple(members), weights)
+    return Pool(tuple(members), weights, part.degrees_of_freedom)
 
 
 def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
@@ -80,6 +88,8 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs, where),
         jitter=part.jitter,
         log_noise=None if part.log_noise is None else _log_noise(part.log_noise, inputs, f"{where}/log_noise"),
+        input_range=None if part.input_range is None else _input_range(part.input_range, inputs, where),
+        degrees_of_freedom=part.degrees_of_freedom,
     )
 
 
@@ -100,6 +110,12 @@ def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:
     if not part.min <= part.max <= MAX_LOG_NOISE:
         raise wrong(f"{where}/max", f"Expected at least `min` and at most {MAX_LOG_NOISE:g}.")
     return LogNoise(_model(part.model, inputs, 0, f"{where}/model"), part.min, part.max)
+
+
+def _input_range(part: InputRangePart, inputs: int, where: str) -> InputRange:
+    where = f"{where}/input_range"
+    lower, upper = vector(part.lower, inputs, f"{where}/lower"), vector(part.upper, inputs, f"{where}/upper")
+    return InputRange(lower, upper)
 
 
 def _mean(mean: Sequence[float] | Sequence[list[float]] | Array, size: int, latents: int | None, where: str) -> Array:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from relevance_bayes.core.integrated import EvidenceKind
+from relevance_bayes.core.evidence import EvidenceKind
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood
+from relevance_bayes.core.likelihoods import BernoulliPerClass, GaussianNoise, Hurdle, Likelihood
 from relevance_bayes.documents.numbers import (
     Count,
     Finite,
@@ -19,7 +19,14 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, FunctionsPart, KernelPart, Part
 from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
-from relevance_bayes.types.annotations import Bounds, OneBy, OneOf
+from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_none
+
+DegreesOfFreedom: TypeAlias = Annotated[float, Bounds(ge=1, le=400, allow_inf_nan=False)]
+
+DEGREES_OF_FREEDOM = {
+    "exclude_if": is_none,
+    "description": "Those of the Student's t that predictions are; absent where they are Gaussian.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +50,10 @@ class EvidencePart(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelPart(Part):
-    """The functions, their weights' posterior, and the likelihood."""
+    """The functions, their weights' posterior, and the likelihood.
+
+    Without an `input_range` the member is absent, so that an earlier release can import the document.
+    """
 
     likelihood: Annotated[Likelihood, OneOf("type")]
     functions: Annotated[list[Annotated[FunctionsPart, OneOf("type")]], FIRST_FAULT]
@@ -66,6 +76,16 @@ class ModelPart(Part):
     termination: Annotated[str, Bounds(max_length=100)]
     jitter: Positive | None = None
     log_noise: "LogNoisePart | None" = None
+    degrees_of_freedom: DegreesOfFreedom | None = field(default=None, metadata=DEGREES_OF_FREEDOM)
+    input_range: "InputRangePart | None" = field(default=None, metadata={"exclude_if": is_none})
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputRangePart(Part):
+    """The bounds of each input, a column of X, within which the functions are evaluated."""
+
+    lower: Vector
+    upper: Vector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +103,7 @@ class PoolPart(Part):
 
     weights: Shares
     members: Annotated[list[ModelPart], FIRST_FAULT]
+    degrees_of_freedom: DegreesOfFreedom | None = field(default=None, metadata=DEGREES_OF_FREEDOM)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +112,15 @@ class PerClassPart(Part):
 
     likelihood: BernoulliPerClass
     members: Annotated[list[ModelPart], FIRST_FAULT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HurdlePart(Part):
+    """A model of whether a target is 0, and one of the targets above 0, whose `rows` are fewer."""
+
+    likelihood: Hurdle
+    zero: ModelPart
+    positive: ModelPart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +156,11 @@ class LocalPart(Part):
 def _one_or_several(members: Mapping[str, object]) -> type:
     if "neighbours" in members:
         return LocalPart
+    if "positive" in members:
+        return HurdlePart
     if "members" not in members:
         return ModelPart
     return PerClassPart if "likelihood" in members and "weights" not in members else PoolPart
 
 
-LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart | LocalPart, OneBy(_one_or_several)]
+LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart | HurdlePart | LocalPart, OneBy(_one_or_several)]

@@ -1,6 +1,6 @@
 """Size limits of imported documents."""
 
-from relevance_bayes.documents.learned_schema import LocalPart, ModelPart, PerClassPart, PoolPart
+from relevance_bayes.documents.learned_schema import HurdlePart, LocalPart, ModelPart, PerClassPart, PoolPart
 from relevance_bayes.documents.parts import (
     BiasPart,
     FunctionsPart,
@@ -32,6 +32,9 @@ def refuse_large(document: VersionDocument) -> None:
                 raise wrong("/model/members", detail)
             for place, model in enumerate(members):
                 _refuse_large_model(model, f"/model/members/{place}")
+        case HurdlePart(zero=zero, positive=positive):
+            _refuse_large_model(zero, "/model/zero")
+            _refuse_large_model(positive, "/model/positive")
         case LocalPart(trend=trend, functions=functions_beside):
             if sum(map(_size, functions_beside)) > MAX_FUNCTIONS:
                 raise wrong("/model/functions", f"Expected at most {MAX_FUNCTIONS:,} functions, got more.")

@@ -3,14 +3,13 @@
 import numpy as np
 
 from relevance_bayes.core.basis import evaluate
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.local.choice import KERNELS, LocalKernel
 from relevance_bayes.core.local.prediction import LocalProcess
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.process import Rows
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.functions import functions_of
 from relevance_bayes.documents.learned_schema import LocalPart

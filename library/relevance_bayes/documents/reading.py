@@ -40,6 +40,7 @@ from relevance_bayes.documents.schema import (
     ImageContent,
     ImagePart,
     InputPart,
+    LogarithmInput,
     NumberInput,
     SupervisedContent,
     SupervisedDocument,
@@ -127,6 +128,9 @@ def _input(column: InputPart, where: str) -> EncodedInput:
     if isinstance(column, CalendarInput):
         numbers = column.shift, column.scale, column.fill
         return EncodedNumber(column.name, "timestamp", *numbers, column.indicator, tuple(column.periods))
+    if isinstance(column, LogarithmInput):
+        numbers = column.shift, column.scale, column.fill
+        return EncodedNumber(column.name, "number", *numbers, column.indicator, unit=column.unit)
     if isinstance(column, NumberInput):
         return EncodedNumber(
             column.name, column.kind, column.shift, column.scale, column.fill, indicator=column.indicator

@@ -17,16 +17,28 @@ from relevance_bayes.documents.schema import (
     SupervisedDocument,
 )
 from relevance_bayes.documents.values import json_members, value_faults
-from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tables.encoding import EncodedTarget, InputEncoding
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.records import Converter, encode
 
 MAX_FAULTS = 20
 
-KINDS = {"calendar": "timestamp", "effects": "category"}
+INPUT_ORDER = "input_order"
+"""The member of a plan with the names of the inputs in the user's order, where a document has them in another."""
+
+NUMBER_FORMS = "number_forms"
+"""The member of a plan with the forms of numbers in files, by input, where there are any."""
+
+KINDS = {"calendar": "timestamp", "logarithm": "number", "effects": "category"}
 """The kinds of columns that documents have by their encoding."""
 
-EARLIER_DEFAULTS: Sequence[tuple[str, object]] = (("dates", "time"), ("text", "leave_out"))
+EARLIER_DEFAULTS: Sequence[tuple[str, object]] = (
+    ("dates", "time"),
+    ("text", "leave_out"),
+    ("budget", None),
+    ("keep_rows", True),
+    ("positive_class", None),
+)
 """Members of plans that are left out at these values, those of releases without the members, whatever the defaults of
 requests are."""
 
@@ -43,13 +55,19 @@ class Reports(Generic[R]):
     given: frozenset[str]
     planned: frozenset[str]
 
-    def reported(self, report: R) -> Members:
-        """Return the report without members that the document has elsewhere."""
+    def reported(self, report: R, encoding: InputEncoding) -> Members:
+        """Return the report without members that the document has elsewhere, where the inputs are in the order of the
+        encoding."""
         whole = _object(encode(report))
         plan = _object(whole["plan"])
+        names = _names(plan["inputs"])
+        added: Members = {} if names == [column.name for column in encoding.inputs] else {INPUT_ORDER: names}
+        inputs = map(_object, _list(plan["inputs"]))
+        if forms := {str(column["name"]): column["form"] for column in inputs if column.get("form") is not None}:
+            added[NUMBER_FORMS] = forms
         return {
             **{name: value for name, value in whole.items() if name not in self.given},
-            "plan": {name: value for name, value in plan.items() if name not in self.planned},
+            "plan": {name: value for name, value in plan.items() if name not in self.planned} | added,
         }
 
     def read(self, sent: Members, given: Members, planned: Members) -> R:
@@ -64,7 +82,20 @@ class Reports(Generic[R]):
         faults += islice(value_faults(sent, "/report"), MAX_FAULTS)
         if faults:
             raise _refusal(faults)
-        whole: Members = {**sent, **given, "plan": {**plan, **planned}}
+        names = _names(planned["inputs"])
+        order = plan.get(INPUT_ORDER, names)
+        if not isinstance(order, list) or len(order) != len(names) or not all(name in order for name in names):
+            raise _refusal([Fault("Expected the names of all inputs.", f"/report/plan/{INPUT_ORDER}")])
+        forms = plan.get(NUMBER_FORMS, {})
+        if not isinstance(forms, dict) or not forms.keys() <= {*names}:
+            raise _refusal([Fault("Expected forms of numbers by the names of inputs.", f"/report/plan/{NUMBER_FORMS}")])
+        columns = {
+            name: {**_object(column), "form": forms[name]} if name in forms else column
+            for name, column in zip(names, _list(planned["inputs"]), strict=True)
+        }
+        inputs = [columns[name] for name in (_list(order) if INPUT_ORDER in plan else names)]
+        others = {name: value for name, value in plan.items() if name not in {INPUT_ORDER, NUMBER_FORMS}}
+        whole: Members = {**sent, **given, "plan": {**others, **planned, "inputs": inputs}}
         report = self.converter.decode(whole, "/report")
         strange = unknown(whole, encode(report), "/report")
         if strange:
@@ -93,13 +124,14 @@ COMPONENTS: Reports[ComponentsReport] = Reports(
 )
 
 
-def supervised_members(report: SupervisedReport) -> Members:
+def supervised_members(report: SupervisedReport, encoding: InputEncoding) -> Members:
     """Return the members without numbers that are not finite."""
-    whole = SUPERVISED.reported(report)
+    whole = SUPERVISED.reported(report, encoding)
     metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
     assert isinstance(alternatives, list)
-    if report.calendar is None:  # a release without it can import the document
-        del whole["calendar"]
+    for name in ("calendar", "logarithms", "texts"):
+        if whole[name] is None:  # a release without it can import the document
+            del whole[name]
     plan = {name: one for name, one in _object(whole["plan"]).items() if (name, one) not in EARLIER_DEFAULTS}
     return whole | {
         "plan": plan,
@@ -115,6 +147,15 @@ def _finite_members(figures: object) -> Members:
 def _object(value: object) -> Members:
     assert isinstance(value, dict)
     return value
+
+
+def _list(value: object) -> list[object]:
+    assert isinstance(value, list)
+    return value
+
+
+def _names(inputs: object) -> list[object]:
+    return [_object(column)["name"] for column in _list(inputs)]
 
 
 def _is_finite(values: Sequence[object]) -> bool:

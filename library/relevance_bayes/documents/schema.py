@@ -20,7 +20,7 @@ from relevance_bayes.documents.numbers import (
     Vector,
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, KernelPart, Part, WaveletsPart
-from relevance_bayes.plans.names import MODEL_NAME
+from relevance_bayes.plans.supervised import MODEL_NAME
 from relevance_bayes.types.annotations import Bounds, OneOf
 from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import ColumnKind, Label, Period
@@ -61,6 +61,19 @@ class CalendarInput(Part):
     fill: Finite | None
     indicator: bool
     periods: list[Period]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogarithmInput(Part):
+    """The logarithm with a sign of a number, (sign(value) log(1 + |value|/unit) - shift) / scale."""
+
+    name: str
+    kind: Literal["logarithm"]
+    shift: Finite
+    scale: Positive
+    fill: Finite | None
+    indicator: bool
+    unit: Positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +159,7 @@ class ComponentsPart(Part):
     log_densities: Vector
 
 
-InputPart: TypeAlias = NumberInput | CalendarInput | CategoryInput | EffectsInput
+InputPart: TypeAlias = NumberInput | CalendarInput | LogarithmInput | CategoryInput | EffectsInput
 Inputs = Annotated[list[Annotated[InputPart, OneOf("kind")]], FIRST_FAULT]
 Report: TypeAlias = dict[str, object]
 """Plain JSON."""

@@ -9,9 +9,10 @@ from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import (
     KernelFunctions,
 )
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.images import ImageCode
 from relevance_bayes.core.local_model import LocalModel
-from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
 from relevance_bayes.documents.exported import (
@@ -24,6 +25,8 @@ from relevance_bayes.documents.functions import functions_part, kernel_part, wav
 from relevance_bayes.documents.learned_schema import (
     AugmentationPart,
     EvidencePart,
+    HurdlePart,
+    InputRangePart,
     LocalPart,
     LogNoisePart,
     ModelPart,
@@ -54,6 +57,7 @@ from relevance_bayes.documents.schema import (
     ImageContent,
     ImagePart,
     InputPart,
+    LogarithmInput,
     NumberInput,
     ReachedPart,
     SourcePart,
@@ -83,7 +87,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 inputs=learned.inputs,
                 target=learned.target,
                 model=learned.model,
-                report=supervised_members(exported.report),
+                report=supervised_members(exported.report, exported.predictor.encoding),
             )
         case ExportedApproximation():
             terms = _approximation(exported.predictor)
@@ -94,7 +98,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=terms.task,
                 inputs=terms.inputs,
                 model=terms.model,
-                report=APPROXIMATIONS.reported(exported.report),
+                report=APPROXIMATIONS.reported(exported.report, exported.predictor.encoding),
             )
         case ExportedComponents():
             components = _of_components(exported.predictor)
@@ -105,7 +109,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=components.task,
                 inputs=components.inputs,
                 model=components.model,
-                report=COMPONENTS.reported(exported.report),
+                report=COMPONENTS.reported(exported.report, exported.predictor.encoding),
             )
 
 
@@ -157,6 +161,16 @@ def _input(column: EncodedInput) -> InputPart:
             indicator=column.indicator,
             periods=list(column.periods),
         )
+    if isinstance(column, EncodedNumber) and column.unit is not None:
+        return LogarithmInput(
+            name=column.name,
+            kind="logarithm",
+            shift=column.shift,
+            scale=column.scale,
+            fill=column.fill,
+            indicator=column.indicator,
+            unit=column.unit,
+        )
     if isinstance(column, EncodedNumber):
         return NumberInput(
             name=column.name,
@@ -196,14 +210,17 @@ def _target(target: EncodedTarget) -> TargetPart:
     )
 
 
-def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart | LocalPart:
+def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart | HurdlePart | LocalPart:
     match learned:
         case LocalModel():
             return _local(learned)
         case Pool(weights=weights, members=members):
-            return PoolPart(weights=weights, members=[_model(member) for member in members])
+            parts = [_model(member) for member in members]
+            return PoolPart(weights=weights, members=parts, degrees_of_freedom=learned.degrees_of_freedom)
         case PerClass(likelihood=likelihood, members=members):
             return PerClassPart(likelihood=likelihood, members=[_model(member) for member in members])
+        case HurdleModel(zero=zero, positive=positive, likelihood=of_both):
+            return HurdlePart(likelihood=of_both, zero=_model(zero), positive=_model(positive))
         case Model():
             return _model(learned)
 
@@ -227,6 +244,8 @@ def _model(model: Model) -> ModelPart:
         termination=str(model.termination),
         jitter=model.jitter,
         log_noise=None if model.log_noise is None else _log_noise(model.log_noise),
+        input_range=None if model.input_range is None else _input_range(model.input_range),
+        degrees_of_freedom=model.degrees_of_freedom,
     )
 
 
@@ -253,6 +272,10 @@ def _local(learned: LocalModel) -> LocalPart:
 
 def _log_noise(second: LogNoise) -> LogNoisePart:
     return LogNoisePart(model=_model(second.model), min=second.min_log, max=second.max_log)
+
+
+def _input_range(bounds: InputRange) -> InputRangePart:
+    return InputRangePart(lower=bounds.lower, upper=bounds.upper)
 
 
 def _finite(number: float | None) -> float | None:

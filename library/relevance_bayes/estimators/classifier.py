@@ -7,11 +7,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.estimators.base import refuse_faults
-from relevance_bayes.estimators.columns import Raw, are_exact, to_numpy, typed_column
-from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_unknown
-from relevance_bayes.estimators.threads import one_blas_thread
-from relevance_bayes.estimators.version import SupervisedVersion
+from relevance_bayes.estimators.base import Raw, are_exact, refuse_faults, to_numpy, typed_column
+from relevance_bayes.estimators.fitting import SupervisedVersion, one_blas_thread
+from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_nulls, warn_of_unknown
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding import real_values
@@ -44,6 +42,10 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     missing : {"error", "drop_rows", "indicator"}, default=None
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
         input with gaps. By default "indicator" where an input has gaps in `fit`, else "error".
+    missing_values : list of str, optional
+        The texts that mean a missing value in the columns of a table, in any case. By default ``NA``, ``?``, ``-`` and
+        their like, in columns that are otherwise numbers, booleans or times; a list replaces these, and counts in every
+        column, also as a number: ``["-999"]``.
     split : dict, optional
         The rows that stay together in holdout and folds: ``{"type": "random"}``, the default,
         ``{"type": "group", "column": "patient"}`` or ``{"type": "order", "column": "day"}``.
@@ -62,14 +64,26 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     local : dict, optional
         Whether a prediction may be conditioned on its nearest rows, which the model then stores, such as
         ``{"type": "none"}``. By default this is compared from 5,000 rows on.
+    budget : dict, optional
+        The most work of the fit, such as ``{"cpu_seconds": 5}``: what the reference core computes in that time, the
+        same on every machine. Alternatives, folds and rows are left out for it; ``report_.plan.budget`` states which.
     unknown_categories : {"average", "error"}, default="average"
         The prediction of a row with a category that no row of `fit` had: the average over the known categories, by
         their frequencies, with a warning; or an error.
+    nulls : {"average", "error"}, default="average"
+        The treatment of rows with a missing value of an input without an indicator: predicted as averages over the
+        values of training rows, with a warning where `fit` had no gaps, or an error.
+    keep_rows : bool, default=True
+        Keep the inputs of 64 training rows, from which missing values are drawn.
     dates : {"calendar", "time"}, default="calendar"
         The inputs of a date: the time, and its position within year, week and day where that predicts better; or the
         time alone, without the comparison.
-    text : {"leave_out", "target"}, default="leave_out"
-        Whether texts of more than 50 values are left out, or encoded by their effects on the target.
+    text : {"target", "leave_out"}, default="target"
+        Whether texts of more than 50 values are encoded by their effects on the target, where that predicts better, or
+        left out.
+    positive_class : bool, int, float or str, optional
+        The class that counts as positive in evaluations of the version, such as one that is pushed to the service. It
+        changes neither the fit nor its predictions.
 
     Attributes
     ----------
@@ -87,7 +101,7 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
     document_ : bytes
         The fitted version as a document in npz, the bytes that pickles, `push` and `pull` move.
     classes_ : ndarray of shape (n_classes,)
-        The classes: false and true, numbers ascending, or texts by alphabet, at most 50.
+        The classes: false and true, numbers ascending, or texts by alphabet, at most 1,000.
     n_features_in_ : int
         The number of columns of `fit`.
     feature_names_in_ : ndarray of str
@@ -232,6 +246,8 @@ class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):
         refuse_faults(found.faults)
         assert isinstance(found, ClassificationPrediction)
         warn_of_unknown(found.unknown_categories)
+        if not self._has_gaps:
+            warn_of_nulls(found.nulls)
         return found
 
 

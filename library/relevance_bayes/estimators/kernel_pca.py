@@ -10,9 +10,7 @@ from sklearn.utils import check_scalar
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.estimators.base import VersionEstimator, refuse_faults
-from relevance_bayes.estimators.fitting import learn_components
-from relevance_bayes.estimators.threads import one_blas_thread
-from relevance_bayes.estimators.version import ComponentsVersion
+from relevance_bayes.estimators.fitting import ComponentsVersion, learn_components, one_blas_thread
 from relevance_bayes.plans.requests import Missing
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
 from relevance_bayes.tasks.options import PredictOptions
@@ -40,6 +38,10 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
     missing : {"error", "drop_rows", "indicator"}, default=None
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
         input with gaps. By default "indicator" where an input has gaps in `fit`, else "error".
+    missing_values : list of str, optional
+        The texts that mean a missing value in the columns of a table, in any case. By default ``NA``, ``?``, ``-`` and
+        their like, in columns that are otherwise numbers, booleans or times; a list replaces these, and counts in every
+        column, also as a number: ``["-999"]``.
     seed : int, default=0
         Determines which rows are drawn of many, as random_state does in scikit-learn.
     components : int, default=10
@@ -86,6 +88,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         min_explained_variance: float = 0.9,
         standardise: bool | None = None,
         missing: Missing | None = None,
+        missing_values: Sequence[str] | None = None,
         seed: int = 0,
         components: int = 10,
     ) -> None:
@@ -95,6 +98,7 @@ class SparseKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Version
         self.min_explained_variance = min_explained_variance
         self.standardise = standardise
         self.missing = missing
+        self.missing_values = missing_values
         self.seed = seed
         self.components = components
 

@@ -1,22 +1,26 @@
 """Regression: a number with its error bar."""
 
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
-from typing import ClassVar, Literal, Self, overload
+from typing import ClassVar, Literal, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 
+from relevance_bayes.core.pool import degrees_of_freedom_of
 from relevance_bayes.core.types import Array
-from relevance_bayes.estimators.base import refuse_faults
-from relevance_bayes.estimators.columns import Raw
-from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_unknown
-from relevance_bayes.estimators.threads import one_blas_thread
+from relevance_bayes.estimators.base import Raw, refuse_faults
+from relevance_bayes.estimators.fitting import one_blas_thread, refusals
+from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_nulls, warn_of_unknown
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+
+RandomState: TypeAlias = int | np.random.RandomState | None
+"""The source of random numbers, as scikit-learn's functions take it."""
 
 
 class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
@@ -44,6 +48,10 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     missing : {"error", "drop_rows", "indicator"}, default=None
         The handling of gaps: refused; their rows left out in the training; or filled in, with a 0/1 column for each
         input with gaps. By default "indicator" where an input has gaps in `fit`, else "error".
+    missing_values : list of str, optional
+        The texts that mean a missing value in the columns of a table, in any case. By default ``NA``, ``?``, ``-`` and
+        their like, in columns that are otherwise numbers, booleans or times; a list replaces these, and counts in every
+        column, also as a number: ``["-999"]``.
     split : dict, optional
         The rows that stay together in holdout and folds: ``{"type": "random"}``, the default,
         ``{"type": "group", "column": "patient"}`` or ``{"type": "order", "column": "day"}``.
@@ -62,14 +70,25 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
     local : dict, optional
         Whether a prediction may be conditioned on its nearest rows, which the model then stores, such as
         ``{"type": "none"}``. By default this is compared from 5,000 rows on.
+    budget : dict, optional
+        The most work of the fit, such as ``{"cpu_seconds": 5}``: what the reference core computes in that time, the
+        same on every machine. Alternatives, folds and rows are left out for it; ``report_.plan.budget`` states which.
     unknown_categories : {"average", "error"}, default="average"
         The prediction of a row with a category that no row of `fit` had: the average over the known categories, by
         their frequencies, with a warning and a wider interval; or an error.
+    nulls : {"average", "error"}, default="average"
+        The treatment of rows with a missing value of an input without an indicator: predicted as averages over the
+        values of training rows, with a warning where `fit` had no gaps, or an error.
+    keep_rows : bool, default=True
+        Keep the inputs of 64 training rows, from which missing values are drawn.
     dates : {"calendar", "time"}, default="calendar"
         The inputs of a date: the time, and its position within year, week and day where that predicts better; or the
         time alone, without the comparison.
-    text : {"leave_out", "target"}, default="leave_out"
-        Whether texts of more than 50 values are left out, or encoded by their effects on the target.
+    text : {"target", "leave_out"}, default="target"
+        Whether texts of more than 50 values are encoded by their effects on the target, where that predicts better, or
+        left out.
+    positive_class : None
+        Of `RelevanceClassifier`: a number has no classes.
 
     Attributes
     ----------
@@ -155,13 +174,20 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
         return self
 
     @overload
-    def predict(self, X: object, return_std: Literal[False] = False, return_interval: None = None) -> Array: ...
+    def predict(
+        self,
+        X: object,
+        return_std: Literal[False] = False,
+        return_interval: None = None,
+        *,
+        return_cov: Literal[False] = False,
+    ) -> Array: ...
     @overload
     def predict(
-        self, X: object, return_std: bool = False, return_interval: float | None = None
+        self, X: object, return_std: bool = False, return_interval: float | None = None, *, return_cov: bool = False
     ) -> Array | tuple[Array, ...]: ...
     def predict(
-        self, X: object, return_std: bool = False, return_interval: float | None = None
+        self, X: object, return_std: bool = False, return_interval: float | None = None, *, return_cov: bool = False
     ) -> Array | tuple[Array, ...]:
         """Predict numbers, with their error bars where these are requested.
 
@@ -173,6 +199,9 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             Whether the standard deviations of the predictive distributions are returned, which include the noise.
         return_interval : float, optional
             The probability, between 0 and 1, of central predictive intervals that are returned.
+        return_cov : bool, default=False
+            Whether the covariance of the rows, which includes the noise on its diagonal, is returned in place of the
+            standard deviations: of models with Gaussian noise, for at most 1,000 rows.
 
         Returns
         -------
@@ -180,26 +209,62 @@ class RelevanceRegressor(RegressorMixin, SupervisedEstimator):
             The predictive means.
         sd : ndarray of shape (n_samples,)
             The standard deviations, with `return_std`.
+        covariance : ndarray of shape (n_samples, n_samples)
+            The covariance, with `return_cov`; its diagonal is the square of the standard deviations.
         interval : ndarray of shape (n_samples, 2)
             The lower and upper ends, with `return_interval`.
 
         """
         if return_interval is not None and not 0.0 < return_interval < 1.0:
             raise ValueError(f"Expected an interval between 0 and 1, got {return_interval:g}.")
-        found = self._predicted(X, return_interval)
-        if return_interval is None:
-            return (found.mean, found.sd) if return_std else found.mean
-        interval = np.column_stack([found.lower, found.upper])
-        return (found.mean, found.sd, interval) if return_std else (found.mean, interval)
+        if return_std and return_cov:
+            raise RuntimeError("At most one of return_std and return_cov can be requested.")
+        found = self._predicted(X, return_interval, covariance=return_cov)
+        spread = found.covariance if return_cov else found.sd if return_std else None
+        interval = None if return_interval is None else np.column_stack([found.lower, found.upper])
+        requested = tuple(one for one in (spread, interval) if one is not None)
+        return (found.mean, *requested) if requested else found.mean
 
-    def _predicted(self, X: object, interval: float | None) -> RegressionPrediction:
+    def sample_y(self, X: object, n_samples: int = 1, random_state: RandomState = 0) -> Array:
+        """Draw samples from the joint predictive distribution of rows.
+
+        It is Gaussian, or Student's t where predictions integrate the variance of the noise, and includes the noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples_X, n_features)
+            Rows with the columns of `fit`, at most 1,000, of a model with Gaussian noise.
+        n_samples : int, default=1
+            The number of samples of each row.
+        random_state : int, RandomState instance or None, default=0
+            Determines the draws: an int gives the same ones in each call.
+
+        Returns
+        -------
+        samples : ndarray of shape (n_samples_X, n_samples)
+            Each column is one joint draw of all rows.
+
+        """
+        found = self._predicted(X, None, covariance=True)
+        assert found.covariance is not None
+        random = check_random_state(random_state)
+        draws: Array = random.multivariate_normal(np.zeros(found.rows), found.covariance, n_samples).T
+        tails = degrees_of_freedom_of(self._version.exported.predictor.learned)
+        if tails is not None:
+            draws = draws / np.sqrt(random.chisquare(tails, n_samples) / tails)
+        return found.mean[:, None] + draws
+
+    def _predicted(self, X: object, interval: float | None, *, covariance: bool = False) -> RegressionPrediction:
         block = self._predict_block(X)
-        with one_blas_thread():
+        with one_blas_thread(), refusals():
             options = self._predict_options() if interval is None else self._predict_options(interval)
+            options = replace(options, covariance=True) if covariance else options
             found = self._version.model.predict(block, options)
         refuse_faults(found.faults)
         assert isinstance(found, RegressionPrediction)
         warn_of_unknown(found.unknown_categories)
+        if not self._has_gaps:
+            warn_of_nulls(found.nulls)
         return found
 
     def _known_noise(self, y: Array, precision: ArrayLike | None) -> Array | float | None:

@@ -12,15 +12,13 @@ from sklearn.utils.validation import _check_sample_weight
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.models import Member, SupervisedReport
-from relevance_bayes.estimators.base import VersionEstimator
-from relevance_bayes.estimators.columns import Raw, is_missing, to_numpy
-from relevance_bayes.estimators.fitting import learn
-from relevance_bayes.estimators.version import SupervisedVersion, Vectors
+from relevance_bayes.estimators.base import Raw, VersionEstimator, is_missing, to_numpy
+from relevance_bayes.estimators.fitting import SupervisedVersion, Vectors, learn
 from relevance_bayes.plans.requests import Dates, Effort, Missing, Prefer, Task, Text
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.predictions import UnknownCategories, UnknownCategory
+from relevance_bayes.types.predictions import MissingValue, Nulls, UnknownCategories, UnknownCategory
 from relevance_bayes.types.values import ColumnKind
 
 MAX_REPETITIONS = 10_000_000
@@ -55,6 +53,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         algorithm: object = None,
         standardise: bool | None = None,
         missing: Missing | None = None,
+        missing_values: Sequence[str] | None = None,
         split: object = None,
         holdout: float = 0.0,
         validation: object = None,
@@ -63,9 +62,13 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         prefer: Prefer = "accuracy",
         max_score_loss: float | None = None,
         local: object = None,
+        budget: object = None,
         unknown_categories: UnknownCategories = "average",
+        nulls: Nulls = "average",
+        keep_rows: bool = True,
         dates: Dates = "calendar",
-        text: Text = "leave_out",
+        text: Text = "target",
+        positive_class: object = None,
     ) -> None:
         self.inputs = inputs
         self.likelihood = likelihood
@@ -74,6 +77,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         self.algorithm = algorithm
         self.standardise = standardise
         self.missing = missing
+        self.missing_values = missing_values
         self.split = split
         self.holdout = holdout
         self.validation = validation
@@ -82,9 +86,13 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         self.prefer = prefer
         self.max_score_loss = max_score_loss
         self.local = local
+        self.budget = budget
         self.unknown_categories = unknown_categories
+        self.nulls = nulls
+        self.keep_rows = keep_rows
         self.dates = dates
         self.text = text
+        self.positive_class = positive_class
 
     @property
     def report_(self) -> SupervisedReport:
@@ -159,7 +167,10 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
             block = _taken(block, rows)
             added = {name: taken(column, rows) for name, column in added.items()}
         requested = {**self._options(block), **options}
-        requested.pop("unknown_categories")
+        for name in ("unknown_categories", "nulls"):
+            requested.pop(name)
+        if isinstance(self.positive_class, np.generic):
+            requested["positive_class"] = self.positive_class.item()
         exported, vectors = learn({**block, **added}, requested)
         if sample_weight is not None and rows is not None and len(np.unique(rows)) < len(rows):
             _warn_of_duplicates(exported.report)
@@ -174,10 +185,20 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
 
     def _predict_options(self, interval: float = 0.95) -> PredictOptions:
         """Return the options of predictions; raises ValueError for an invalid parameter."""
-        if self.unknown_categories not in get_args(UnknownCategories):
-            expected = " or ".join(map(repr, get_args(UnknownCategories)))
-            raise ValueError(f"Expected unknown_categories of {expected}, got {self.unknown_categories!r}.")
-        return PredictOptions(interval, unknown_categories=self.unknown_categories)
+        for name, given in (("unknown_categories", self.unknown_categories), ("nulls", self.nulls)):
+            if given not in get_args(UnknownCategories):
+                expected = " or ".join(map(repr, get_args(UnknownCategories)))
+                raise ValueError(f"Expected {name} of {expected}, got {given!r}.")
+        return PredictOptions(interval, unknown_categories=self.unknown_categories, nulls=self.nulls)
+
+    @property
+    def _has_gaps(self) -> bool:
+        """True where rows of `fit` had gaps and were learned from."""
+        return self.report_.plan.missing == "indicator"
+
+    @property
+    def _accepts_gaps(self) -> bool:
+        return self._has_gaps or self.nulls == "average"
 
     def _kinds(self) -> dict[str, ColumnKind]:
         return {column.name: column.kind for column in self.report_.plan.inputs}
@@ -188,8 +209,19 @@ def warn_of_unknown(cells: Sequence[UnknownCategory]) -> None:
     if cells:
         first, more = cells[0], f" and {len(cells) - 1} more" if len(cells) > 1 else ""
         warnings.warn(
-            f"No training row had {first.value!r} in row {first.row}, column {first.column}{more}: rows with an unknown"
-            " category are predicted as averages over the known ones.",
+            f"No training row had {first.value!r} in row {first.row + 1} of the data, column {first.column}{more}: rows"
+            " with an unknown category are predicted as averages over the known ones.",
+            stacklevel=4,
+        )
+
+
+def warn_of_nulls(cells: Sequence[MissingValue]) -> None:
+    """Warn of missing values."""
+    if cells:
+        first, more = cells[0], f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        warnings.warn(
+            f"Row {first.row + 1} of the data has no value of {first.column}{more}: rows with missing values are"
+            " predicted as averages over the values of training rows.",
             stacklevel=4,
         )
 
@@ -249,6 +281,6 @@ def target_values(estimator: object, y: object) -> Raw:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     values: Raw = column_or_1d(to_numpy(y), warn=True, input_name="y")
     if values.dtype.kind == "O" and (missing := [row for row, one in enumerate(values.tolist()) if is_missing(one)]):
-        raise ValueError(f"y has a missing value in row {missing[0]}.")
+        raise ValueError(f"y has a missing value in row {missing[0] + 1} of the data.")
     assert_all_finite(values, input_name="y")
     return values

@@ -1,14 +1,12 @@
 """The plan of components: the columns, the kernel, and its width."""
 
-from relevance_bayes.plans.choices import seed_faults
-from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
-from relevance_bayes.plans.missing import gap_faults, resolved_missing
-from relevance_bayes.plans.names import default_model_name, name_faults
+from relevance_bayes.plans.inputs import chosen_inputs, gap_faults, input_column, placed, resolved_missing, scale_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest
 from relevance_bayes.plans.rows import share_faults
+from relevance_bayes.plans.supervised import default_model_name, name_faults, seed_faults
 from relevance_bayes.plans.target import refusal
 from relevance_bayes.tables.columns import TableSummary
-from relevance_bayes.tables.encoding.inputs import MAX_SCALED
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from relevance_bayes.core.likelihoods import LogGaussian
-from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.core.types import Indices, Mask
+from relevance_bayes.plans.inputs import has_effects
 from relevance_bayes.plans.requests import GroupSplit, InputColumn, Missing, SupervisedPlan
-from relevance_bayes.plans.split import content_hash, mixed
+from relevance_bayes.plans.rows import Ranks, content_hash, mixed
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
-from relevance_bayes.tables.encoding.calendar import PeriodStatistics
 from relevance_bayes.tables.encoding.columns import (
+    FOLDS,
+    EffectStatistics,
     EncodedCategory,
     EncodedEffects,
     EncodedInput,
@@ -18,22 +20,18 @@ from relevance_bayes.tables.encoding.columns import (
     EncodedTarget,
     Encoding,
     InputEncoding,
+    Limits,
+    PeriodStatistics,
+    ValueSample,
+    encoded_effects,
 )
-from relevance_bayes.tables.encoding.effects import FOLDS, EffectStatistics, encoded_effects
-from relevance_bayes.tables.encoding.outlying import Limits, ValueSample
-from relevance_bayes.tables.encoding.raw import gaps, real_values
-from relevance_bayes.tables.encoding.target import encode_target
+from relevance_bayes.tables.encoding.logarithms import logarithmic_scale
+from relevance_bayes.tables.encoding.table import encode_target, gaps, real_values
 from relevance_bayes.tables.moments import Moments
 
 
-def has_effects(column: InputColumn) -> bool:
-    """Return whether a text column is encoded by the effects on the target: it has no categories in the plan."""
-    return column.kind == "category" and not column.categories
-
-
-def effect_folds(plan: SupervisedPlan, block: Block, numbers: Array) -> Indices:
-    """Return the fold (N,) of each row of a block for the effects of texts; `numbers` (N,) are its rows' indices in the
-    table.
+def effect_folds(plan: SupervisedPlan, block: Block, draws: Ranks) -> Indices:
+    """Return the fold (N,) of each row of a block for the effects of texts; `draws` (N,) are a uniform number of each.
 
     Rows of one group stay together, and copies of a row where they are left out of the training. Elsewhere copies are
     observations as others are: the rows of one text and class, were they together, would have no part in their own
@@ -45,7 +43,7 @@ def effect_folds(plan: SupervisedPlan, block: Block, numbers: Array) -> Indices:
     elif plan.spec.likelihood.has_target_units:
         keys = content_hash(block, [*(column.name for column in plan.inputs), plan.target], plan.spec.seed)
     else:
-        keys = mixed(numbers.astype(np.uint64) + mixed(np.array([plan.spec.seed], np.uint64)))
+        keys = mixed(draws + mixed(np.array([plan.spec.seed], np.uint64)))
     return (keys % np.uint64(FOLDS)).astype(np.intp)
 
 
@@ -97,15 +95,33 @@ class ColumnStatistics:
         return self.moments.is_constant and len(self.counts) < 2
 
 
+MIN_GAPS = 20
+"""The least number of missing values of an input with an indicator of them, where others are drawn, ..."""
+
+MIN_GAP_SHARE = 0.02
+"""... and their least share of the rows: the effect of fewer is not learned."""
+
+
 class InputStatistics:
-    """Statistics of the inputs over the training rows, in bounded memory."""
+    """Statistics of the inputs over the training rows, in bounded memory.
+
+    An input has an indicator from `min_gaps` missing values on that are `min_share` of the rows.
+    """
 
     def __init__(
-        self, inputs: Sequence[InputColumn], *, standardise: bool, missing: Missing, has_periods: bool = False
+        self,
+        inputs: Sequence[InputColumn],
+        *,
+        standardise: bool,
+        missing: Missing,
+        has_periods: bool = False,
+        min_gaps: int = 1,
+        min_share: float = 0.0,
     ) -> None:
         self._inputs = inputs
         self._standardise = standardise
         self._accepts_gaps = missing == "indicator"
+        self._min_gaps, self._min_share = min_gaps, min_share
         self._seen = {
             column.name: ColumnStatistics(
                 sampled=standardise and column.kind in {"number", "timestamp"},
@@ -130,9 +146,20 @@ class InputStatistics:
         """Return the encoding from these rows."""
         return InputEncoding(tuple(self._input(column) for column in self._inputs))
 
+    def logarithms(self) -> tuple[EncodedNumber, ...]:
+        """Return the encodings by logarithms of the standardised numbers with heavy tails."""
+        found = []
+        for column in self._inputs:
+            seen = self._seen[column.name]
+            by = None if seen.sample is None or column.kind != "number" else logarithmic_scale(seen.sample.counts)
+            if by is not None:
+                fill = by.mean if self._accepts_gaps else None
+                found.append(EncodedNumber(column.name, "number", by.shift, by.scale, fill, False, unit=by.unit))
+        return tuple(found)
+
     def _input(self, column: InputColumn) -> EncodedInput:
         seen = self._seen[column.name]
-        indicator = self._accepts_gaps and seen.gaps > 0
+        indicator = self._accepts_gaps and seen.gaps >= max(self._min_gaps, self._min_share * self.rows)
         if column.kind == "category":
             counts = sorted(seen.counts.items())
             total = sum(count for _, count in counts)
@@ -155,19 +182,23 @@ class Statistics:
             standardise=plan.standardise,
             missing=plan.missing,
             has_periods=plan.dates == "calendar",
+            min_gaps=MIN_GAPS,
+            min_share=MIN_GAP_SHARE,
         )
         self._target = ColumnStatistics()
         outputs = len(plan.classes) if len(plan.classes) > 2 else 1
         self._effects = {column.name: EffectStatistics(outputs) for column in plan.inputs if has_effects(column)}
-        self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.compared_models))
+        likelihoods = [spec.likelihood for spec in (plan.spec, *plan.compared_models)]
+        self._has_unit = all(one.targets not in {"count", "share", "amount"} for one in likelihoods)
+        self._positive = self._has_unit and any(isinstance(one, LogGaussian) for one in likelihoods)
         self._log_targets = Moments()
 
-    def add(self, block: Block, chosen: Mask, numbers: Array) -> None:
-        """Add the rows of `block` for which `chosen` (N,) is true; `numbers` (N,) are their indices in the table."""
+    def add(self, block: Block, chosen: Mask, draws: Ranks) -> None:
+        """Add the rows of `block` for which `chosen` (N,) is true; `draws` (N,) are a uniform number of each row."""
         name = self._plan.target
         self._inputs.add(block, chosen)
         self._target.add(block, name, chosen)
-        self._add_effects(block, chosen, numbers)
+        self._add_effects(block, chosen, draws)
         column = block[name]
         if self._positive and not isinstance(column, CategoryColumn):
             self._log_targets += Moments.of(np.log(real_values(column)[chosen & ~gaps(column)]))
@@ -190,6 +221,15 @@ class Statistics:
         """Return the encoding from these rows."""
         return self._encoding()
 
+    def logarithms(self) -> tuple[EncodedNumber, ...]:
+        """Return the encodings by logarithms of the standardised numbers with heavy tails."""
+        return self._inputs.logarithms()
+
+    def sparse_texts(self) -> tuple[str, ...]:
+        """Return the texts that are encoded by their effects and have few rows each; none without other inputs."""
+        found = tuple(name for name, effects in self._effects.items() if effects.is_sparse)
+        return found if len(found) < len(self._plan.inputs) else ()
+
     def fold_encodings(self) -> tuple[Encoding, ...]:
         """Return the encodings of the training rows of each fold, by the effects of texts in the others; none without
         texts that are encoded by their effects."""
@@ -202,14 +242,14 @@ class Statistics:
         )
         return Encoding(tuple(inputs), self._encoded_target())
 
-    def _add_effects(self, block: Block, chosen: Mask, numbers: Array) -> None:
+    def _add_effects(self, block: Block, chosen: Mask, draws: Ranks) -> None:
         if not self._effects:
             return
         plan, rows = self._plan, np.flatnonzero(chosen)
         t = encode_target(EncodedTarget(plan.target, plan.target_kind, 0.0, 1.0, plan.classes), block)[rows]
         several = len(plan.classes) > 2
         targets = (t[:, None] == np.arange(len(plan.classes))).astype(np.float64) if several else t[:, None]
-        folds = effect_folds(plan, block, numbers)[rows]
+        folds = effect_folds(plan, block, draws)[rows]
         for name, effects in self._effects.items():
             column = taken(block[name], rows)
             if isinstance(column, CategoryColumn):
@@ -222,7 +262,7 @@ class Statistics:
             # The geometric mean, where the mean logarithm is 0: it is between the least and the greatest target.
             with np.errstate(over="ignore"):
                 scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
-        elif plan.spec.likelihood.targets == "real":
+        elif self._has_unit and plan.spec.likelihood.targets == "real":
             shift, scale = seen.mean, seen.sd or 1.0
         logarithmic = isinstance(plan.spec.likelihood, LogGaussian)
         return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, logarithmic, plan.noise_column)

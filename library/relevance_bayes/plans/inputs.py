@@ -1,13 +1,15 @@
-"""The input columns of a model, and the columns left out with the reasons."""
+"""The input columns of a model, the columns left out with the reasons, and the treatment of missing values."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
-from relevance_bayes.plans.target import unknown_column
+from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split, SupervisedRequest
+from relevance_bayes.plans.target import NOISE_POINTER, unknown_column
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary, TableSummary
-from relevance_bayes.tables.encoding.inputs import MAX_SCALED
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.values import Missing
 
 MIN_ROWS_FOR_IDS = 20
 """The minimum number of rows from which a column of distinct values is taken for an id, not a measurement."""
@@ -59,7 +61,13 @@ def chosen_inputs(
 def input_column(column: ColumnSummary) -> InputColumn:
     """Return a plan's input: its name, its kind, and its categories by alphabet, none of a text of many values."""
     categories = () if _has_many_texts(column) else tuple(sorted(label for label, _ in column.categories))
-    return InputColumn(column.name, column.kind, categories)
+    form = None if column.reading is None or column.kind != "number" else column.reading.form
+    return InputColumn(column.name, column.kind, categories, form)
+
+
+def has_effects(column: InputColumn) -> bool:
+    """Return whether an input has texts that are encoded by their effects on the target: it has no categories."""
+    return column.kind == "category" and not column.categories
 
 
 def placed(columns: Sequence[ColumnSummary], requested: tuple[str, ...] | None) -> Placed:
@@ -157,6 +165,8 @@ def _unfit(column: ColumnSummary, rows: int, *, has_effects: bool) -> str | None
     """Return why a column is not an input unless it is requested, None if it is."""
     if column.missing == rows:
         return "it has no values"
+    if column.reading is not None and column.reading.is_index:
+        return "it is the index of a table of pandas"
     if is_constant(column):
         return "it is the same in every row"
     if column.kind == "category":
@@ -185,3 +195,80 @@ def _is_row_number(column: ColumnSummary, rows: int) -> bool:
         and math.isclose(column.mean, middle, rel_tol=1e-9, abs_tol=1e-6)
         and math.isclose(column.sd, spread, rel_tol=1e-6)
     )
+
+
+MAX_GAPS_LISTED = 20
+MAX_COLUMNS_NAMED = 3
+
+
+@dataclass(frozen=True)
+class MissingTreatment:
+    """The treatment of missing values, and the reason for it."""
+
+    treatment: Missing
+    reason: str
+
+
+def resolved_missing(
+    requested: Missing | None, needed: Placed, inputs: Placed, *, where_many: str = ""
+) -> MissingTreatment:
+    """Return the requested treatment; by default "indicator" where one of the columns has a missing value.
+
+    `where_many` is the condition of an indicator, for the reason.
+
+    Rows in which one of `needed` is missing are never trained on. Without a missing value the default is "error", which
+    is about training rows alone.
+    """
+    if requested is not None:
+        return MissingTreatment(requested, "The request names it.")
+    gaps, absent = ([column for _, column in columns if column.missing] for columns in (inputs, needed))
+    reasons = []
+    if gaps:
+        inputs_with = f"input{'s' if len(gaps) > 1 else ''} {_listed(gaps)} with missing values"
+        filled = "the mean, or the shares of its categories, in their place"
+        reasons.append(f"{inputs_with}: each has {filled}, and a 0/1 column for them{where_many}")
+    if absent:
+        reasons.append(f"rows without {_listed(absent)} are left out")
+    if not reasons:
+        return MissingTreatment("error", "No column has missing values.")
+    reason = "; ".join(reasons)
+    return MissingTreatment("indicator", f"{reason[0].upper()}{reason[1:]}.")
+
+
+def required_columns(dataset: TableSummary, request: SupervisedRequest, target: ColumnSummary) -> Placed:
+    """Return the columns without which a row can't be trained on: the target, and those of the split and the noise."""
+    needed = [("/target", target)]
+    if not isinstance(request.split, RandomSplit) and request.split.column is not None:
+        splitter = dataset.column(request.split.column)
+        needed += [("/split/column", splitter)] if splitter is not None else []
+    noise = None if request.noise_column is None else dataset.column(request.noise_column)
+    return [*needed, *([(NOISE_POINTER, noise)] if noise is not None else [])]
+
+
+def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
+    """Return faults for columns with missing values, which are refused."""
+    faults = []
+    for pointer, column in needed:
+        if column.missing:
+            gaps = f"{column.missing} missing value{'s' if column.missing > 1 else ''} in {dataset.rows} rows"
+            detail = f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave those rows out, or "indicator"'
+            if pointer.startswith("/inputs"):
+                detail += " to replace them with the mean and add a 0/1 column."
+            else:
+                detail += " for inputs: in both cases rows with one here are left out."
+            faults.append(Fault(detail, pointer, column=column.name))
+    if len(faults) > MAX_GAPS_LISTED:
+        more = Fault(f"{len(faults) - MAX_GAPS_LISTED} more columns have missing values.", "/missing")
+        return [*faults[:MAX_GAPS_LISTED], more]
+    return faults
+
+
+def _listed(columns: Sequence[ColumnSummary]) -> str:
+    """Return `a` (3 rows), `b` (1 row) and 2 more."""
+    named = [
+        f"`{column.name}` ({column.missing:,} row{'s' if column.missing > 1 else ''})"
+        for column in columns[:MAX_COLUMNS_NAMED]
+    ]
+    more = len(columns) - MAX_COLUMNS_NAMED
+    named += [f"{more} more"] if more > 0 else []
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"

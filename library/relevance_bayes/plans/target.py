@@ -1,15 +1,35 @@
-"""The target of a training: its column, the task, the classes, and the column of the noise sd."""
+"""The target of a training: its kind, its classes, its likelihood."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import get_args
 
-from relevance_bayes.core.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
-from relevance_bayes.plans.likelihoods import is_for
-from relevance_bayes.plans.requests import Task
-from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary, TableSummary
-from relevance_bayes.tables.encoding.raw import quoted
+from relevance_bayes.core.algorithms import Greedy
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.hyperparameters import SHRINKAGE, EvidencePerInputWidth, EvidenceWidth
+from relevance_bayes.core.kernels import CityBlock, Matern32
+from relevance_bayes.core.likelihoods import (
+    Bernoulli,
+    BernoulliPerClass,
+    Categorical,
+    ClassLikelihood,
+    GaussianNoise,
+    Hurdle,
+    NumberTarget,
+    OneAgainstRest,
+    StudentT,
+    TargetLikelihood,
+)
+from relevance_bayes.core.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.softmax_regression import softmax_regression_spec
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, SupervisedRequest, Task
+from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, MAX_CLASSES, ColumnSummary, TableSummary
+from relevance_bayes.tables.encoding.table import MAX_SCALED, quoted
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.values import Label
+from relevance_bayes.types.values import Label, text_of
 
 MAX_NAMED = 20
 """The maximum number of columns or classes that one sentence lists."""
@@ -58,7 +78,7 @@ def resolve_target(
         _check_regression(column)
         return Resolved(column, task, reason, ())
     chosen = "/likelihood/type" if requested is None and likelihood is not None else "/task"
-    return Resolved(column, task, reason, _classes(column, chosen))
+    return Resolved(column, task, reason, _classes(column, chosen, present))
 
 
 def unknown_column(dataset: TableSummary, name: str) -> str:
@@ -75,6 +95,9 @@ def listed(texts: list[str]) -> str:
     """Return the texts as an enumeration of at most `MAX_NAMED`."""
     more = len(texts) - MAX_NAMED
     return ", ".join(texts[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+DIGITS = frozenset("0123456789")
 
 
 def refusal(*faults: Fault) -> InvalidRequestError:
@@ -122,13 +145,15 @@ def _number_labels(column: ColumnSummary) -> tuple[int | float, ...]:
     return tuple(map(int, values)) if column.integral else values
 
 
-def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
-    """Return the labels in order: false and true, numbers ascending, texts by alphabet.
+def _classes(column: ColumnSummary, chosen: str, present: int) -> tuple[Label, ...]:
+    """Return the labels in order: false and true, numbers ascending, texts by alphabet, of `present` values.
 
     `chosen` is the pointer to what requests classes where the column alone would not.
     """
     if column.distinct == 1:
         raise _at_target(column, f"The target `{column.name}` has one class only; at least two are needed.")
+    if column.labels:
+        return _many_classes(column, present)
     if column.distinct is None:
         raise _too_many_classes(column, chosen)
     match column.kind:
@@ -147,19 +172,50 @@ def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
             return tuple(sorted(label for label, _ in column.categories))
 
 
+MIN_ROWS_OF_A_CLASS = 2
+"""The fewest rows of each of more than 50 classes, in the mean."""
+
+NUMBERS = "Where these are numbers, write them in one form and unit, and upload the file again to predict a quantity."
+
+
+def _many_classes(column: ColumnSummary, present: int) -> tuple[Label, ...]:
+    """Return the labels of more than 50 classes; raises InvalidRequestError where they have few rows each, or may be
+    numbers that were not recognised: texts that do not begin with a letter, and have a digit."""
+    texts = [label for label in column.labels if isinstance(label, str)]
+    numbers = [text for text in texts if not text[:1].isalpha() and not DIGITS.isdisjoint(text)]
+    if 2 * len(numbers) > len(column.labels):
+        detail = f"The target `{column.name}` has more than {MAX_CATEGORIES_LISTED} different texts, such as"
+        raise _at_target(column, f"{detail} {quoted(numbers[0])}. {NUMBERS}")
+    if len(column.labels) * MIN_ROWS_OF_A_CLASS > present:
+        named = listed([quoted(text_of(label)) for label in column.labels])
+        detail = f"The target `{column.name}` has {len(column.labels)} classes ({named}) in {present} rows; expected at"
+        raise _at_target(column, f"{detail} least two rows of each, in the mean. {NUMBERS}")
+    return column.labels
+
+
+def named_class(given: Label, classes: tuple[Label, ...]) -> Label | None:
+    """Return the class that a request names as JSON or, as on the command line, by its text; None for another one."""
+    own = (one for one in classes if one == given and isinstance(one, bool) == isinstance(given, bool))
+    return next(own, next((one for one in classes if text_of(one) == given), None))
+
+
+def positive_class_faults(given: Label, target: Resolved) -> Iterator[Fault]:
+    """Yield the fault of a positive class that is no class of the target."""
+    if named_class(given, target.classes) is None:
+        classes = listed([quoted(text_of(one)) for one in target.classes])
+        values = f"has the classes {classes}" if classes else "is a number"
+        yield Fault(f"`{target.column.name}` {values}, got {quoted(text_of(given))}.", pointer="/positive_class")
+
+
 def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError:
     if column.kind == "number":
         detail = (
-            f"`{column.name}` has more than {MAX_CATEGORIES_LISTED} distinct numbers, the maximum number of classes;"
-            " use regression."
+            f"`{column.name}` has more than {MAX_CLASSES:,} distinct numbers, the maximum number of classes, or some"
+            " that are no integers; use regression."
         )
         return refusal(Fault(detail, chosen, column=column.name))
-    classes = listed([quoted(label) for label, _ in column.categories])
-    return _at_target(
-        column,
-        f"The target `{column.name}` has more than {MAX_CATEGORIES_LISTED} classes ({classes}), the maximum:"
-        " join some, or keep the rows of the most frequent.",
-    )
+    detail = f"The target `{column.name}` has more than {MAX_CLASSES:,} classes, the maximum, or too long texts:"
+    return _at_target(column, f"{detail} join some, or keep the rows of the most frequent. {NUMBERS}")
 
 
 def noise_faults(dataset: TableSummary, likelihood: TargetLikelihood, name: str | None, *, target: str) -> list[Fault]:
@@ -183,3 +239,206 @@ def noise_faults(dataset: TableSummary, likelihood: TargetLikelihood, name: str 
     else:
         return []
     return [Fault(wrong, NOISE_POINTER, column=name)]
+
+
+def class_alternatives(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:
+    """Return the processes among which folds select where the choices between them are left open; else none.
+
+    A Gaussian kernel with one width; with a width for each input; and a city-block kernel with the same, which has
+    corners and steps along the axes, as trees do; and the first with the inputs as columns, which folds take only where
+    it is clearly better. Where classes are too many for joint models of kernels, a softmax regression on the inputs
+    comes second in place of the last. A requested kernel leaves those with it, `quick` the first.
+    """
+    requested = KernelChoice() if request.basis is None else request.basis
+    if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
+        return ()
+    if not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, ClassLikelihood):
+        return ()
+    if not isinstance(requested, KernelChoice) or requested.width is not None or requested.additive != "none":
+        return ()
+    each, warp = EvidencePerInputWidth(SHRINKAGE), requested.warp or "none"
+    kernels = [KernelBasis(requested.kernel, EvidenceWidth(), warp)]
+    if request.effort != "quick":
+        kernels += [KernelBasis(requested.kernel, each, warp)] if inputs > 1 else []
+        kernels += [KernelBasis(CityBlock(), each)] if request.basis is None else []
+    if request.effort == "thorough":
+        kernels += [KernelBasis(Matern32(), each)] if request.basis is None and inputs > 1 else []
+    found = [replace(spec, basis=(kernel, Bias())) for kernel in kernels]
+    if request.effort == "quick" or request.basis is not None:
+        return tuple(found)
+    if isinstance(spec.likelihood, OneAgainstRest) and request.likelihood is None:
+        found.insert(1, replace(softmax_regression_spec(spec.likelihood.latents), seed=spec.seed))
+    elif inputs > 1:
+        found.append(replace(spec, basis=(kernels[0], Bias(), Inputs())))
+    return tuple(found)
+
+
+LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
+    "regression": (*get_args(NumberTarget), Hurdle),
+    "classification": get_args(ClassLikelihood),
+}
+"""The likelihoods of each task."""
+
+MAX_CLASSES_WITH_MODELS = 10
+"""The maximum number of classes with a model each, one against all others; ..."""
+
+MAX_COUPLED_CELLS = 12_000
+"""... more have one joint model while rows times classes are at most this number, and else one against all others: an
+iteration of K classes together costs K times as much, and 26 letters were not learned as well (log loss .74 against
+.37)."""
+
+MIN_DOF, MAX_DOF = 2.0, 200.0
+"""The bounds of degrees of freedom: above the lower the variance is finite, near the upper noise is nearly Gaussian."""
+
+
+def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
+    """Return whether a likelihood is for a task."""
+    return isinstance(likelihood, LIKELIHOODS[task])
+
+
+def chosen_likelihood(
+    requested: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
+) -> TargetLikelihood:
+    """Return the requested likelihood, with the target's number of classes by default; else the task's default.
+
+    With `process` there is a Gaussian process prior, otherwise independent weights, which classes share.
+    """
+    if (
+        isinstance(requested, Categorical | OneAgainstRest | BernoulliPerClass)
+        and requested.classes is None
+        and classes
+    ):
+        return replace(requested, classes=classes)
+    if requested is not None:
+        return requested
+    if task == "regression":
+        return GaussianNoise()
+    if classes <= 2:
+        return Bernoulli()
+    if classes <= MAX_CLASSES_WITH_MODELS:
+        return BernoulliPerClass(classes) if process else Categorical(classes)
+    return Categorical(classes) if process and rows * classes <= MAX_COUPLED_CELLS else OneAgainstRest(classes)
+
+
+def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
+    """Yield the conflicts of a likelihood with the task, the target's values, its number of classes, or float64."""
+    if not is_for(likelihood, task):
+        names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
+        fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
+        yield Fault(f'"{likelihood.type}" is not a likelihood for {task}; {fitting}.', "/likelihood/type")
+        return
+    yield from _temperature_faults(likelihood)
+    if (unfit := _unfit(likelihood, target)) is not None:
+        yield Fault(unfit, "/likelihood", column=target.name)
+    shape = None if isinstance(likelihood, BernoulliPerClass | Hurdle) else likelihood.shape
+    given = None if shape is None else shape.of(likelihood)
+    if shape is not None and given is not None and not shape.min_value <= given <= shape.max_value:
+        detail = f"`{shape.name}` must be from {shape.min_value:g} to {shape.max_value:g}, got {given:g}."
+        yield Fault(detail, f"/likelihood/{shape.name}")
+    match likelihood:
+        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not noise_sd > 0.0:
+            yield Fault(f"The noise sd must be above 0, got {noise_sd:g}.", "/likelihood/noise_sd")
+        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not is_near(noise_sd, target.sd or 1.0):
+            yield Fault(too_far(noise_sd, target.name, target.sd or 1.0), "/likelihood/noise_sd")
+        case StudentT(degrees_of_freedom=float() | int() as dof) if not MIN_DOF < dof <= MAX_DOF:
+            detail = f"`degrees_of_freedom` must be above {MIN_DOF:g} and at most {MAX_DOF:g}, got {dof:g}."
+            yield Fault(detail, "/likelihood/degrees_of_freedom")
+        case Bernoulli() if classes > 2:
+            others = 'use "bernoulli_per_class" or "categorical"'
+            detail = f'"bernoulli" is for two classes, and `{target.name}` has {classes}; {others}.'
+            yield Fault(detail, "/likelihood/type", column=target.name)
+        case BernoulliPerClass() if classes == 2:
+            detail = f'"bernoulli_per_class" is for three classes and more, and `{target.name}` has 2; use "bernoulli".'
+            yield Fault(detail, "/likelihood/type", column=target.name)
+        case Categorical(classes=learned) | OneAgainstRest(classes=learned) | BernoulliPerClass(classes=learned) if (
+            learned != classes
+        ):
+            detail = f"`{target.name}` has {classes} classes, got {learned}; by default they are counted."
+            yield Fault(detail, "/likelihood/classes", column=target.name)
+        case _:
+            pass
+
+
+def is_near(noise_sd: float, scale: float) -> bool:
+    """Return whether a noise sd in units of the targets' scale can be squared."""
+    return 1.0 / MAX_SCALED <= noise_sd / scale <= MAX_SCALED
+
+
+def too_far(noise_sd: float, target: str, scale: float) -> str:
+    """Return the message for one that can't."""
+    return f"A noise sd of {noise_sd:g} is too far from that of `{target}`, {scale:g}, for float64."
+
+
+def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:
+    """Yield a fault for a temperature out of bounds."""
+    if not isinstance(likelihood, ClassLikelihood) or likelihood.temperature == "learned":
+        return
+    if not MIN_TEMPERATURE <= likelihood.temperature <= MAX_TEMPERATURE:
+        bounds = f"from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
+        detail = f"`temperature` must be {bounds}, got {likelihood.temperature:g}."
+        yield Fault(detail, "/likelihood/temperature")
+
+
+def _unfit(likelihood: TargetLikelihood, target: ColumnSummary) -> str | None:
+    """Return why a target does not fit the likelihood, and an alternative; None if it does."""
+    match likelihood.targets:
+        case "count":
+            return _no_counts(target)
+        case "positive":
+            return _no_logarithms(target)
+        case "share":
+            return _no_shares(target)
+        case "amount":
+            return _no_amounts(target)
+        case _:
+            return None
+
+
+def _no_counts(target: ColumnSummary) -> str | None:
+    """Return why a target is not a count, and an alternative; None if it is."""
+    minimum, maximum = _range(target)
+    if minimum < 0:
+        return f'`{target.name}` goes down to {minimum:g}, and counts begin at 0; use "gaussian" or "student_t".'
+    if not target.integral:
+        others = '"log_gaussian" or "gaussian"' if minimum > 0 else '"gaussian" or "student_t"'
+        return f"`{target.name}` has fractions, from {minimum:g} to {maximum:g}, and counts are integers; use {others}."
+    return None
+
+
+def _no_logarithms(target: ColumnSummary) -> str | None:
+    """Return why a target has no logarithms, or too large ones, and an alternative; None if it has."""
+    minimum, maximum = _range(target)
+    if minimum <= 0:
+        others = '"poisson" or "gaussian"' if target.integral and minimum == 0 else '"gaussian" or "student_t"'
+        return f"`{target.name}` goes down to {minimum:g}, and only numbers above 0 have a logarithm; use {others}."
+    if maximum / minimum > MAX_SCALED:
+        return f"`{target.name}` goes from {minimum:g} to {maximum:g}, too wide a range for float64."
+    return None
+
+
+def _no_shares(target: ColumnSummary) -> str | None:
+    """Return why a target is not between 0 and 1, and an alternative; None if it is."""
+    minimum, maximum = _range(target)
+    if minimum > 0.0 and maximum < 1.0:
+        return None
+    extreme = f"goes down to {minimum:g}" if minimum <= 0.0 else f"goes up to {maximum:g}"
+    detail = "only numbers above 0 and below 1 have a logit"
+    return f'`{target.name}` {extreme}, and {detail}; use "gaussian" or "student_t".'
+
+
+def _no_amounts(target: ColumnSummary) -> str | None:
+    """Return why a target is not from 0 on with zeros, and an alternative; None if it is."""
+    minimum, maximum = _range(target)
+    if minimum < 0.0:
+        return f'`{target.name}` goes down to {minimum:g}, and amounts begin at 0; use "gaussian" or "student_t".'
+    if minimum > 0.0:
+        return f'`{target.name}` has no zeros, it goes down to {minimum:g}; use "log_gaussian".'
+    if target.distinct == 2:
+        return f'`{target.name}` holds only 0 and {maximum:g}; use "task": "classification".'
+    return None
+
+
+def _range(target: ColumnSummary) -> tuple[float, float]:
+    if target.minimum is None or target.maximum is None:
+        raise ValueError(f"column {target.name!r} has values but no range")
+    return target.minimum, target.maximum

@@ -1,14 +1,17 @@
 """Tables of typed columns, as uploaded, before they are encoded to a matrix, and their summaries."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import not_
 from typing import TypeAlias
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relevance_bayes.types.annotations import is_none
+from relevance_bayes.types.datasets import ColumnReading
 from relevance_bayes.types.values import ColumnKind, Label
 
 
@@ -68,6 +71,12 @@ class NumberBlock(Mapping[str, Column]):
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def columns(self, names: tuple[str, ...]) -> NDArray[np.float64]:
+        """Return the columns `names` (j) as one matrix (N, j)."""
+        if names == self.names:
+            return self.matrix
+        return self.matrix.take([self._places[name] for name in names], axis=1)
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -142,8 +151,10 @@ class ColumnSummary:
     `MAX_CATEGORIES_LISTED`; `distinct` is the number of distinct values, or None above that maximum (for every kind).
     `integral`: all numbers present are integers below 2^53 in magnitude. `values` are the distinct values of a number
     column in ascending order, where `distinct` is known. `quantiles` of numbers and timestamps are at the LEVELS of
-    `relevance_bayes.tables.quantiles`, and `histogram` the numbers of values in bins of equal width from `minimum` to
-    `maximum`; both are empty without values, and in summaries from before they were kept.
+    `relevance_bayes.tables.moments`, and `histogram` the numbers of values in bins of equal width from `minimum` to
+    `maximum`; both are empty without values, and in summaries from before they were kept. `reading` is how the
+    texts of a file were read, where the kind is not all. `labels` are the distinct texts, by alphabet, or integers,
+    ascending, where there are more than `MAX_CATEGORIES_LISTED` and at most `MAX_CLASSES`.
     """
 
     name: str
@@ -159,10 +170,15 @@ class ColumnSummary:
     values: tuple[float, ...] = ()
     quantiles: tuple[float, ...] = ()
     histogram: tuple[int, ...] = ()
+    reading: ColumnReading | None = field(default=None, metadata={"exclude_if": is_none})
+    labels: tuple[Label, ...] = field(default=(), metadata={"exclude_if": not_})
 
 
 MAX_CATEGORIES_LISTED = 50
-"""Also the maximum number of labels of a text column that is an input by default."""
+"""Also the maximum number of labels of a text column that is encoded by a 0/1 column for each."""
+
+MAX_CLASSES = 1_000
+"""The maximum number of classes of a target."""
 
 
 IMAGE_COLUMNS = ("row", "column", "intensity")

@@ -5,10 +5,11 @@ A leading apostrophe makes them texts, as OWASP's page on CSV injection recommen
 
 import re
 
+from relevance_bayes.tables.kinds import is_number
+
 _BEGINNING = re.compile(r"[=+\-@\t\r\n]")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def escaped(text: str) -> str:
     """Return the text, after an apostrophe where it may be a formula; numbers are not, whatever their sign."""
-    return f"'{text}" if _BEGINNING.match(text) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if _BEGINNING.match(text) and not is_number(text) else text

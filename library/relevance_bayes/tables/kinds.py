@@ -7,13 +7,14 @@ blanks, missing if it is empty, and parsed as
 - number: digits with an optional sign, point and exponent (`-1`, `.5`, `1e308`); the tokens nan, inf and infinity count
   as numbers here and are refused when the column is read;
 - boolean: `true` or `false` (also `True`, `TRUE`, ...); in a column declared boolean, `1` and `0` too;
-- timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`; without an offset it is UTC.
+- timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`, with the offsets `+02` and
+  ` UTC` and as `2024/05/01`, which databases write; without an offset it is UTC.
 
 The column has the kind of at least half of its present values, if the others are at most three distinct values or one
 value in twenty (these are errors in the data, refused with their places when the column is read); any other column is
 text (category). A column of missing values only is a number. Integers beyond 2**53 in magnitude, which float64 can't
-represent exactly, make a number column text, so that ids keep all digits. A kind that the caller declares takes
-precedence.
+represent exactly, make a number column text, so that ids keep all digits; nanoseconds since 1970 do not. A kind that
+the caller declares takes precedence.
 """
 
 import re
@@ -36,25 +37,49 @@ SHARE_OF_CELL_FAULTS = 0.05
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_SECOND = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()
-LAST_SECOND = (datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC) - EPOCH).total_seconds()
+END_SECOND = (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH).total_seconds() + 86_400.0
+"""The seconds since 1970 at which the year 10000 begins."""
 
 TRUE_TEXTS = frozenset({"true", "True", "TRUE", "1"})
 FALSE_TEXTS = frozenset({"false", "False", "FALSE", "0"})
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+MISSING_TEXTS = frozenset(
+    {
+        *("na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "-nan", "nat", "null", "(null)", "\\n", "none", "nil"),
+        *("?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "*", "**", ":"),
+    }
+)
+"""The texts, in lower case, that programs and people write for a missing number, boolean or time."""
+
+MAX_NUMBER_LENGTH = 2_000
+"""The maximum length of a number in characters; a longer text is none. Each float64 has at most 1,077 of them."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 _TIMESTAMP = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?",
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}/[0-9]{2}/[0-9]{2})"
+    r"(?P<time>[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]{1,9})?)?)?"
+    r"(?P<zone>(?<=[0-9]) ?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?",
     re.ASCII,
 )
+_NANOSECONDS = range(631_152_000 * 10**9, 4_102_444_800 * 10**9)
+"""The nanoseconds since 1970 of the years 1990 to 2099."""
 
 _Form = Literal["number", "long", "boolean", "timestamp", "text"]
 
 
+def is_missing_text(text: str) -> bool:
+    """Return whether a text without surrounding blanks means a missing value by default, in any case."""
+    return text.lower() in MISSING_TEXTS
+
+
 def is_number(text: str) -> bool:
-    """Return whether a CSV cell, with a decimal point, is a finite number (possibly beyond float64)."""
-    return _NUMBER.fullmatch(text) is not None
+    """Return whether a CSV cell of MAX_NUMBER_LENGTH characters at most, with a decimal point, is a finite number.
+
+    It may be beyond float64.
+    """
+    return len(text) <= MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text) is not None
 
 
 def is_not_finite(text: str) -> bool:
@@ -63,19 +88,37 @@ def is_not_finite(text: str) -> bool:
 
 
 def is_long_integer(text: str) -> bool:
-    """Return whether a CSV cell is an integer beyond 2**53 in magnitude."""
+    """Return whether a CSV cell is an integer beyond 2**53 in magnitude, other than nanoseconds since 1970."""
     if _INTEGER.fullmatch(text) is None:
         return False
     digits = text.lstrip("+-0")
+    if len(digits) == 19 and is_nanoseconds(int(digits)):
+        return False
     return len(digits) > 16 or (len(digits) == 16 and int(digits) > MAX_EXACT_INTEGER)
 
 
+def is_nanoseconds(value: int) -> bool:
+    """Return whether an integer is a point in time of 1990 to 2099 in nanoseconds since 1970, to the microsecond.
+
+    Such numbers are times that a program wrote as integers, and are rounded to float64 (by less than 256 ns); other
+    integers of their size are ids, of which one in a thousand has these digits.
+    """
+    return value in _NANOSECONDS and value % 1_000 == 0
+
+
 def seconds_of(text: str) -> float | None:
-    """Return seconds since 1970 UTC of an ISO 8601 timestamp, None for an invalid one or years beyond 9999."""
-    if _TIMESTAMP.fullmatch(text) is None:
+    """Return seconds since 1970 UTC of an ISO 8601 timestamp, None for an invalid one or years beyond 9999.
+
+    Slashes may separate year, month and day, and UTC or GMT stand for the offset, as databases write it.
+    """
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None or (found["zone"] and not found["time"]):
         return None
+    zone = (found["zone"] or "").strip()
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(
+            f"{found['day'].replace('/', '-')}{found['time'] or ''}{'Z' if zone in {'UTC', 'GMT'} else zone}"
+        )
     except ValueError:  # for example, 31 February
         return None
     return seconds_of_moment(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
@@ -84,7 +127,7 @@ def seconds_of(text: str) -> float | None:
 def seconds_of_moment(moment: datetime) -> float | None:
     """Return seconds since 1970 UTC of a point in time with a time zone, None for years beyond 9999."""
     seconds = (moment - EPOCH).total_seconds()
-    return seconds if FIRST_SECOND <= seconds <= LAST_SECOND else None
+    return seconds if FIRST_SECOND <= seconds < END_SECOND else None
 
 
 def iso_8601(seconds: float) -> str:
@@ -107,7 +150,7 @@ def _form_of_cell(cell: str | int | float | bool) -> _Form:
     if isinstance(cell, bool):
         return "boolean"
     if isinstance(cell, int):
-        return "long" if abs(cell) > MAX_EXACT_INTEGER else "number"
+        return "long" if abs(cell) > MAX_EXACT_INTEGER and not is_nanoseconds(cell) else "number"
     if isinstance(cell, float):
         return "number"
     return "text" if seconds_of(cell) is None else "timestamp"

@@ -8,6 +8,7 @@ import numpy as np
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import (
     MAX_CATEGORIES_LISTED,
+    MAX_CLASSES,
     Block,
     CategoryColumn,
     Column,
@@ -16,17 +17,14 @@ from relevance_bayes.tables.columns import (
 )
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER
-from relevance_bayes.tables.moments import Moments
-from relevance_bayes.tables.quantiles import QuantileSketch, buffer_size
+from relevance_bayes.tables.moments import Moments, QuantileSketch, buffer_size
 from relevance_bayes.types.values import ColumnKind
 
 MAX_CELLS_WAITING = 2**21
 """The number of cells up to which small blocks are buffered: a wide table arrives a few rows at a time."""
 
-MAX_LABELS_COUNTED = 1_000
-"""The maximum number of labels of a column that are counted, fewer in a table of very many columns."""
-
 MAX_LABELS_COUNTED_IN_ALL = 100_000
+"""The number of labels of all columns that are counted; of a column at most MAX_CLASSES."""
 
 MAX_LABEL_LENGTH = 200
 """The maximum length of a category: a column with a longer text has none, so its texts are not counted."""
@@ -44,11 +42,10 @@ class TableStatistics:
     """
 
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
-        texts = max(kinds.count("category"), 1)
-        max_labels = min(max(MAX_LABELS_COUNTED_IN_ALL // texts, MAX_CATEGORIES_LISTED), MAX_LABELS_COUNTED)
+        max_labels = min(max(MAX_LABELS_COUNTED_IN_ALL // max(len(kinds), 1), MAX_CATEGORIES_LISTED), MAX_CLASSES)
         size = buffer_size(len(names) - kinds.count("category"))
         self._columns: dict[str, _Texts | _Numbers] = {
-            name: _Texts(name, max_labels) if kind == "category" else _Numbers(name, kind, size)
+            name: _Texts(name, max_labels) if kind == "category" else _Numbers(name, kind, size, max_labels)
             for name, kind in zip(names, kinds, strict=True)
         }
         self._cells_waiting = 0
@@ -87,12 +84,13 @@ class TableStatistics:
 class _Numbers:
     """Statistics of numbers, booleans as 0 and 1, timestamps in seconds."""
 
-    def __init__(self, name: str, kind: ColumnKind, size: int) -> None:
+    def __init__(self, name: str, kind: ColumnKind, size: int, max_labels: int) -> None:
         self._name = name
         self._kind: ColumnKind = kind
         self._missing = 0
         self._moments = Moments()
         self._integral = True
+        self._max_labels = max_labels
         self._distinct: set[float] | None = set()
         self._hash = hashlib.sha256()
         self._waiting: list[Array] = []
@@ -122,16 +120,19 @@ class _Numbers:
             whole = (np.abs(present) < MAX_EXACT_INTEGER) & (np.floor(present) == present)
             self._integral = bool(whole.all())
         if self._distinct is not None:
+            maximum = self._max_labels if self._integral else MAX_CATEGORIES_LISTED
             # For most columns of numbers the first few values exceed the maximum.
-            self._distinct.update(present[: 2 * MAX_CATEGORIES_LISTED].tolist())
-            if len(self._distinct) <= MAX_CATEGORIES_LISTED:
+            self._distinct.update(present[: 2 * maximum].tolist())
+            if len(self._distinct) <= maximum:
                 self._distinct.update(np.unique(present).tolist())
-            if len(self._distinct) > MAX_CATEGORIES_LISTED:
+            if len(self._distinct) > maximum:
                 self._distinct = None
 
     def summary(self) -> ColumnSummary:
         seen = self._moments
-        distinct = None if self._distinct is None else len(self._distinct)
+        values = tuple(sorted(self._distinct or ()))
+        has_few = len(values) <= MAX_CATEGORIES_LISTED
+        distinct = len(values) if self._distinct is not None and has_few else None
         if not seen.count:
             return ColumnSummary(self._name, self._kind, self._missing, distinct=distinct)
         return ColumnSummary(
@@ -144,7 +145,8 @@ class _Numbers:
             sd=seen.sd,
             integral=self._integral,
             distinct=distinct,
-            values=tuple(sorted(self._distinct or ())) if self._kind == "number" else (),
+            values=values if self._kind == "number" and has_few else (),
+            labels=() if self._kind != "number" or has_few else tuple(map(int, values)),
             quantiles=() if self._sketch is None else self._sketch.quantiles(),
             histogram=() if self._sketch is None else self._sketch.histogram(seen.minimum, seen.maximum),
         )
@@ -194,7 +196,12 @@ class _Texts:
         ranked = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
         distinct = len(ranked) if len(ranked) <= MAX_CATEGORIES_LISTED else None
         return ColumnSummary(
-            self._name, "category", self._missing, distinct=distinct, categories=tuple(ranked[:MAX_CATEGORIES_LISTED])
+            self._name,
+            "category",
+            self._missing,
+            distinct=distinct,
+            categories=tuple(ranked[:MAX_CATEGORIES_LISTED]),
+            labels=tuple(sorted(self._counts)) if distinct is None else (),
         )
 
     def digest(self) -> bytes:

@@ -1,13 +1,77 @@
 """The fit of a task, which may run in a process of its own: this file and the tasks' fits import the core alone."""
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Protocol
 
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.local.choice import LocalChoice
-from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
-from relevance_bayes.core.spec import Spec
+import numpy as np
+
+from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.rows import BLOCK_ROWS, Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
+from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained
+from relevance_bayes.core.types import Array, Indices
+
+MAX_COPIED = 2**22
+"""The maximum numbers that are copied into memory where some rows are taken: 32 MiB."""
+
+
+def mapped(path: Path, rows: int, columns: int) -> Array:
+    """Return the file as a read-only memory map: pages that are not read take no memory."""
+    return np.asarray(np.memmap(path, "<f8", "r", shape=(rows, columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class MappedRows:
+    """The first rows of a file of float64, as many as t (N,) has; each is `columns` numbers, inputs first.
+
+    A pass maps a block at a time and copies its inputs, so memory does not grow with the file. `threads` share each
+    pass.
+    """
+
+    path: Path
+    columns: int
+    inputs: int
+    t: Array
+    precisions: Array | None = None
+    threads: int = 1
+
+    def reduce(self, reduction: Reduction[S], max_rows: int = BLOCK_ROWS) -> S:
+        """Return the sum of the results for all blocks."""
+        rows = len(self.t)
+        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, max_rows, threads=self.threads).total(rows)
+
+    def block(self, number: int) -> RowBlock:
+        """Return a block by its number."""
+        first, stop = block_bounds(number, len(self.t))
+        page = np.memmap(self.path, "<f8", "r", first * self.columns * 8, (stop - first, self.columns))
+        precisions = None if self.precisions is None else self.precisions[first:stop]
+        return RowBlock(first, np.array(page[:, : self.inputs]), self.t[first:stop], precisions)
+
+    def every(self) -> RowBlock:
+        """Return all rows as one block, mapped."""
+        return RowBlock(0, mapped(self.path, len(self.t), self.columns)[:, : self.inputs], self.t, self.precisions)
+
+    def take_inputs(self, chosen: Indices) -> Array:
+        """Return the inputs (n, d) of some rows: in memory, or of many mapped from a temporary file beside this one.
+
+        That has no name, and goes with the array. Raises OSError where the disk is full.
+        """
+        inputs = self.every().X
+        if len(chosen) * self.inputs <= MAX_COPIED:
+            return np.asarray(inputs[chosen])
+        with TemporaryFile(dir=self.path.parent) as file:
+            os.posix_fallocate(file.fileno(), 0, 8 * len(chosen) * self.inputs)  # a full disk is an error, not SIGBUS
+            taken = np.memmap(file, "<f8", "w+", shape=(len(chosen), self.inputs))
+        for first in range(0, len(chosen), BLOCK_ROWS):
+            taken[first : first + BLOCK_ROWS] = inputs[chosen[first : first + BLOCK_ROWS]]
+        return np.asarray(taken)
+
+    def with_targets(self, t: Array, precisions: Array | None) -> "MappedRows":
+        """Return the same inputs with other targets and noise precisions."""
+        return replace(self, t=t, precisions=precisions)
 
 
 @dataclass(frozen=True)
@@ -25,20 +89,11 @@ class Trainer(Protocol):
     def __call__(
         self,
         rows: Rows,
-        spec: Spec,
+        selection: Selection,
         *,
-        compared_models: tuple[Spec, ...] = (),
-        pool: tuple[Spec, ...] = (),
-        alternatives: tuple[Spec, ...] = (),
-        local: LocalChoice | None = None,
         folding: Folding,
         held_out: Rows | None = None,
-        folds: int = 0,
-        bounds: Bounds | None = None,
-        max_score_loss: float = MAX_SCORE_LOSS,
-        threads: int = 1,
-        fit_log: FitLog | None = None,
-        max_cells: int | None = None,
+        on: FitContext,
     ) -> Iterator[Step | Trained]: ...
 
 

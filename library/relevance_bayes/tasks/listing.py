@@ -1,8 +1,9 @@
-"""The functions of a model as its version lists them, in the user's units."""
+"""The listing of a version's functions and rows, its baseline and its calibration."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
+from typing import Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,11 +20,158 @@ from relevance_bayes.core.components import Components
 from relevance_bayes.core.dictionaries import Shape
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
-from relevance_bayes.core.types import Indices
-from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.documents.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    ComponentsPredictor,
+    ComponentsReport,
+    ImagePredictor,
+    ImageReport,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, raw_cells
+from relevance_bayes.tables.moments import histogram_of
+from relevance_bayes.tasks.decisions import most_probable
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.prediction import PredictiveModel
+from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.evaluations import ReliabilityBin
 from relevance_bayes.types.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
-from relevance_bayes.types.values import Cell, Label
+from relevance_bayes.types.values import Cell, InputColumn, Label, text_of
+
+T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+P_co = TypeVar("P_co", covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned(Generic[R_co, P_co]):
+    """The result of a successful fit, which becomes a version and gets its number when it is recorded."""
+
+    report: R_co
+    vectors: tuple[RelevanceVector, ...]
+    predictor: P_co
+
+
+NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
+NewApproximationVersion: TypeAlias = Learned[ApproximationReport, ApproximationPredictor]
+NewImageVersion: TypeAlias = Learned[ImageReport, ImagePredictor]
+NewComponentsVersion: TypeAlias = Learned[ComponentsReport, ComponentsPredictor]
+NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImageVersion | NewComponentsVersion
+
+
+def expected(value: object, kind: type[T]) -> T:
+    """Return the value as an instance of that class; raises TypeError for another one."""
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+MAX_INPUTS = 100
+"""The number of inputs with a histogram, the first of a version."""
+
+
+Monitored: TypeAlias = tuple[str, Array]
+"""The name of an output and its values: numbers (N,), or probabilities (N, K)."""
+
+
+def monitored_of(sample: Block, model: PredictiveModel) -> Monitored | None:
+    """Return the predictions for a sample of training rows; None without rows."""
+    return model.predict(sample, PredictOptions()).monitored if block_rows(sample) else None
+
+
+def baseline_of(
+    sample: Block,
+    inputs: Sequence[InputColumn],
+    target: str | None,
+    monitored: Monitored | None,
+    classes: Sequence[Label] = (),
+) -> Baseline | None:
+    """Return the baseline of a sample of training rows and of the predictions for them; None without rows."""
+    if monitored is None:
+        return None
+    name, values = monitored
+    return Baseline(
+        rows=block_rows(sample),
+        inputs=tuple(histogram_of(column.name, sample[column.name]) for column in inputs[:MAX_INPUTS]),
+        target=None if target is None else histogram_of(target, sample[target]),
+        predictions=histogram_of(_name(name, classes), monitored_column(values, classes)),
+    )
+
+
+def monitored_column(values: Array, classes: Sequence[Label]) -> Column:
+    """Return monitored predictions as a column: numbers (N,), or from the probabilities (N, K) of the `classes` those
+    of the second of two classes, the most probable of more; without rows with a fault."""
+    if values.ndim == 1:
+        return NumberColumn(values[~np.isnan(values)])
+    sound = values[~np.isnan(values[:, 0])]
+    if len(classes) == 2:
+        return NumberColumn(sound[:, 1])
+    return CategoryColumn(most_probable(sound).astype(np.int32), tuple(map(text_of, classes)))
+
+
+def _name(name: str, classes: Sequence[Label]) -> str:
+    if not classes:
+        return name
+    return f"probability_{text_of(classes[1])}" if len(classes) == 2 else "label"
+
+
+BINS = 20
+"""The number of bins of equal width from 0 to 1."""
+
+
+def pit_counts(below: Array, upto: Array) -> Array:
+    """Return rows (BINS,) by P(y' <= y) of a new y', from the probabilities (N,) of less than y and of at most y.
+
+    A row between two different values is spread evenly over the bins between them.
+    """
+    edges = np.linspace(0.0, 1.0, BINS + 1)
+    point = np.minimum((upto * BINS).astype(np.intp), BINS - 1)
+    wide = upto > below
+    counts = np.bincount(point[~wide], minlength=BINS).astype(np.float64)
+    if wide.any():
+        start, stop = below[wide, None], upto[wide, None]
+        counts += np.diff(np.clip((edges - start) / (stop - start), 0.0, 1.0), axis=1).sum(axis=0)
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationBins:
+    """Sums (3, BINS) over rows by probability, in bins of equal width: rows, probabilities, occurrences."""
+
+    sums: Array
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return the sums of no rows."""
+        return cls(np.zeros((3, BINS)))
+
+    @classmethod
+    def of(cls, probability: Array, came: Array) -> Self:
+        """Return the sums of rows (N,); `came` is 1 where the class occurred, else 0."""
+        places = np.minimum((probability * BINS).astype(np.intp), BINS - 1)
+        weights = (np.ones(len(places)), probability, came)
+        return cls(np.array([np.bincount(places, weights=each, minlength=BINS) for each in weights]))
+
+    def __add__(self, other: "CalibrationBins") -> "CalibrationBins":
+        """Return the sums of both."""
+        return CalibrationBins(self.sums + other.sums)
+
+    @property
+    def expected_error(self) -> float | None:
+        """Return the mean of |predicted - observed| over the rows, by bins; None without rows."""
+        rows = self.sums[0].sum()
+        return float(np.abs(self.sums[1] - self.sums[2]).sum() / rows) if rows else None
+
+    def bins(self) -> Iterator[ReliabilityBin]:
+        """Yield the bins that have rows."""
+        for place, (rows, predicted, observed) in enumerate(self.sums.T.tolist()):
+            if rows:
+                yield ReliabilityBin(place / BINS, (place + 1) / BINS, int(rows), predicted / rows, observed / rows)
+
 
 BlockHolding = Callable[[int], tuple[int, Block]]
 """Returns the block that contains a dataset row, with the number of its first row."""

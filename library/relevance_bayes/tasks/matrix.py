@@ -11,8 +11,15 @@ from relevance_bayes.plans.encoding_statistics import InputStatistics
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
-from relevance_bayes.tasks.complete_rows import Part, Read, complete_rows, refuse_too_few, refuse_too_many
-from relevance_bayes.tasks.row_sample import RowSample
+from relevance_bayes.tasks.rows import (
+    Part,
+    Read,
+    RowSample,
+    canonical_order,
+    complete_rows,
+    refuse_too_few,
+    refuse_too_many,
+)
 from relevance_bayes.types.errors import TrainingFailedError
 
 MAX_FAULTS_REPORTED = 20
@@ -46,7 +53,7 @@ def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> 
                 raise TrainingFailedError(
                     f"Some rows have values that can't be computed with. {faults[0].detail}",
                     kind="too-large",
-                    faults=faults[:MAX_FAULTS_REPORTED],
+                    faults=tuple(part.numbered(fault) for fault in faults[:MAX_FAULTS_REPORTED]),
                 )
             file.write(np.ascontiguousarray(np.column_stack([inputs, part.numbers]), "<f8").data)
             rows += len(inputs)
@@ -55,20 +62,23 @@ def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> 
 
 
 def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: int) -> Matrix:
-    """Write the rows, encoded by their own statistics, in two passes; raises TrainingFailedError."""
+    """Write the rows in canonical order, encoded by their own statistics; raises TrainingFailedError."""
     needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
-    statistics = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
-    for part in complete_rows(read, plan.inputs, needed=needed):
+    ordered = canonical_order(
+        lambda: complete_rows(read, plan.inputs, needed=needed), plan.inputs, path.parent, max_cells=max_cells
+    )
+    statistics = InputStatistics(ordered.inputs, standardise=plan.standardise, missing=plan.missing)
+    for part in ordered.parts():
         statistics.add(part.block, np.ones(len(part.numbers), np.bool_))
     refuse_too_few(statistics.rows)
     encoding = statistics.encoding()
     refuse_too_many(statistics.rows * encoding.width, maximum=max_cells)
     sample = RowSample([column.name for column in plan.inputs], rows=statistics.rows)
-    matrix = write_matrix(encoding, _sampled(complete_rows(read, plan.inputs, needed=needed), sample), path)
+    matrix = write_matrix(encoding, _sampled(ordered.parts(), sample), path)
     return replace(matrix, sample=sample.block())
 
 
 def _sampled(parts: Iterable[Part], sample: RowSample) -> Iterator[Part]:
     for part in parts:
-        sample.add(part.block, np.ones(len(part.numbers), np.bool_))
+        sample.add(part.block, np.ones(len(part.numbers), np.bool_), part.draws)
         yield part

@@ -6,7 +6,16 @@ from functools import cached_property
 
 from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.predictions import UnknownCategories
+from relevance_bayes.types.predictions import Nulls, UnknownCategories
+
+ROWS_OF_AVERAGE = 64
+"""The most rows that a row with missing values or unknown categories is predicted as: the training rows that a version
+keeps, draws of each input, or combinations of categories."""
+
+
+def cost_in_rows(rows: int, averaged: int) -> int:
+    """Return the number of rows that predictions count as, of which some are `averaged` over other rows."""
+    return rows + (ROWS_OF_AVERAGE - 1) * averaged
 
 
 def refuse(faults: Sequence[Fault]) -> None:
@@ -19,7 +28,9 @@ def refuse(faults: Sequence[Fault]) -> None:
 class PredictOptions:
     """Options of predictions: the probability of the `interval`, in (0, 1); whether the `covariance` of the rows is
     returned; the number of functions in each explanation, `explain`; the decision rule between classes, `deciding`; the
-    number of `components` of a row; and the treatment of `unknown_categories`."""
+    number of `components` of a row; and the treatment of `unknown_categories` and of missing values, `nulls`. The rows
+    in `unread` have cells that could not be read, which are gaps in the block: they are not averaged over. At most
+    `max_averaged` rows are averages, each of which costs up to ROWS_OF_AVERAGE rows; None: any number."""
 
     interval: float = 0.95
     covariance: bool = False
@@ -27,11 +38,14 @@ class PredictOptions:
     deciding: DecisionOptions | None = None
     components: int | None = None
     unknown_categories: UnknownCategories = "average"
+    nulls: Nulls = "average"
+    unread: frozenset[int] = frozenset()
+    max_averaged: int | None = None
 
     @cached_property
     def is_usual(self) -> bool:
         """Return whether only the interval is given."""
-        return self == PredictOptions(self.interval)
+        return self == PredictOptions(self.interval, max_averaged=self.max_averaged)
 
 
 def refuse_all(options: PredictOptions, what: str, *, but: Collection[str] = ()) -> None:

@@ -41,13 +41,15 @@ class AveragedFunction:
     """The average of the learned function over each of G groups of rows: mean and sd (G,), in the user's units.
 
     It is the average of the predicted mean where `is_mean`, else of the latent function of classes or counts, or of the
-    logarithm of the target. Of a pool, the sd is from the joint covariance of its members.
+    logarithm of the target. Of a pool, the sd is from the joint covariance of its members. It is Gaussian, or Student's
+    t of the scale `sd` with `degrees_of_freedom`.
     """
 
     mean: Array
     sd: Array
     is_mean: bool
     is_pool: bool
+    degrees_of_freedom: float | None = None
 
 
 Rows: TypeAlias = "slice[int, int, None]"
@@ -162,6 +164,11 @@ class PredictiveModel(ABC):
     def classes(self) -> tuple[Label, ...]:
         """The classes in their order; empty where numbers are predicted."""
         return ()
+
+    @property
+    def positive_class(self) -> Label | None:
+        """The class that counts as positive in evaluations; None where none was named."""
+        return None
 
     @property
     def target(self) -> tuple[str, ColumnKind] | None:

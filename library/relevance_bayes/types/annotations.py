@@ -21,6 +21,11 @@ class SchemaHandler(Protocol):
         """Return the schema of any type."""
 
 
+def is_none(value: object) -> bool:
+    """Return whether a value is None: as `exclude_if` in a field's metadata, of a member that is then left out."""
+    return value is None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """Bounds of a number, a text or a list, with the names of pydantic and of fields' metadata."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.datasets import CategoryCount
 from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.values import Cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +66,16 @@ class Baseline:
     target: Histogram | None
     """Null where the model has no target."""
     predictions: Histogram
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputCells:
+    """The values of an input in the training rows that a version keeps, null where missing.
+
+    Missing values of a row to predict are drawn from these rows. Points in time are texts in ISO 8601.
+    """
+
+    __pydantic_config__ = wire()
+
+    name: str
+    cells: tuple[Cell, ...]

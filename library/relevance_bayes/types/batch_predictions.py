@@ -23,7 +23,7 @@ class BatchPredicted:
     size: int
     """The size of the file in bytes."""
     rows_averaged: int = 0
-    """Rows with a category that no training row had, predicted as averages over the known categories."""
+    """Rows with a missing value, or a category that no training row had, predicted as averages over known values."""
 
 
 @dataclass(frozen=True, kw_only=True)

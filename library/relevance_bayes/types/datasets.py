@@ -1,13 +1,43 @@
 """Uploaded tables and images, and their columns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.annotations import OneOf, is_none
 from relevance_bayes.types.html import table_html
 from relevance_bayes.types.json_schema import Id, wire
-from relevance_bayes.types.values import Cell
+from relevance_bayes.types.values import Cell, NumberForm
+
+
+@dataclass(frozen=True)
+class MissingText:
+    """A text that means a missing value, and the number of rows with it."""
+
+    __pydantic_config__ = wire()
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnReading:
+    """The reading of a column of a file, beside its kind."""
+
+    __pydantic_config__ = wire()
+
+    form: NumberForm | None = field(default=None, metadata={"exclude_if": is_none})
+    """The form of numbers with a unit or separators."""
+    date_format: str | None = field(default=None, metadata={"exclude_if": is_none})
+    """The format of dates other than ISO 8601."""
+    missing_texts: tuple[MissingText, ...] | None = field(default=None, metadata={"exclude_if": is_none})
+    """The texts that were read as missing, the most frequent first; empty cells are not among them."""
+    given_name: str | None = field(default=None, metadata={"exclude_if": is_none})
+    """The name in the file, where the column has another: it was there twice, too long or had a line break."""
+    is_index: bool | None = field(default=None, metadata={"exclude_if": is_none})
+    """True for an index of pandas, which is no input by default."""
+    has_header: bool | None = field(default=None, metadata={"exclude_if": is_none})
+    """False where the first line was read as a row, so that the column has no name of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +51,8 @@ class ColumnBase:
     """The number of rows without a value."""
     distinct: int | None
     """The number of distinct values; null above 50 or for long texts."""
+    reading: ColumnReading | None = field(default=None, metadata={"exclude_if": is_none})
+    """The reading of the column's texts, where its kind is not all."""
 
 
 @dataclass(frozen=True)

@@ -178,8 +178,8 @@ class TraceStep:
     gain: float | None
     """The rise of the objective by this step; null where a phase begins."""
     noise_sd: float | None
-    """In the target's units, of the logarithm under `log_gaussian`; null for classes and counts, and for heavy tails
-    while their degrees of freedom are learned."""
+    """In the target's units, of the logarithm under `log_gaussian`, of the logit under `logit_gaussian`; null for
+    classes and counts, and for heavy tails while their degrees of freedom are learned."""
     functions: int
     """The number of functions after the step."""
     entered: int | None

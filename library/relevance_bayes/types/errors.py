@@ -1,14 +1,50 @@
 """Errors of requests, each named for what is wrong."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
+from relevance_bayes.types.annotations import is_none
 from relevance_bayes.types.json_schema import wire
+
+ReadingOption: TypeAlias = Literal["decimal", "thousands", "date_format", "header"]
+"""The options that choose one of several readings of a file."""
+
+
+@dataclass(frozen=True)
+class PossibleReading:
+    """A reading of a cell, and the option of uploads and predictions that chooses it."""
+
+    __pydantic_config__ = wire()
+
+    option: ReadingOption
+    value: str
+    """The value of the option."""
+    meaning: str
+    """The cell in this reading, such as "2025-04-03 with the day first"."""
+
+
+@dataclass(frozen=True)
+class Ambiguity:
+    """A cell, or the first line of a file, that has several readings."""
+
+    __pydantic_config__ = wire()
+
+    cell: str
+    readings: tuple[PossibleReading, ...]
+
+    @property
+    def detail(self) -> str:
+        """Return a sentence about the readings and their options, after what has the cell."""
+        meanings = " and ".join(one.meaning for one in self.readings)
+        remedies = " or ".join(f'{one.option}="{one.value}"' for one in self.readings)
+        return f"has {self.cell}, which is {meanings}; set {remedies}."
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault and its place: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
+    """A fault and its place: a JSON pointer, parameter, header, row of the data (from 0), column, line of a file or row
+    of a sheet (from 1). `ambiguity` has the readings of a cell that has several."""
 
     __pydantic_config__ = wire(is_sparse=True)
 
@@ -19,17 +55,21 @@ class Fault:
     row: int | None = None
     column: str | None = None
     line: int | None = None
+    sheet_row: int | None = None
+    ambiguity: Ambiguity | None = field(default=None, metadata={"exclude_if": is_none})
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Return the names of the row in messages, all from 1, the nearest to the file first."""
+        data = None if self.row is None else self.row + 1
+        named = (("line {}", self.line), ("row {} of the sheet", self.sheet_row), ("row {} of the data", data))
+        return tuple(text.format(number) for text, number in named if number is not None)
 
     def __str__(self) -> str:
-        named = (
-            ("", self.pointer),
-            ("?", self.parameter),
-            ("header ", self.header),
-            ("line ", self.line),
-            ("row ", self.row),
-            ("column ", self.column),
-        )
-        where = ", ".join(f"{name}{value}" for name, value in named if value not in (None, ""))
+        named = (("", self.pointer), ("?", self.parameter), ("header ", self.header))
+        places = [f"{name}{value}" for name, value in named if value not in (None, "")]
+        column = () if self.column in (None, "") else (f"column {self.column}",)
+        where = ", ".join((*places, *self.row_names, *column))
         return f"{where}: {self.detail}" if where else self.detail
 
 
@@ -59,6 +99,10 @@ class InvalidRequestError(RelevanceError):
 
 class InvalidDataError(RelevanceError):
     """Raised for rows that are invalid in their format."""
+
+
+class TooLargeError(RelevanceError):
+    """Raised for a body, a table or a batch above the limit."""
 
 
 class NotFoundError(RelevanceError):

@@ -95,6 +95,27 @@ class Area:
 
 
 @dataclass(frozen=True)
+class PositiveClassMetrics:
+    """Metrics of the version's positive class against all others, by predicted labels; null where no row counts."""
+
+    __pydantic_config__ = wire()
+
+    label: Label
+    rows: int
+    """Rows of this class."""
+    precision: float | None
+    """Share of rows of this class among the rows of known classes that were predicted as it."""
+    recall: float | None
+    """Share of rows of this class that were predicted as it."""
+    specificity: float | None
+    """Share of rows of the other known classes that were not predicted as it."""
+    f1: float | None
+    """The harmonic mean of precision and recall."""
+    auc: Area | None
+    """The area under the ROC curve of its probability; null where rows are of one class."""
+
+
+@dataclass(frozen=True)
 class ClassMetrics:
     """Metrics of predictions of classes; null without rows."""
 
@@ -112,6 +133,8 @@ class ClassMetrics:
     """Expected calibration error of the predicted label's probability."""
     rows_of_unknown_class: int
     """Rows of classes unknown in training: an error each, and excluded from `log_loss`."""
+    positive: PositiveClassMetrics | None = None
+    """Metrics of the version's positive class; null where none was named."""
 
 
 @dataclass(frozen=True)

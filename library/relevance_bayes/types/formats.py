@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TypedDict
+
+from relevance_bayes.types.values import DecimalMark, TextEncoding, ThousandsMark
 
 
 @dataclass(frozen=True)
@@ -10,7 +13,7 @@ class FileFormat:
     """A format: its name in the API, its media type and the suffixes of its files, with their points.
 
     `is_text`: files are UTF-8. `is_document`: the API's own JSON, which has options with the rows. `is_written`: it is
-    a format of predictions, and `for_batches`: of batch predictions.
+    a format of predictions, and `for_batches`: of batch predictions. `magic`: the bytes that only its files begin with.
     """
 
     name: str
@@ -20,6 +23,7 @@ class FileFormat:
     is_document: bool = False
     is_written: bool = False
     for_batches: bool = False
+    magic: bytes = b""
 
 
 JSON = FileFormat("json", "application/json", (".json",), is_text=True, is_document=True, is_written=True)
@@ -27,17 +31,29 @@ NDJSON = FileFormat("ndjson", "application/x-ndjson", (".ndjson", ".jsonl"), is_
 CSV = FileFormat("csv", "text/csv", (".csv", ".tsv", ".txt"), is_text=True, is_written=True, for_batches=True)
 
 ARROW = FileFormat(
-    "arrow", "application/vnd.apache.arrow.stream", (".arrow", ".arrows"), is_written=True, for_batches=True
+    "arrow",
+    "application/vnd.apache.arrow.stream",
+    (".arrow", ".arrows"),
+    is_written=True,
+    for_batches=True,
+    magic=b"\xff\xff\xff\xff",
 )
 PARQUET = FileFormat(
-    "parquet", "application/vnd.apache.parquet", (".parquet", ".pq"), is_written=True, for_batches=True
+    "parquet", "application/vnd.apache.parquet", (".parquet", ".pq"), is_written=True, for_batches=True, magic=b"PAR1"
 )
-NPY = FileFormat("npy", "application/x-npy", (".npy",), is_written=True)
+NPY = FileFormat("npy", "application/x-npy", (".npy",), is_written=True, magic=b"\x93NUMPY")
 FEATHER = FileFormat(
-    "feather", "application/vnd.apache.arrow.file", (".feather", ".ipc"), is_written=True, for_batches=True
+    "feather",
+    "application/vnd.apache.arrow.file",
+    (".feather", ".ipc"),
+    is_written=True,
+    for_batches=True,
+    magic=b"ARROW1",
 )
-XLSX = FileFormat("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", (".xlsx",))
-PNG = FileFormat("png", "image/png", (".png",))
+XLSX = FileFormat(
+    "xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", (".xlsx",), magic=b"PK\x03\x04"
+)
+PNG = FileFormat("png", "image/png", (".png",), magic=b"\x89PNG\r\n\x1a\n")
 
 FILE_FORMATS: Sequence[FileFormat] = (JSON, NDJSON, CSV, ARROW, PARQUET, NPY, FEATHER, XLSX, PNG)
 
@@ -61,6 +77,11 @@ def by_suffix(file: PurePath, formats: Iterable[FileFormat] = FILE_FORMATS) -> F
     return next((one for one in formats if suffix in one.suffixes), None)
 
 
+def by_beginning(content: bytes) -> FileFormat | None:
+    """Return the format of a file by the bytes that it begins with; None for texts, which begin with any."""
+    return next((one for one in FILE_FORMATS if one.magic and content.startswith(one.magic)), None)
+
+
 def by_name(name: str) -> FileFormat:
     """Return the format of this name; raises LookupError."""
     for one in FILE_FORMATS:
@@ -72,3 +93,20 @@ def by_name(name: str) -> FileFormat:
 def media_type_of(file: PurePath) -> str:
     """Return the media type of a file by its suffix; that of CSV for an unknown suffix."""
     return (by_suffix(file) or CSV).media_type
+
+
+class RowReadOptions(TypedDict, total=False):
+    """Options of how the rows of a file are read; what is not given, or None, is detected.
+
+    `missing_values` are texts that mean a missing value in the place of the defaults, `skip_rows` the number of lines
+    or rows above the table. `sheet` is for workbooks, these two are for both, the others for CSV.
+    """
+
+    delimiter: str | None
+    decimal: DecimalMark | None
+    thousands: ThousandsMark | None
+    date_format: str | None
+    missing_values: Sequence[str] | None
+    encoding: TextEncoding | None
+    skip_rows: int | None
+    sheet: str | None

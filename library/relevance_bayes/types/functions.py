@@ -69,8 +69,8 @@ class RelevanceVector:
     """True if the kernel's centre was optimised and is no longer at its row."""
     weight_mean: float | None
     """In the units of the latent function: of the target under `gaussian` and `student_t`, of its logarithm under
-    `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where there is one for each class.
-    """
+    `log_gaussian`, of its logit under `logit_gaussian`, of the log rate under `poisson`, of the latent of classes; of
+    both models under `hurdle`. Null where there is one for each class."""
     weight_means: tuple[ClassWeight, ...] = ()
     """For three and more classes, one each; they share `weight_sd`, `alpha` and `gamma`. Otherwise empty."""
     weight_sd: float

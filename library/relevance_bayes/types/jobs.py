@@ -55,6 +55,24 @@ UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
 
 
 @dataclass(frozen=True)
+class ExpectedCost:
+    """The cost of a training as it was planned before the start, mostly within a factor of 1.5."""
+
+    __pydantic_config__ = wire()
+
+    work_units: int
+    """The planned work, the same on every machine: a unit is a millisecond of the reference core of this release."""
+    cpu_seconds: float
+    """The CPU time of the work by the speed of the workers."""
+    memory_bytes: int
+    """The peak of the memory of the fit, without the program and the dataset."""
+    speed: float
+    """The speed of the workers' cores, as a multiple of the reference core's."""
+    speed_of: Literal["workers", "reference"]
+    """`workers`: measured by the workers at their starts. `reference`: no worker was running."""
+
+
+@dataclass(frozen=True)
 class Progress:
     """The progress of a job: `completed` of `total` (null: unknown) `unit`s of `phase`, in the user's units."""
 
@@ -70,6 +88,12 @@ class Progress:
     """The number of functions in the model so far."""
     noise_sd: float | None = None
     """As of a version; null where there is none, or not yet."""
+    share: float | None = None
+    """The completed share of the planned work of the whole job, from 0 to 1, which never falls; null without a plan of
+    the work.
+    """
+    seconds_left: float | None = None
+    """The estimated seconds from this report to the end of the whole job; null without a plan of the work."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +194,8 @@ class JobBase:
     """Queued jobs of an owner start in order of priority, highest first."""
     retry_of: Id | None = None
     """The job whose request this one repeats."""
+    expected_cost: ExpectedCost | None = None
+    """The cost of a training of numbers or classes as it was planned; null for other jobs."""
 
     @property
     def has_ended(self) -> bool:

@@ -1,9 +1,10 @@
 """API keys."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
+from relevance_bayes.types.annotations import is_none
 from relevance_bayes.types.json_schema import Id, wire
 
 KeyScope = Literal["predict", "read", "train", "admin"]
@@ -28,6 +29,9 @@ class ApiKey:
     """Its time of expiry; null for none."""
     revoked_at: datetime | None
     """The time of its revocation; null if it was not revoked."""
+    made_by: str | None = field(default=None, kw_only=True, metadata={"exclude_if": is_none})
+    """The owner of the key, token or session that made it, such as a member of the project, or that made the key which
+    made it; missing where a command did."""
 
 
 @dataclass(frozen=True)

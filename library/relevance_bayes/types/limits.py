@@ -18,7 +18,7 @@ class OwnerLimits:
     datasets: int | None = None
     """The maximum number of datasets, uploads in progress included."""
     dataset_bytes: int | None = None
-    """The maximum number of bytes that datasets are stored in."""
+    """The maximum number of uncompressed bytes of datasets."""
     models: int | None = None
     """The maximum number of models, those of unfinished training jobs included."""
     unfinished_jobs: int | None = None
@@ -39,7 +39,7 @@ class OwnerUse:
     datasets: int
     """The number of datasets, uploads in progress included."""
     dataset_bytes: int
-    """The bytes that datasets are stored in."""
+    """The uncompressed bytes of the cells of datasets."""
     models: int
     """The number of models, those of unfinished training jobs included."""
     unfinished_jobs: int

@@ -11,6 +11,10 @@ UnknownCategories: TypeAlias = Literal["average", "error"]
 or an error."""
 
 
+Nulls: TypeAlias = Literal["average", "error"]
+"""The treatment of a row with a missing value of an input: predicted as the average over training rows, or an error."""
+
+
 @dataclass(frozen=True)
 class Variance:
     """A prediction's variance and its three parts, in the target's units squared."""
@@ -43,6 +47,17 @@ class UnknownCategory:
 
 
 @dataclass(frozen=True)
+class MissingValue:
+    """A cell without a value: its row is predicted as the average over values that training rows had."""
+
+    __pydantic_config__ = wire()
+
+    row: int
+    """The row of the request, from 0."""
+    column: str
+
+
+@dataclass(frozen=True)
 class Contribution:
     """The contribution of one function to a prediction."""
 
@@ -72,13 +87,13 @@ class ExplanationSum:
 
     baseline: float
     """The mean without any contribution: the average of the targets. 0 for classes, counts, and where the noise is
-    given; of the logarithm under `log_gaussian`."""
+    given; of the logarithm under `log_gaussian` and `hurdle`, of the logit under `logit_gaussian`."""
     others: float
     """The sum of the contributions that are not in the `explanation`."""
     mean: float
     """The mean of the latent function: the prediction's `mean` under `gaussian` and `student_t`; of the target's
-    logarithm under `log_gaussian`, of the log rate under `poisson`, of the `latent` of classes: where each class has
-    one, that of the class in `label`."""
+    logarithm under `log_gaussian` and `hurdle`, of its logit under `logit_gaussian`, of the log rate under `poisson`,
+    of the `latent` of classes: where each class has one, that of the class in `label`."""
 
 
 @dataclass(frozen=True)

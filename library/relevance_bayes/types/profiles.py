@@ -66,7 +66,7 @@ class Profile:
     """The quantity that has a band. `mean`: the mean, in closed form from the posterior of one model; `pooled_mean`:
     the mean of a pool, from the joint covariance of its members; `latent`: the latent function of two classes, the log
     rate of counts, or the logarithm of the target. Null where there is none in closed form: several classes, nearest
-    neighbours, known functions."""
+    neighbours, known functions, rows with missing values that are averages themselves."""
     interval: float
     """The probability between `lower` and `upper`."""
     points: tuple[ProfilePoint, ...]

@@ -58,6 +58,34 @@ class CalendarInputs:
 
 
 @dataclass(frozen=True)
+class LogarithmicInputs:
+    """The comparison of a training with the logarithms of inputs with heavy tails, and with their values."""
+
+    __pydantic_config__ = wire()
+
+    columns: tuple[str, ...]
+    selected: bool
+    """True where predictions use sign(x) log(1 + |x|/unit) in place of x."""
+    gain: float | None
+    """The score over three folds by logarithms less that by values, in nats a row, by one model, with at most 3 nats
+    of a row; null where the evidence of few rows was not clearly higher."""
+
+
+@dataclass(frozen=True)
+class TextInputs:
+    """The comparison of a training with texts of many values, by their effects on the target, and without them."""
+
+    __pydantic_config__ = wire()
+
+    columns: tuple[str, ...]
+    selected: bool
+    """True where predictions use them; else they are no inputs of the version."""
+    gain: float | None
+    """The score over three folds with them less that without, in nats a row, by one model, with at most 3 nats of a
+    row; null where the evidence of few rows was not clearly higher, or there were no other inputs."""
+
+
+@dataclass(frozen=True)
 class InputTerm:
     """An input with an additive term of its own."""
 
@@ -75,12 +103,15 @@ class Hyperparameters:
     __pydantic_config__ = wire()
 
     noise_sd: float | None
-    """The noise sd, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about 10 %. Where each
-    row has its own, the root mean square over the training rows, which is the default for rows to predict; where it is
-    a function of the inputs, that over the training rows. Null for classes and counts."""
+    """The noise sd, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about 10 %; under
+    `logit_gaussian` of its logit. Where each row has its own, the root mean square over the training rows, which is the
+    default for rows to predict; where it is a function of the inputs, that over the training rows. Null for classes and
+    counts."""
     degrees_of_freedom: float | None
     """The degrees of freedom of heavy-tailed noise (`student_t`), learned or given: near 2, outliers are large and
-    many; above 30, noise is nearly Gaussian. Null under other likelihoods."""
+    many; above 30, noise is nearly Gaussian. Under learned Gaussian noise of one size, also of a logarithm or logit,
+    those that few rows leave for the noise: predictions are Student's t with so many, of several members all together.
+    Null above 400, where they are Gaussian, and under other likelihoods."""
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
     """Empty where none were learned."""
@@ -88,8 +119,8 @@ class Hyperparameters:
     """The inputs with a term of their own (`additive`); empty without any."""
     signal_sd: float | None
     """The signal sd of the Gaussian process, which the sd of predictions approaches far from all data. Of the latent
-    function for classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights.
-    """
+    function for classes and `poisson`, of the target's logarithm under `log_gaussian`, of its logit under
+    `logit_gaussian`. Null under independent weights."""
     temperature: float | None = None
     """The temperature of class probabilities, p to the power of 1/temperature and normalised: above 1 they are less
     certain. 1 unless given, or determined by held-out rows. Null for numbers, and for versions without it."""
@@ -118,10 +149,22 @@ class TrainingWarning:
 
     __pydantic_config__ = wire()
 
-    kind: Literal["outlying_input", "duplicates", "numerical_failure", "jitter"]
-    """`outlying_input`: rows left out because an input is far from all others. `duplicates`: rows that repeat others in
-    inputs and target and count once. `numerical_failure`: an alternative that could not be fitted. `jitter`: a kernel
-    matrix needed a larger diagonal term than usual."""
+    kind: Literal[
+        "outlying_input",
+        "duplicates",
+        "few_rows",
+        "numerical_failure",
+        "jitter",
+        "clipped_log_density",
+        "worse_than_constant",
+        "chosen_likelihood",
+    ]
+    """`outlying_input`: rows with an input far from all others, which are left out, or alone determine predictions
+    far out. `duplicates`: rows that repeat others in inputs and target and count once. `few_rows`: a number was learned
+    from so few rows for its inputs that intervals can be too narrow. `numerical_failure`: an alternative that could not
+    be fitted. `jitter`: a kernel matrix needed a larger diagonal term than usual. `clipped_log_density`: held-out rows
+    missed by so much that the score counts them with a bound. `worse_than_constant`: a score below that of one normal
+    distribution. `chosen_likelihood`: a likelihood of counts, shares or zeros was taken in place of Gaussian noise."""
     detail: str
     """A sentence that names columns, rows and numbers."""
 
@@ -215,3 +258,21 @@ class ClassRows:
 
     label: Label
     rows: int
+
+
+@dataclass(frozen=True)
+class BudgetPlan:
+    """The plan within a budget of CPU seconds of the reference core."""
+
+    __pydantic_config__ = wire()
+
+    cpu_seconds: float
+    """The requested budget."""
+    work_units: int
+    """The planned work, in thousandths of a second of the reference core."""
+    folds: int | None = None
+    """The number of folds that the budget leaves; null where it leaves all."""
+    rows: int | None = None
+    """The number of training rows that the budget leaves, drawn by content; null where it leaves all."""
+    omitted: tuple[str, ...] = ()
+    """The parts of the training that are left out, in this order; empty without any."""

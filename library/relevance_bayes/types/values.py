@@ -1,9 +1,10 @@
 """Values of tables and of JSON, columns and their kinds, and tasks."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from relevance_bayes.types.annotations import is_none
 from relevance_bayes.types.json_schema import wire
 
 ColumnKind = Literal["number", "boolean", "category", "timestamp"]
@@ -35,15 +36,37 @@ def text_of(label: Label) -> str:
     return label if isinstance(label, str) else json.dumps(label)
 
 
+DecimalMark = Literal[".", ","]
+ThousandsMark = Literal[".", ",", " ", "'"]
+TextEncoding = Literal["utf-8", "utf-16", "cp1252", "latin-1"]
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """The form in which a file writes the numbers of a column: a unit before or after them, and their separators."""
+
+    __pydantic_config__ = wire()
+
+    prefix: str = ""
+    suffix: str = ""
+    decimal: DecimalMark = "."
+    thousands: ThousandsMark | None = None
+    """The separator of groups of three digits; a space is any blank, an apostrophe any apostrophe."""
+
+
 @dataclass(frozen=True)
 class InputColumn:
-    """An input column; `categories` are in the order of their one-hot encoding."""
+    """An input column; `categories` are in the order of their one-hot encoding.
+
+    `form` is that of the numbers in the file of the training, with a unit or separators; it is read again in rows.
+    """
 
     __pydantic_config__ = wire()
 
     name: str
     kind: ColumnKind
     categories: tuple[str, ...] = ()
+    form: NumberForm | None = field(default=None, metadata={"exclude_if": is_none})
 
 
 @dataclass(frozen=True)

@@ -35,22 +35,32 @@ REAL = {
 
 
 def test_ratios_are_paired_by_split_and_averaged_as_logarithms() -> None:
-    ours = regression_summary(REAL, reference="GP")["ours"]
+    ours = regression_summary(REAL, ours="ours", reference="GP")["ours"]
     assert ours["rmse_ratio"] == pytest.approx(sqrt(1.0 * 1.2))
     assert ours["rmse_worst"] == pytest.approx(1.2)
     assert ours["rmse_close"] == 0.5
 
 
 def test_differences_of_nll_and_pooled_coverage() -> None:
-    ours = regression_summary(REAL, reference="GP")["ours"]
+    ours = regression_summary(REAL, ours="ours", reference="GP")["ours"]
     assert ours["nll_median"] == pytest.approx(0.0)  # -.1 and +.1
     assert ours["nll_worse"] == 0.5
     assert ours["coverage"] == pytest.approx(36.0 / 40.0)
 
 
 def test_an_engine_without_a_distribution_has_no_such_figures() -> None:
-    trees = regression_summary(REAL, reference="GP")["trees"]
+    trees = regression_summary(REAL, ours="ours", reference="GP")["trees"]
     assert not {"nll_median", "nll_worse", "coverage", "normalised_score"} & trees.keys()
+
+
+def test_costs_are_ratios_of_cpu_times_in_the_geometric_mean() -> None:
+    def timed(seconds: float) -> dict[int, dict[str, float]]:
+        return {0: {"rmse": 1.0, "measured": 10.0, "seconds": seconds}}
+
+    tables = {"a": {"ours": timed(1.0), "GP": timed(4.0)}, "b": {"ours": timed(3.0), "GP": timed(3.0)}}
+    found = regression_summary(tables, ours="ours", reference="GP")
+    assert found["GP"]["cpu_ratio"] == pytest.approx(0.5)
+    assert found["ours"]["cpu_ratio"] == 1.0
 
 
 def test_ranks_wins_and_normalised_scores() -> None:
@@ -126,12 +136,12 @@ def test_the_best_peer_is_neither_ours_nor_the_engine_itself() -> None:
 
 def test_a_table_without_our_figures_is_counted_as_missing() -> None:
     partly = {**REAL, "c": {"GP": {0: real(1.0, 0.1)}, "ours": {}}}
-    ours = regression_summary(partly, reference="GP")["ours"]
+    ours = regression_summary(partly, ours="ours", reference="GP")["ours"]
     assert (ours["tables"], ours["missing"]) == (2.0, 1.0)
 
 
 def test_the_report_has_a_row_for_each_engine_and_each_table() -> None:
-    table = overall("regression", regression_summary(REAL, reference="GP"), "Open tables", splits=2)
+    table = overall("regression", regression_summary(REAL, ours="ours", reference="GP"), "Open tables", splits=2)
     assert [row[0] for row in table.rows] == ["ours", "GP", "trees"]
     assert [row[0] for row in each(REAL, "regression", "Open tables").rows] == ["a", "b"]
     assert [row[0] for row in each(CLASSES, "classification", "Open tables").rows] == ["a", "b"]

@@ -174,8 +174,8 @@ def main(out: Path) -> None:
             "RELEVANCE_CHECKPOINT_SECONDS": "0", "OPENBLAS_NUM_THREADS": "1",
         }  # fmt: skip
         service = subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "serve"],
-            env=ours | settings, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+            [sys.executable, "-m", "app.cli", "serve", "--until-eof"],
+            env=ours | settings, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         try:
             assert service.stdout is not None

@@ -69,7 +69,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         migrate(engine)
         parts = StoredParts.over(engine)
         application = make_application(parts, replace(LIMITS, max_body_bytes=10**6), log_requests=False)
-        with TestClient(application) as client:
+        with TestClient(application, base_url="http://localhost") as client:
             yield Opened(commit, engine, client, parts, recorded["predictions"])
 
 

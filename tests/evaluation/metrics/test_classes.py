@@ -4,11 +4,12 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
+from sklearn.metrics import confusion_matrix, f1_score, log_loss, precision_score, recall_score, roc_auc_score
 
 from app.evaluation.metrics import ranking
 from app.evaluation.metrics.classes import ClassResult, ClassScores
 from relevance_bayes.tasks.labelled import LabelledClasses
+from relevance_bayes.types.records import encode
 from tests.evaluation.metrics.rows import STATES, classes, judged_classes, pieces, some_classes
 
 
@@ -38,6 +39,31 @@ def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas(count: int)
     assert found.auc.value == pytest.approx(sum(areas(found)) / count)
     assert found.auc.tolerance == 0.0
     assert np.array_equal(found.confusion, confusion_matrix(truth, given.argmax(axis=1)))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_metrics_of_the_positive_class_are_those_of_scikit_learn(count: int) -> None:
+    labelled = classes(400, count=count)
+    found = scored(labelled)
+    for k in range(count):
+        truth, predicted = labelled.truth == k, labelled.probabilities.argmax(axis=1) == k
+        positive = found.of_positive(STATES[k]).positive
+        assert positive is not None
+        assert (positive.label, positive.rows, positive.auc) == (STATES[k], truth.sum(), found.auc_per_class[k])
+        assert positive.precision == pytest.approx(precision_score(truth, predicted))
+        assert positive.recall == pytest.approx(recall_score(truth, predicted))
+        assert positive.specificity == pytest.approx(recall_score(~truth, ~predicted))
+        assert positive.f1 == pytest.approx(f1_score(truth, predicted))
+
+
+def test_a_class_that_no_row_has_or_none_that_is_named_has_no_metrics() -> None:
+    labelled = classes(400, count=3)
+    without = scored(some_classes(labelled, labelled.truth != 2)).of_positive(STATES[2]).positive
+    assert without is not None
+    assert (without.rows, without.recall, without.auc) == (0, None, None)
+    assert scored(labelled).of_positive(None).positive is None
+    assert scored(labelled).of_positive("of an import").positive is None
+    assert "positive" not in str(encode(scored(labelled)))
 
 
 @pytest.mark.parametrize("size", [1, 9, 399])

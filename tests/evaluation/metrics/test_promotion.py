@@ -70,6 +70,7 @@ def test_just_enough_rows_or_groups_move_it(rows: int, groups: int | None) -> No
     assert verdict(found, margin=0.0, by="interval", lost_rows=0)[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("design", [design for design in DESIGNS if sum(design.sizes) <= 300], ids=lambda one: one.name)
 @pytest.mark.parametrize("name", ["normal", "exponential, long tail of losses", "error 0/1, six in 10 rows differ"])
 def test_equal_versions_are_rarely_taken_for_unequal(name: str, design: Design) -> None:

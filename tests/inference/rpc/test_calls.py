@@ -488,6 +488,28 @@ def test_calls_above_the_rates_of_their_owner_are_refused(parts: SmallParts) -> 
     )
 
 
+def test_rows_that_are_averages_are_charged_what_they_cost_and_bounded(
+    parts: SmallParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.prediction.runner.MIN_MAX_AVERAGED", 1)
+    rates = OwnerRates(OwnerLimits(rows_per_second=1_000), 1, lambda: 0.0)
+
+    async def call_method(client: Client) -> str:
+        unknown = mixed()
+        unknown.inputs[1].contents.bytes_contents[0] = b"green"
+        await client.infer(unknown)
+        assert rates.buckets["rows"].tokens == 1_000 - 65
+        unknown.inputs[1].contents.bytes_contents[1] = b"green"
+        with pytest.raises(grpc.aio.AioRpcError) as refusal:
+            await client.infer(unknown)
+        assert rates.buckets["rows"].tokens == 1_000 - 65
+        return f"{refusal.value.code().name}: {refusal.value.details()}"
+
+    found = run(parts, call_method, replace(RULES, rate_limits=Limits(rates)))
+    expected = "at most 1 rows with missing values or unknown categories, each of which is predicted as 64 rows, got 2"
+    assert found == f"RESOURCE_EXHAUSTED: Expected {expected}; split the request."
+
+
 class Limits:
     """The same rates for every owner."""
 

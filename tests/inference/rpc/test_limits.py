@@ -108,6 +108,7 @@ def flood(client: socket.socket, *, fields: bytes, total: int) -> None:
             found += piece
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "fields",
     [
@@ -166,6 +167,7 @@ MESSAGES: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MESSAGES)
 @pytest.mark.parametrize(("authorized", "seconds"), [(True, 3.0), (False, 0.5)], ids=["with the key", "without it"])
 def test_a_message_of_millions_of_fields_is_refused(

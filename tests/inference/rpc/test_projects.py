@@ -10,7 +10,7 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.records import ROLE_SCOPES
 from app.accounts.tokens import TokenAuthenticator, TokenRules
-from app.http.authentication import Authenticator
+from app.http.authentication import AllowAny, Authenticator
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.limits.rates import OwnerRates
 from relevance_bayes.types.keys import KeyScope
@@ -20,6 +20,7 @@ from tests.applications import SmallParts
 from tests.inference.rpc.test_calls import RULES, Client, Limits, mixed, run
 from tests.issuers import AUDIENCE
 from tests.issuers import serving as serving_tokens
+from tests.keys import share
 
 Call = Callable[[Client], Coroutine[None, None, str]]
 Metadata = Sequence[tuple[str, str]]
@@ -60,7 +61,7 @@ def key(parts: SmallParts, *scopes: KeyScope, owner: str = "vision") -> tuple[st
 def test_a_member_calls_in_the_project_as_its_role_and_its_key_permit(parts: SmallParts) -> None:
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
     for role in ROLES:
-        parts.members.put("local", "vision", role)
+        share(parts.members, "local", "vision", role)
         for scope in ("read", "predict", "train", "admin"):
             sent = key(parts, scope)
             for needed, call in calls([sent, PROJECT]).items():
@@ -75,7 +76,7 @@ def test_a_member_calls_in_the_project_as_its_role_and_its_key_permit(parts: Sma
 def test_unknown_projects_those_that_are_not_shared_and_no_more_shared_are_the_same(parts: SmallParts) -> None:
     authenticator = KeyAuthenticator(parts.transaction, needs_keys=True)
     former = key(parts, "admin")
-    parts.members.put("local", "vision", "admin")
+    share(parts.members, "local", "vision", "admin")
     for call in calls([former, PROJECT]).values():
         assert outcome(parts, authenticator, call) == ("OK", "small")
     parts.members.remove("local", "vision")
@@ -117,6 +118,22 @@ def test_a_token_calls_in_the_project_that_is_shared_with_its_owner(parts: Small
         sent = ("authorization", f"Bearer {issuer.token(issuer.claims(sub='auth0|ada', scope='predict'))}")
         for call in calls([sent, PROJECT]).values():
             assert outcome(parts, authenticator, call)[0] == "NOT_FOUND"
-        parts.members.put("local", "auth0|ada", "viewer")
+        share(parts.members, "local", "auth0|ada", "viewer")
         for call in calls([sent, PROJECT]).values():
             assert outcome(parts, authenticator, call) == ("OK", "small")
+
+
+def test_a_service_without_keys_refuses_calls_that_a_proxy_forwards_for_a_foreign_host_or_page(
+    parts: SmallParts,
+) -> None:
+    for metadata, status in (
+        ((("host", "evil.example"),), "PERMISSION_DENIED"),
+        ((("origin", "https://evil.example"),), "PERMISSION_DENIED"),
+        ((("host", "localhost:8001"),), "OK"),
+        ((), "OK"),
+    ):
+        for call in calls(metadata).values():
+            assert outcome(parts, AllowAny(), call)[0] == status
+    keyed = KeyAuthenticator(parts.transaction, needs_keys=True)
+    for call in calls([key(parts, "admin", owner="local"), ("host", "models.example")]).values():
+        assert outcome(parts, keyed, call)[0] == "OK"

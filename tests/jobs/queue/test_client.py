@@ -138,7 +138,7 @@ def test_the_migration_connects_with_the_password_of_the_engine(
     url = postgres_server.url("postgres").set(password="secret").render_as_string(hide_password=False)
     engine = make_engine(url)
     migrate(engine)
-    assert urls == [url]
+    assert urls == [f"{url}?application_name=relevance+command"]
     engine.dispose()
 
 
@@ -201,6 +201,7 @@ def rows(engine: Engine, *ids: UUID) -> int:
     return found
 
 
+@pytest.mark.thorough
 def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
     engine: Engine,
     transaction: OpenTransaction,

@@ -81,6 +81,7 @@ def test_a_job_runs_once_and_its_entry_ends(
     assert ran.jobs.empty()
 
 
+@pytest.mark.thorough
 def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
     engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
@@ -97,6 +98,7 @@ def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
     assert trained.jobs.empty()
 
 
+@pytest.mark.thorough
 def test_a_worker_that_only_trains_takes_nothing_from_the_scoring_queue_of_others(
     engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:

@@ -27,3 +27,27 @@ def test_a_periodic_task_is_done_again_also_after_the_database_was_away() -> Non
     periodic.start()
     assert again.wait(10)
     periodic.stop()
+
+
+def test_tasks_run_once_more_after_the_stop_and_not_beside_a_running_one() -> None:
+    calls: list[None] = []
+    periodic = PeriodicTasks([lambda: calls.append(None)], every=3600.0, outage=DatabaseOutage())
+    periodic.start()
+    periodic.stop()
+    periodic.run_last(10.0)
+    assert len(calls) in {1, 2}  # the thread may have been stopped before its first task
+    entered, left = Event(), Event()
+
+    def task() -> None:
+        entered.set()
+        left.wait(10)
+        calls.append(None)
+
+    calls.clear()
+    periodic = PeriodicTasks([task], every=3600.0, outage=DatabaseOutage())
+    periodic.start()
+    assert entered.wait(10)
+    periodic.stop()
+    periodic.run_last(0.01)
+    assert calls == []
+    left.set()

@@ -20,10 +20,10 @@ from app.jobs.worker import pool
 from app.jobs.worker.child.process import Failure, Message
 from app.jobs.worker.pool import MAX_WORDS, Child, ChildDied, Pool
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.prediction import predict
-from relevance_bayes.core.scales import FixedWidth
-from relevance_bayes.core.selection import Step, Trained, train
+from relevance_bayes.core.selection import Selection, Step, Trained, train
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from tests.jobs.worker import trainers
@@ -97,7 +97,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def fit(path: Path, trainer: Trainer) -> SupervisedFit:
-    return SupervisedFit(path, training=3, held_out=2, inputs=2, spec=trainers.spec_of(trainer), by="groups")
+    return SupervisedFit(
+        path, training=3, held_out=2, inputs=2, selection=Selection(trainers.spec_of(trainer)), by="groups"
+    )
 
 
 def result(end: Message) -> Trained:
@@ -118,6 +120,7 @@ def messages(child: Child, fit: SupervisedFit) -> list[Message]:
     return sent_messages
 
 
+@pytest.mark.thorough
 def test_a_child_gets_the_rows_as_they_are_in_the_file(reused_child: Child, path: Path) -> None:
     (sent_messages,) = messages(reused_child, fit(path, trainers.reported))
     assert isinstance(sent_messages, Failure)
@@ -132,7 +135,9 @@ def test_a_child_gets_the_rows_as_they_are_in_the_file(reused_child: Child, path
 
 
 def test_a_child_folds_as_its_fit_states(reused_child: Child, path: Path) -> None:
-    (sent_messages,) = messages(reused_child, replace(fit(path, trainers.reported), folds=3))
+    order = fit(path, trainers.reported)
+    folded = replace(order, selection=replace(order.selection, folds=3))
+    (sent_messages,) = messages(reused_child, folded)
     assert isinstance(sent_messages, Failure)
     assert ast.literal_eval(sent_messages.detail)[-1] == 3
 
@@ -143,7 +148,7 @@ def test_the_core_learns_in_a_child(reused_child: Child, tmp_path: Path) -> None
     t = np.sin(x) + 0.1 * draw.normal(size=40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, t, *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
-    *steps, end = messages(reused_child, SupervisedFit(path, 30, 10, 1, trainers.spec_of(train), "random"))
+    *steps, end = messages(reused_child, SupervisedFit(path, 30, 10, 1, Selection(trainers.spec_of(train)), "random"))
     assert len(steps) >= 2
     trained = result(end)
     assert trained.model.rows == 30
@@ -157,7 +162,7 @@ def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(reused_chil
     path.write_bytes(np.column_stack([x, t, sd, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
     basis = (KernelBasis(width=FixedWidth(1.0)), Bias())
     spec = replace(trainers.spec_of(train), basis=basis, likelihood=GaussianNoise("rows"))
-    end = messages(reused_child, SupervisedFit(path, 30, 10, 1, spec, "random"))[-1]
+    end = messages(reused_child, SupervisedFit(path, 30, 10, 1, Selection(spec), "random"))[-1]
     trained = result(end)
     assert trained.model.noise_sd == pytest.approx(float(np.sqrt(np.mean(sd[:30] ** 2))))
     expected = predict(trained.model, x[30:, None], sd[30:]).log_density(t[30:])
@@ -177,7 +182,7 @@ def test_the_first_step_of_each_phase_is_reported_at_once(reused_child: Child, t
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, np.sin(x), *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
     spec = replace(trainers.spec_of(train), basis=(KernelBasis(width=FixedWidth(1.0)), Bias()))
-    *steps, end = messages(reused_child, SupervisedFit(path, 40, 0, 1, spec, "random", folds=2))
+    *steps, end = messages(reused_child, SupervisedFit(path, 40, 0, 1, Selection(spec, folds=2), "random"))
     phases = [step.phase for step in steps if isinstance(step, Step)]
     assert list(dict.fromkeys(phases)) == ["fit", "validation", "done"]
     assert result(end).validation["rows"] == 40.0
@@ -363,6 +368,7 @@ def test_no_child_outlives_its_pool() -> None:
     assert has_exited(spare.pid)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels take no notice of the limit")
 def test_a_child_that_requests_more_memory_than_it_may_use_reports_it(path: Path) -> None:
     with its_child(memory=400 * MEBIBYTE) as limited:
@@ -373,6 +379,7 @@ def test_a_child_that_requests_more_memory_than_it_may_use_reports_it(path: Path
         assert isinstance(messages(free, fit(path, trainers.hungry))[-1], Fitted)
 
 
+@pytest.mark.thorough
 def test_a_child_goes_on_where_the_checkpoint_of_another_ends(path: Path) -> None:
     given = fit(path, trainers.resting)
     with another_pool() as pool:

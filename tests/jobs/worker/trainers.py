@@ -13,13 +13,12 @@ import numpy as np
 
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.scales import InputMap
-from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
+from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.tasks.fit import Trainer
 
@@ -73,8 +72,9 @@ def mark() -> None:
         Path(os.environ[MARKS], str(os.getpid())).touch()
 
 
-def quick(rows: Rows, spec: Spec, *, held_out: Rows | None = None, folds: int = 0, **_: object) -> Results:
+def quick(rows: Rows, selection: Selection, *, held_out: Rows | None = None, **_: object) -> Results:
     """Two steps and the end."""
+    spec, folds = selection.spec, selection.folds
     yield step(0)
     yield step(1)
     measured = {} if held_out is None else {"rmse": 2.0, "nll": 1.0}
@@ -82,10 +82,10 @@ def quick(rows: Rows, spec: Spec, *, held_out: Rows | None = None, folds: int = 
     yield Trained(model_of(rows, spec), spec, measured, {}, validation=validation)
 
 
-def process(rows: Rows, spec: Spec, **_: object) -> Results:
+def process(rows: Rows, selection: Selection, **_: object) -> Results:
     """A model with all that a process brings: a function that left its row, warps, inputs as functions."""
     yield step(0)
-    model, weights = model_of(rows, spec), np.arange(1.0, 6.0)
+    model, weights = model_of(rows, selection.spec), np.arange(1.0, 6.0)
     bent = InputMap(np.array([0.5, 2.0, 3.0]), np.array([0.0, 0.1, 0.0]), np.zeros(3))
     rounded = rows.X[:2] * (1.0 + 1e-13)
     centres = rounded + np.array([[0.0, 0.0, 0.0], [0.25, 0.0, 0.0]])
@@ -105,71 +105,71 @@ def process(rows: Rows, spec: Spec, **_: object) -> Results:
             last_gain=4.5,
             next_gain=0.5,
         ),
-        spec,
+        selection.spec,
         {},
         {},
     )
 
 
-def chatty(rows: Rows, spec: Spec, **_: object) -> Results:
+def chatty(rows: Rows, selection: Selection, **_: object) -> Results:
     """A thousand steps as fast as they come."""
     yield from map(step, range(1000))
-    yield Trained(model_of(rows, spec), spec, {}, {})
+    yield Trained(model_of(rows, selection.spec), selection.spec, {}, {})
 
 
 def reported(
-    rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None, folds: int = 0, **_: object
+    rows: Rows, selection: Selection, *, folding: Folding, held_out: Rows | None = None, **_: object
 ) -> Results:
     """Report what was handed over, as an error's text."""
     yield from ()
     keys = None if folding.keys is None else folding.keys.tolist()
     out = None if held_out is None else (held_out.X.tolist(), held_out.t.tolist())
-    raise DataError(repr((rows.X.tolist(), rows.t.tolist(), folding.by, keys, out, folds)))
+    raise DataError(repr((rows.X.tolist(), rows.t.tolist(), folding.by, keys, out, selection.folds)))
 
 
-def imported(rows: Rows, spec: Spec, **_: object) -> Results:
+def imported(rows: Rows, selection: Selection, **_: object) -> Results:
     """Report what this process has imported, as an error's text."""
     yield from ()
     raise DataError(" ".join(sys.modules))
 
 
-def threads(rows: Rows, spec: Spec, *, threads: int = 0, **_: object) -> Results:
+def threads(rows: Rows, selection: Selection, *, on: FitContext, **_: object) -> Results:
     """Report how many threads a fit has, and linear algebra in each, as an error's text."""
     yield from ()
-    raise DataError(f"{threads} x {os.environ['OPENBLAS_NUM_THREADS']}")
+    raise DataError(f"{on.threads} x {os.environ['OPENBLAS_NUM_THREADS']}")
 
 
-def refusing(rows: Rows, spec: Spec, **_: object) -> Results:
+def refusing(rows: Rows, selection: Selection, **_: object) -> Results:
     """Refuse the rows."""
     yield step(0)
     raise ConstantTargetError("all 7 targets are 3.0")
 
 
-def broken(rows: Rows, spec: Spec, **_: object) -> Results:
+def broken(rows: Rows, selection: Selection, **_: object) -> Results:
     """Have a fault that nobody foresaw."""
     yield step(0)
     raise ZeroDivisionError("in the depths")
 
 
-def greedy(rows: Rows, spec: Spec, **_: object) -> Results:
+def greedy(rows: Rows, selection: Selection, **_: object) -> Results:
     """Request more memory than there is."""
     yield step(0)
     np.empty(2**58)
 
 
-def dying(rows: Rows, spec: Spec, **_: object) -> Results:
+def dying(rows: Rows, selection: Selection, **_: object) -> Results:
     """Be killed from outside, each time."""
     yield step(0)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def crashing(rows: Rows, spec: Spec, **_: object) -> Results:
+def crashing(rows: Rows, selection: Selection, **_: object) -> Results:
     """Read where nothing is, each time."""
     yield step(0)
     ctypes.string_at(0)
 
 
-def poisonous(rows: Rows, spec: Spec, **_: object) -> Results:
+def poisonous(rows: Rows, selection: Selection, **_: object) -> Results:
     """Kill the worker, each time."""
     mark()
     yield step(0)
@@ -177,18 +177,18 @@ def poisonous(rows: Rows, spec: Spec, **_: object) -> Results:
     time.sleep(60)
 
 
-def hungry(rows: Rows, spec: Spec, **_: object) -> Results:
+def hungry(rows: Rows, selection: Selection, **_: object) -> Results:
     """Request a gigabyte that there may be."""
     yield step(0)
-    yield Trained(model_of(Rows(rows.X + np.zeros(2**27)[0], rows.t), spec), spec, {}, {})
+    yield Trained(model_of(Rows(rows.X + np.zeros(2**27)[0], rows.t), selection.spec), selection.spec, {}, {})
 
 
-def resting(rows: Rows, spec: Spec, *, fit_log: FitLog | None = None, **_: object) -> Results:
+def resting(rows: Rows, selection: Selection, *, on: FitContext, **_: object) -> Results:
     """Rest once and go on for ever; begun anew with that trail, end."""
-    fit_log = fit_log or FitLog()
+    fit_log = on.fit_log
     if fit_log.recorded() is not None:
         yield step(3)
-        yield Trained(model_of(rows, spec), spec, {}, {})
+        yield Trained(model_of(rows, selection.spec), selection.spec, {}, {})
         return
     number = 0
     while True:
@@ -199,7 +199,7 @@ def resting(rows: Rows, spec: Spec, *, fit_log: FitLog | None = None, **_: objec
         time.sleep(0.05)
 
 
-def endless(rows: Rows, spec: Spec, **_: object) -> Results:
+def endless(rows: Rows, selection: Selection, **_: object) -> Results:
     """Go on for ever."""
     number = 0
     while True:
@@ -208,14 +208,14 @@ def endless(rows: Rows, spec: Spec, **_: object) -> Results:
         time.sleep(0.05)
 
 
-def stuck(rows: Rows, spec: Spec, **_: object) -> Results:
+def stuck(rows: Rows, selection: Selection, **_: object) -> Results:
     """Hold the interpreter's lock for ever."""
     mark()
     yield step(0)
     ctypes.PyDLL(None).sleep(600)
 
 
-def marked(rows: Rows, spec: Spec, *, functions: int = 2, **_: object) -> Results:
+def marked(rows: Rows, selection: Selection, *, functions: int = 2, **_: object) -> Results:
     """Leave a file with the name of this process, then go on until the gate is there."""
     mark()
     gate = Path(os.environ[MARKS], GATE)
@@ -224,12 +224,12 @@ def marked(rows: Rows, spec: Spec, *, functions: int = 2, **_: object) -> Result
         yield step(number)
         number += 1
         time.sleep(0.05)
-    yield Trained(model_of(rows, spec, chosen=tuple(range(functions))), spec, {}, {})
+    yield Trained(model_of(rows, selection.spec, chosen=tuple(range(functions))), selection.spec, {}, {})
 
 
-def heavy(rows: Rows, spec: Spec, **_: object) -> Results:
+def heavy(rows: Rows, selection: Selection, **_: object) -> Results:
     """As `marked`, with a version that takes many pages of a database."""
-    return marked(rows, spec, functions=150)
+    return marked(rows, selection, functions=150)
 
 
 TRAINERS: tuple[Trainer, ...] = (
@@ -261,17 +261,7 @@ def spec_of(trainer: Trainer) -> Spec:
 
 
 def chosen(
-    rows: Rows,
-    spec: Spec,
-    *,
-    folding: Folding,
-    held_out: Rows | None = None,
-    folds: int = 0,
-    threads: int = 1,
-    fit_log: FitLog | None = None,
-    **_: object,
+    rows: Rows, selection: Selection, *, folding: Folding, held_out: Rows | None = None, on: FitContext
 ) -> Results:
     """The stand-in that the spec's seed names."""
-    return TRAINERS[spec.seed](
-        rows, spec, folding=folding, held_out=held_out, folds=folds, threads=threads, fit_log=fit_log or FitLog()
-    )
+    return TRAINERS[selection.spec.seed](rows, selection, folding=folding, held_out=held_out, on=on)

@@ -71,6 +71,7 @@ def trained(url: str, file: Path) -> str:
     return "lines"
 
 
+@pytest.mark.thorough
 def test_what_was_learned_can_be_had_as_json(requested: Run, trained: str) -> None:
     version = json.loads(requested("models", trained, "--json").stdout)
     assert version["model"] == trained
@@ -100,13 +101,16 @@ def test_datasets_and_versions_are_listed_by_name_and_tag(requested: Run, traine
     assert requested("versions", "nobodys").exit_code == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
 def test_a_prior_that_was_left_open_is_reported_with_what_it_was_compared_with(
     requested: Run, tmp_path: Path, given: tuple[str, ...]
 ) -> None:
     rows = ((i / 5, math.sin(i / 5) + 0.1 * math.cos(40 * i)) for i in range(-30, 31))
     (tmp_path / "open.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
-    done = requested("train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", *given)
+    done = requested(
+        "train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", "--kernel", "gaussian", *given
+    )
     assert done.exit_code == 0, done.stderr
     assert "alternative fit" in done.stderr
     for shown in (done.stdout, requested("models", "open").stdout):
@@ -174,6 +178,7 @@ def test_predictions_are_the_same_from_csv_parquet_json_and_compressed_files(
     assert all(one == responses[0] for one in responses)
 
 
+@pytest.mark.thorough
 def test_predictions_are_the_same_from_every_format_and_from_npy(
     requested: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
@@ -227,11 +232,12 @@ def test_each_prediction_names_the_functions_that_add_most_to_it(requested: Run,
     )
     sums = [sum(float(part.rpartition(": ")[2]) for part in each) for each in parts]
     assert sums == pytest.approx([float(row["mean"]) for row in rows], abs=0.01)
-    assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["because"])
+    assert re.search(r"gaussian at row \d+ of the data: [+-]\d", rows[0]["because"])
     explained = json.loads(requested("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
     assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))
 
 
+@pytest.mark.thorough
 def test_a_process_states_how_far_the_data_support_a_prediction(requested: Run, tmp_path: Path) -> None:
     (tmp_path / "waves.csv").write_text("x,y\n" + "".join(f"{i / 10},{math.sin(i / 10)}\n" for i in range(-30, 31)))
     options = ("--target", "y", "--model", "reach", "--prior", "gaussian_process")
@@ -302,6 +308,7 @@ def test_jobs_are_listed_shown_and_cancelled(requested: Run, trained: str, tmp_p
     assert again.exit_code == 1
 
 
+@pytest.mark.thorough
 def test_classes_are_predicted_with_their_probabilities(requested: Run, tmp_path: Path) -> None:
     path = tmp_path / "sides.csv"
     path.write_text("x,side\n" + "".join(f"{i / 10},{'right' if i > 0 else 'left'}\n" for i in range(-20, 21)))
@@ -378,6 +385,70 @@ def test_about_a_number_there_is_nothing_to_decide(requested: Run, trained: str,
     done = requested("predict", trained, str(file), "--class-priors", '{"low": 1}')
     assert done.exit_code == 1
     assert "Decisions are between classes, and this model predicts a number." in done.stderr
+
+
+@pytest.fixture
+def with_gaps(tmp_path: Path) -> Path:
+    """Rows for the model of lines: complete, without one input, without the other, and too far away."""
+    path = tmp_path / "gaps.csv"
+    path.write_text("x,parity\n2.5,even\n,even\n2.5,\n1e300,odd\n")
+    return path
+
+
+def test_rows_with_missing_values_are_averages_with_a_note(requested: Run, trained: str, with_gaps: Path) -> None:
+    with_gaps.write_text("x,parity\n2.5,even\n,even\n2.5,\n")
+    done = requested("predict", trained, str(with_gaps))
+    assert done.exit_code == 0, done.stderr
+    known, *missing = csv.DictReader(io.StringIO(done.stdout))
+    assert all(float(row["sd"]) > 2 * float(known["sd"]) for row in missing)
+    assert (missing[0]["x"], missing[1]["parity"]) == ("", "")
+    assert "Values are missing in x, parity: rows without one are predicted as averages" in done.stderr
+    assert "--nulls error refuses them" in done.stderr
+    document = json.loads(requested("predict", trained, str(with_gaps), "--json").stdout)
+    assert [one["mean"] for one in document["predictions"]] == [float(row["mean"]) for row in (known, *missing)]
+    flat = requested("predict", trained, str(with_gaps), "--format", "csv")
+    assert [row["mean"] for row in csv.DictReader(io.StringIO(flat.stdout))] == [
+        row["mean"] for row in (known, *missing)
+    ]
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "csv")], ids=["rows", "file"])
+def test_rows_with_missing_values_are_refused_on_request(
+    requested: Run, trained: str, with_gaps: Path, options: tuple[str, ...]
+) -> None:
+    done = requested("predict", trained, str(with_gaps), "--nulls", "error", *options)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert "`x` is missing." in done.stderr
+    assert "train" not in done.stderr.replace("training", "")  # another version would be no better
+
+
+def test_the_reasons_of_rows_without_a_prediction_are_in_a_last_column(
+    requested: Run, trained: str, with_gaps: Path
+) -> None:
+    done = requested("predict", trained, str(with_gaps), "--on-error", "row")
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert list(rows[0])[-1] == "error"
+    assert [row["mean"] == "" for row in rows] == [False, False, False, True]
+    assert [row["error"] for row in rows[:3]] == ["", "", ""]
+    assert "too far from the training data" in rows[3]["error"]
+    strict = requested("predict", trained, str(with_gaps), "--on-error", "row", "--nulls", "error")
+    errors = [row["error"] for row in csv.DictReader(io.StringIO(strict.stdout))]
+    assert errors[:3] == ["", "`x` is missing.", "`parity` is missing."]
+    flat = requested("predict", trained, str(with_gaps), "--on-error", "row", "--format", "csv")
+    assert [row["mean"] == "" for row in csv.DictReader(io.StringIO(flat.stdout))] == [False, False, False, True]
+    document = json.loads(requested("predict", trained, str(with_gaps), "--on-error", "row", "--json").stdout)
+    assert ["error" in one for one in document["predictions"]] == [False, False, False, True]
+
+
+def test_without_the_option_a_row_without_a_prediction_refuses_the_file(
+    requested: Run, trained: str, with_gaps: Path
+) -> None:
+    done = requested("predict", trained, str(with_gaps))
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert "too far from the training data" in done.stderr
 
 
 def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(requested: Run, tmp_path: Path) -> None:

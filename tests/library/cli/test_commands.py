@@ -47,6 +47,7 @@ def test_a_program_prints_its_version(program: str, name: str) -> None:
     assert done.stdout == f"{name} {__version__}\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("line", "completions"),
     [

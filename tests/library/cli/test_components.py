@@ -43,7 +43,7 @@ def test_what_is_new_is_distinguished_from_what_is_usual(
     version = json.loads(requested("models", "ring", "--json").stdout)
     assert (version["task"], version["kernel"], version["standardised"]) == ("components", {"type": "gaussian"}, True)
     responses = list(csv.DictReader(io.StringIO(requested("predict", "ring", str(rows)).stdout)))
-    assert [float(response["novelty"]) < 0.9 for response in responses] == list(ON_IT)
+    assert [float(response["novelty"]) < 0.6 for response in responses] == list(ON_IT)
     assert sum(name.startswith("component_") for name in responses[0]) == min(10, len(version["variances"]))
 
 

@@ -7,8 +7,10 @@ import sys
 import pytest
 
 RUNS = 5
-SHARED = 2.0
-"""The factor by which CPU times may be greater on a core whose caches and units other processes use."""
+
+STANDARD = "import asyncio, decimal, email.message, http.client, json, logging, sqlite3, unittest, xml.dom.minidom"
+"""A program of modules of the standard library, whose CPU time is the unit of all others: both are slower on a slow
+machine, or where other processes use the caches of its core."""
 
 NOWHERE = "http://127.0.0.1:9"
 
@@ -26,14 +28,14 @@ def cpu_seconds(*arguments: str) -> float:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("arguments", "seconds"),
+    ("arguments", "units"),
     [
-        (("-m", "app.cli", "--help"), 0.1),
-        (("-m", "relevance_bayes.cli", "--help"), 0.1),
-        (("-m", "app.cli", "models", "--url", NOWHERE), 0.4),
-        (("-c", "import relevance_bayes.client"), 0.2),
+        (("-m", "app.cli", "--help"), 2.0),
+        (("-m", "relevance_bayes.cli", "--help"), 2.0),
+        (("-m", "app.cli", "models", "--url", NOWHERE), 7.0),
+        (("-c", "import relevance_bayes.client"), 7.0),
     ],
     ids=["help", "help of the client", "a client command", "import of the client"],
 )
-def test_a_command_begins_within_its_cpu_time(arguments: tuple[str, ...], seconds: float) -> None:
-    assert 0.0 < cpu_seconds(*arguments) < SHARED * seconds
+def test_a_command_begins_within_its_cpu_time(arguments: tuple[str, ...], units: float) -> None:
+    assert 0.0 < cpu_seconds(*arguments) < units * cpu_seconds("-c", STANDARD)

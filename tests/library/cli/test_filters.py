@@ -1,5 +1,7 @@
 """Commands for what the API has besides the usual way: rows of datasets, filters of jobs, outcomes, options of rows."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -29,7 +31,7 @@ def test_a_dataset_is_shown_with_its_rows(requested: Run, file: Path) -> None:
     shown = requested("datasets", dataset).stdout
     assert shown.startswith(f"Dataset {dataset}: filters, 40 rows\n")
     assert requested("datasets", dataset, "--rows", "--limit", "2").stdout.split() == [
-        *("row", "id", "x", "y"), *("0", "r0", "0", "0"), *("1", "r1", "1", "3")
+        *("row", "id", "x", "y"), *("1", "r0", "0", "0"), *("2", "r1", "1", "3")
     ]  # fmt: skip
     sampled = json.loads(requested("datasets", dataset, "--sample", "4", "--json").stdout)
     assert [row["row"] for row in sampled] == [5, 15, 25, 35]
@@ -88,7 +90,10 @@ def test_rows_to_predict_for_are_read_by_options(requested: Run, trained: str, t
     ):
         done = requested("predict", trained, str(german), *arguments, "-o", "-")
         assert done.exit_code == 0, done.stderr
-        assert float(done.stdout.splitlines()[1].split(",")[0]) == x
+        (row,) = csv.DictReader(io.StringIO(done.stdout))
+        (plain := tmp_path / "plain.csv").write_text(f"x\n{x}\n")
+        (same,) = csv.DictReader(io.StringIO(requested("predict", trained, str(plain), "-o", "-").stdout))
+        assert row == {**same, "x": "1,250"}
     sent = requested("predict", trained, str(german), "--delimiter", ";", "--decimal", ",", "--format", "csv")
     assert sent.exit_code == 0, sent.stderr
     assert len(sent.stdout.splitlines()) == 2

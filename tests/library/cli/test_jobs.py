@@ -18,6 +18,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_jobs_of_all_kinds_are_listed_newest_first(requested: Run, file: Path, tmp_path: Path) -> None:
     fixed = ("--prior", "independent", "--width", "3", "--noise-sd", "1")
     commands = (

@@ -10,6 +10,15 @@ from tests.commands import Run
 from tests.library.cli.conftest import Stub
 
 MEMBER = {"subject": "vision", "role": "editor", "created_at": "2026-01-02T03:04:05Z"}
+KEY = {
+    "id": "018f0000-0000-7000-8000-000000000000",
+    "name": "robot",
+    "prefix": "rlv_abc",
+    "scopes": ["read"],
+    "created_at": "2026-01-02T03:04:05Z",
+    "expires_at": None,
+    "revoked_at": "2026-01-02T03:04:06Z",
+}
 NOTHING = {"items": [], "has_more": False, "after": None}
 
 
@@ -19,13 +28,41 @@ def page(*items: object) -> tuple[int, object]:
 
 def test_a_member_is_set_listed_and_removed(run: Run, stub: Stub) -> None:
     one = "/v1/members/vision"
-    url = stub({f"PUT {one}": (201, MEMBER), f"DELETE {one}": (204, ""), "GET /v1/members": page(MEMBER)})
+    url = stub(
+        {
+            f"PUT {one}": (201, MEMBER),
+            f"DELETE {one}": (200, {"subject": "vision", "keys": [KEY]}),
+            "GET /v1/members": page(MEMBER),
+        }
+    )
     assert "vision is a member with the role editor" in run("members", "set", "vision", "--url", url).stdout
     shown = run("members", "list", "--url", url).stdout
     assert "vision" in shown
     assert "editor" in shown
     assert json.loads(run("members", "list", "--json", "--url", url).stdout)[0]["role"] == "editor"
-    assert "no member any more" in run("members", "remove", "vision", "--url", url).stdout
+    removed = run("members", "remove", "vision", "--url", url).stdout
+    assert "no member any more" in removed
+    assert "'robot' (rlv_abc...) is revoked" in removed
+    kept = run("members", "remove", "vision", "--keep-keys", "--url", url).stdout
+    assert "'robot' (rlv_abc...) is valid" in kept
+
+
+def test_an_invitation_is_sent_listed_accepted_and_declined(run: Run, stub: Stub) -> None:
+    invited = {"name": "acme", "role": "viewer", "scopes": ["read"], "state": "invited"}
+    url = stub(
+        {
+            "PUT /v1/members/vision": (201, MEMBER | {"state": "invited"}),
+            "GET /v1/members": page(MEMBER | {"state": "invited"}),
+            "GET /v1/projects": page(invited),
+            "PUT /v1/projects/acme": (200, invited | {"state": "member"}),
+            "DELETE /v1/projects/acme": (204, ""),
+        }
+    )
+    assert "a member once it accepts" in run("members", "set", "vision", "--url", url).stdout
+    assert "vision" in run("members", "list", "--invited", "--url", url).stdout
+    assert "acme" in run("projects", "--invited", "--url", url).stdout
+    assert "role viewer in the project acme" in run("members", "accept", "acme", "--url", url).stdout
+    assert "no member of acme" in run("members", "leave", "acme", "--url", url).stdout
 
 
 def test_projects_are_listed(run: Run, stub: Stub) -> None:

@@ -3,12 +3,8 @@
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from app.formats.dates import ISO, find_date_formats
-from relevance_bayes.cli.readings import READINGS
-from relevance_bayes.types.errors import InvalidDataError
 from tests.commands import Run
 from tests.terminals import Dialogue
 
@@ -64,6 +60,7 @@ def test_pipes_and_json_have_the_refusal_and_no_prompt(requested: Run, dialogue:
     assert PROMPT not in printed.terminal
 
 
+@pytest.mark.thorough
 def test_each_command_of_a_file_reads_it_as_chosen(dialogue: Dialogue, requested: Run, days: Path) -> None:
     """The model is trained at a prompt; then the same file is read by each command, at a prompt and by the option."""
     done = dialogue("train", str(days), "--target", "sold", "--effort", "quick", typed="1\n")
@@ -111,10 +108,19 @@ def test_options_of_reading_need_a_file(requested: Run, command: tuple[str, ...]
     assert "options of how a file is read need FILE" in " ".join(done.stderr.split())
 
 
-def test_the_service_writes_refusals_in_the_form_that_prompts_are_read_from(requested: Run, tmp_path: Path) -> None:
-    with pytest.raises(InvalidDataError) as refused:
-        find_date_formats([("day", pa.chunked_array([["03.04.2025"]]))], ISO)
-    assert READINGS.search(refused.value.detail) is not None
+def test_the_meaning_of_the_first_line_is_chosen(dialogue: Dialogue, tmp_path: Path) -> None:
+    for typed, rows in (("1\n", 3), ("2\n", 4)):
+        file = tmp_path / f"either-{rows}.csv"
+        file.write_text("7,1,2,versicolor\n5,3.5,1.5,setosa\n4,3.5,2.5,virginica\n6,3.0,2.0,setosa\n")
+        done = dialogue("upload", str(file), typed=typed)
+        assert done.exit_code == 0, done.terminal
+        assert 'Line 1 has "7, 1, 2, versicolor", which has two readings:\n' in done.terminal
+        assert "   1  the names of the columns with a header (--header)\n" in done.terminal
+        assert "   2  a row of data without one (--no-header)\n" in done.terminal
+        assert f"{rows} rows" in done.stdout
+
+
+def test_numbers_with_two_readings_are_read_by_an_option(requested: Run, tmp_path: Path) -> None:
     file = tmp_path / "points.csv"
     file.write_text(NUMBERS.replace(",", "."))
     found = json.loads(requested("upload", str(file), "--thousands", ".", "--json").stdout)

@@ -99,7 +99,7 @@ def test_a_spread_is_reported_with_what_it_is_of(
 
 @pytest.mark.parametrize(
     ("count", "given"),
-    [(1, "row 0"), (8, "rows 0, 1, 2, 3, 4, 5, 6, 7"), (10, "rows 0, 1, 2, 3, 4, 5, 6, 7 and 2 more")],
+    [(1, "row 1"), (8, "rows 1, 2, 3, 4, 5, 6, 7, 8"), (10, "rows 1, 2, 3, 4, 5, 6, 7, 8 and 2 more")],
 )
 def test_heavy_tails_are_reported_with_the_rows_that_they_are_for(
     count: int, given: str, capsys: pytest.CaptureFixture[str]
@@ -116,7 +116,7 @@ def test_heavy_tails_are_reported_with_the_rows_that_they_are_for(
 
 
 def test_warnings_are_reported_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
-    detail = "`z` lies far outside its other values (-3 to 3): row 17 is left out."
+    detail = "`z` lies far outside its other values (-3 to 3): row 18 of the data is left out."
     assert facts(replace(VERSION, warnings=(TrainingWarning("outlying_input", detail),)), capsys)["warning"] == detail
     assert "warning" not in facts(VERSION, capsys)
 

@@ -77,6 +77,7 @@ CONTENTS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", CONTENTS)
 def test_the_format_of_standard_input_is_found_by_its_content(piped: Piped, form: str) -> None:
     done = piped(CONTENTS[form], "upload", "-", "--json", "--kind", "y:category")
@@ -99,6 +100,7 @@ def test_the_spooled_standard_input_is_removed(piped: Piped, tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_model_is_trained_and_predicts_from_pipe_to_pipe(piped: Piped, trained: str) -> None:
     done = piped("x,size\n3,large\n4,small\n", "predict", trained, "-", "-o", "-")
     assert done.exit_code == 0, done.stderr
@@ -123,6 +125,54 @@ def test_predict_and_predict_dataset_name_columns_alike(piped: Piped, trained: s
     assert pa.ipc.open_stream(arrow.stdout_bytes).read_all().column_names == kept[3:]
 
 
+EVERY_KIND = [
+    ["x", "size", "code", "share", "day", "when", "n", "gap", "on"],
+    ["1.50", "large", "00123", "12 %", "31.12.2025", "2025-12-31 05:06:07+00", "90071992547409931", "NA", "TRUE"],
+    ["2e0", "small", "00124", "7.5 %", "01.01.2026", "2026-01-01 00:00:00+00", "17", "-1.0", "false"],
+    ["+3", "large", "90210", "100.0 %", "15.01.2026", "", "3", "2", "TRUE"],
+]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_columns_beside_predictions_are_those_of_the_file_to_the_letter(
+    piped: Piped, trained: str, tmp_path: Path, delimiter: str
+) -> None:
+    file, names = tmp_path / "rows.csv", EVERY_KIND[0]
+    with file.open("w", newline="") as stream:
+        csv.writer(stream, delimiter=delimiter).writerows(EVERY_KIND)
+    kept = [option for name in reversed(names) for option in ("--keep", name)]
+    for command in (
+        ("predict", trained, str(file), "-o", "-"),
+        ("predict-dataset", trained, str(file), "-o", "-", *kept),
+    ):
+        done = piped("", *command)
+        assert done.exit_code == 0, done.stderr
+        header, *rows = csv.reader(io.StringIO(done.stdout))
+        by_name = [dict(zip(header, row, strict=True)) for row in rows]
+        assert [[row[name] for name in names] for row in by_name] == EVERY_KIND[1:]
+        assert header[: len(names)] == (names if command[0] == "predict" else names[::-1])
+        assert [round(float(row["mean"])) for row in by_name] == [4, 4, 7]
+    parquet_file = tmp_path / "kept.parquet"
+    done = piped(
+        "", "predict-dataset", trained, str(file), "-o", str(parquet_file), "--keep", "share", "--keep", "code"
+    )
+    assert done.exit_code == 0, done.stderr
+    table = pq.read_table(parquet_file)
+    assert table["share"].to_pylist() == [12.0, 7.5, 100.0]
+    assert table["code"].to_pylist() == ["00123", "00124", "90210"]
+
+
+def test_kept_texts_that_may_be_formulas_are_escaped_on_request(piped: Piped, trained: str, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("x,size,note\n1,large,=1+2\n-2,small,-2 km\n")
+    for escapes, notes in (((), ["=1+2", "-2 km"]), (("--csv-escape-formulas",), ["'=1+2", "'-2 km"])):
+        done = piped("", "predict-dataset", trained, str(file), "-o", "-", "--keep", "note", "--keep", "x", *escapes)
+        assert done.exit_code == 0, done.stderr
+        rows = [*csv.DictReader(io.StringIO(done.stdout))]
+        assert [row["note"] for row in rows] == notes
+        assert [row["x"] for row in rows] == ["1", "-2"]
+
+
 def test_a_file_with_a_column_that_predictions_have_too_is_refused(piped: Piped, trained: str) -> None:
     done = piped("x,size,sd\n3,large,1\n", "predict", trained, "-")
     assert done.exit_code == 1
@@ -131,6 +181,7 @@ def test_a_file_with_a_column_that_predictions_have_too_is_refused(piped: Piped,
     assert piped("x,size,noise\n3,large,1\n", "predict", trained, "-").exit_code == 0
 
 
+@pytest.mark.thorough
 def test_versions_are_exported_and_imported_through_pipes(piped: Piped, trained: str) -> None:
     for form in ("json", "npz"):
         made = piped(b"", "export", trained, "-o", "-", "--format", form)

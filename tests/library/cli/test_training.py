@@ -8,10 +8,10 @@ import typer
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.option_values import WIDTH_SEARCHES
 from relevance_bayes.cli.training_request import WITHOUT_TARGET, Effort, Prior, TrainOptions, training_document
+from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
 from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
-from relevance_bayes.core.scales import FixedWidth, Width
 from relevance_bayes.plans.requests import Effort as EffortLiteral
 from relevance_bayes.plans.requests import PriorChoice
 

@@ -119,7 +119,11 @@ def test_inputs_are_named_in_the_order_of_their_relevance() -> None:
     assert of_inputs(*widths) == "colour and age matter, in this order; dose does not matter."
     assert of_inputs(*widths, linear=True) == "colour and age matter, in this order; dose enters linearly at most."
     assert of_inputs(("age", 2.0), ("colour=red", 4.0), ("dose", 3.0), ("dose missing", 1.0)) == (
-        "All inputs matter, in this order: dose, age and colour."
+        "All inputs matter, in this order: age, dose and colour. Whether dose is missing matters, too."
+    )
+    gaps = (("age missing", 2.0), ("dose missing", 900.0), ("colour missing", 3.0))
+    assert of_inputs(("age", 2.0), *gaps) == (
+        "age matters; colour and dose do not matter. Whether age and colour are missing matters, too."
     )
     assert of_inputs(("age", 2.0)) == "age matters; colour and dose do not matter."
     assert of_inputs(("age", 2000.0), ("dose", 3000.0)) == "None of the 3 inputs matters."

@@ -35,7 +35,7 @@ def test_a_problem_becomes_an_error_that_states_what_is_wrong_and_where(connecte
     assert str(caught.value).splitlines() == [
         "There is no column 'z'.",
         "  /target: Known are x and y.",
-        "  row 3, column x: No number.",
+        "  row 4 of the data, column x: No number.",
     ]
 
 

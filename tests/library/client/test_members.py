@@ -20,13 +20,13 @@ def test_members_are_put_listed_and_removed(connected: Connected) -> None:
         {
             f"PUT {ONE}": lambda _: httpx.Response(201, json=MEMBER),
             f"GET {ONE}": lambda _: httpx.Response(200, json=MEMBER),
-            f"DELETE {ONE}": lambda _: httpx.Response(204),
+            f"DELETE {ONE}": lambda _: httpx.Response(200, json={"subject": "auth0|ada", "keys": []}),
             "GET /v1/members": lambda _: page(MEMBER),
         }
     )
     calls = pair.client.members
     assert calls.put("auth0|ada", "editor") == calls.get("auth0|ada") == next(calls.all())
-    calls.delete("auth0|ada")
+    assert calls.delete("auth0|ada").keys == ()
     assert [json.loads(one.content) for one in pair.service.requested if one.content] == [{"role": "editor"}]
     assert [one.method for one in pair.service.requested] == ["PUT", "GET", "GET", "DELETE"]
 
@@ -36,6 +36,21 @@ def test_projects_are_listed(connected: Connected) -> None:
     pair = connected({"GET /v1/projects": lambda _: page(shared)})
     (project,) = pair.client.projects()
     assert (project.name, project.role, project.scopes) == ("acme", "viewer", ("predict", "read"))
+
+
+def test_invitations_are_listed_accepted_and_declined(connected: Connected) -> None:
+    shared = {"name": "a/b", "role": "viewer", "scopes": ["read"], "state": "invited"}
+    pair = connected(
+        {
+            "GET /v1/projects": lambda _: page(shared),
+            "PUT /v1/projects/a%2Fb": lambda _: httpx.Response(200, json=shared | {"state": "member"}),
+            "DELETE /v1/projects/a%2Fb": lambda _: httpx.Response(204),
+        }
+    )
+    (invitation,) = pair.client.members.invitations()
+    assert (invitation.state, pair.client.members.accept(invitation.name).state) == ("invited", "member")
+    pair.client.members.leave(invitation.name)
+    assert [str(one.url.params.get("state")) for one in pair.service.requested] == ["invited", "None", "None"]
 
 
 @pytest.mark.parametrize(

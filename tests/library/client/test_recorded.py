@@ -102,6 +102,8 @@ CALLS: Mapping[str, Call] = {
     "GET /v1/members/{subject}": lambda client: client.members.get("s"),
     "PUT /v1/members/{subject}": lambda client: client.members.put("s", "viewer"),
     "DELETE /v1/members/{subject}": lambda client: client.members.delete("s"),
+    "PUT /v1/projects/{name}": lambda client: client.members.accept("p"),
+    "DELETE /v1/projects/{name}": lambda client: client.members.leave("p"),
     "GET /v1/projects": lambda client: client.projects(),
 }
 """The call of the client for each operation."""

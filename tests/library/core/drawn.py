@@ -12,6 +12,7 @@ from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.factors import Factors
 from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance, Gaussian, Kernel
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -19,6 +20,7 @@ from relevance_bayes.core.likelihoods import (
     GaussianNoise,
     Likelihood,
     LogGaussian,
+    LogitGaussian,
     LogVariance,
     NumberTarget,
     OneAgainstRest,
@@ -27,7 +29,6 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 
@@ -101,6 +102,8 @@ def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array
             return ring(rows, seed, classes)
         case LogGaussian():
             return X, np.exp(t)
+        case LogitGaussian():
+            return X, 1.0 / (1.0 + np.exp(-3.0 * t))
         case LogVariance():
             return X, np.exp(np.sinc(X[:, 0] / np.pi)) * rng.chisquare(1.0, rows)
         case StudentT():

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relevance_bayes.core import row_source
-from relevance_bayes.core.row_source import (
+from relevance_bayes.core import rows as row_source
+from relevance_bayes.core.rows import (
     ArrayRows,
     PairwiseSum,
     Reduction,

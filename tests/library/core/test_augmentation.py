@@ -10,6 +10,7 @@ from relevance_bayes.core.augmentation import Augmentation, Augmented
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions, evaluate
 from relevance_bayes.core.fitting import fit as fit_plainly
 from relevance_bayes.core.fitting import iterates, pose
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian, Kernel, Laplacian, Linear, Matern32
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -22,7 +23,6 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import RealPrediction, latent, predict
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, ring, rows_for, sinc, spec_for

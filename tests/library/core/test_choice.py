@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core import choice
+from relevance_bayes.core import priors as gaussian_process
 from relevance_bayes.core.choice import Chosen, choose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.exact_process import ExactProcess
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian, Laplacian, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.priors import gaussian_process
 from relevance_bayes.core.process import Rows, Vectors, bound
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
 KERNELS: list[Covariance] = [Gaussian(), Matern52(), Laplacian()]
@@ -83,6 +83,108 @@ def test_how_many_rows_are_read_at_once_changes_no_choice(columns: int, monkeypa
         np.testing.assert_array_equal(parts.places, complete.places)
         np.testing.assert_allclose(parts.gains, complete.gains, rtol=1e-9)
         assert parts.next_gain == pytest.approx(complete.next_gain, rel=1e-9)
+
+
+def by_products(K: Array, s: float, precision: Array, t: Array, max_functions: int, min_gain: float) -> Chosen:
+    """The same choice with the inverse covariance (N, N) and the residual kernel written out, in extended precision."""
+    K, t = np.array(K, np.longdouble), t.astype(np.longdouble)
+    inverse, diagonal = np.diag(precision).astype(np.longdouble), np.arange(K.shape[1])
+    places, gains = list[int](), list[float]()
+    while True:
+        left = np.where(K[diagonal, diagonal] > 1e-6, K[diagonal, diagonal], np.inf)
+        S, Q = np.einsum("nm,nm->m", K, inverse @ K) / left, (t @ inverse @ K) ** 2 / left
+        gain = 0.5 * (-np.log1p(s * S) + s * Q / (1.0 + s * S) + s * (precision @ K**2) / left)
+        gain[places] = 0.0
+        best = int(gain.argmax())
+        if len(places) >= max_functions or gain[best] < min_gain:
+            return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
+        phi = K[:, best] / np.sqrt(left[best])
+        v = inverse @ phi / np.sqrt(1.0 / s + phi @ inverse @ phi)
+        inverse -= np.outer(v, v)
+        K -= np.outer(phi, K[best] / np.sqrt(left[best]))
+        places.append(best)
+        gains.append(float(gain[best]))
+
+
+@pytest.mark.thorough
+@each_kernel
+@pytest.mark.parametrize("signal_to_noise", [3.0, 100.0, 1e4])
+@pytest.mark.parametrize(("rows", "candidates"), [(20, 20), (90, 90), (120, 70)])
+def test_order_and_gains_are_those_by_products(
+    kernel: Covariance, signal_to_noise: float, rows: int, candidates: int
+) -> None:
+    some, h = drawn(0, rows=rows), guessed(0, beta=signal_to_noise)
+    U = h.input_map(some.X)
+    precision = h.beta * np.random.default_rng(1).uniform(0.5, 1.5, rows)
+    found = choose(
+        kernel(U, U[:candidates]),
+        signal_variance=h.signal_variance,
+        gradient=precision * some.t,
+        precision=precision,
+        fixed=some.F,
+        alpha=h.alpha,
+        min_gain=0.01,
+        max_functions=60,
+    )
+    expected = by_products(kernel(U, U[:candidates]), h.signal_variance, precision, some.t, 60, 0.01)
+    assert found.places.tolist() == expected.places.tolist()
+    np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-8, atol=1e-13 * signal_to_noise**2)
+    assert found.next_gain == pytest.approx(expected.next_gain, rel=1e-6, abs=1e-13 * signal_to_noise**2)
+
+
+@pytest.mark.parametrize("beta", [1e6, 1e8])
+def test_little_noise_leaves_gains_finite_and_those_by_products(beta: float) -> None:
+    """Rounding of the running sums is 1e8 times the last gains: they are computed anew where it shows."""
+    rows, h = drawn(0, rows=100), guessed(0, beta=beta)
+    found = chosen_of(rows, h, minimum=0.03)
+    U = h.input_map(rows.X)
+    expected = by_products(Gaussian()(U, U), h.signal_variance, np.full(100, beta), rows.t, 100, 0.03)
+    assert len(found.places) > choice.BLOCK
+    assert found.places.tolist() == expected.places.tolist()
+    np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-4)
+
+
+@pytest.mark.parametrize("block", [1, 2, 5])
+def test_how_often_sums_are_computed_anew_changes_no_choice(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, h = drawn(3, rows=60), guessed(3)
+    expected = chosen_of(rows, h, candidates=40, minimum=0.1)
+    monkeypatch.setattr(choice, "BLOCK", block)
+    found = chosen_of(rows, h, candidates=40, minimum=0.1)
+    np.testing.assert_array_equal(found.places, expected.places)
+    np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9)
+    assert found.next_gain == pytest.approx(expected.next_gain, rel=1e-9)
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+def test_the_gains_of_all_functions_are_what_the_full_process_gains_over_none(columns: int) -> None:
+    rows, h = drawn(columns), guessed(columns)
+    found = chosen_of(rows, h, minimum=1e-12)
+    evidence = ExactProcess.of(rows, Gaussian(), h).value
+    assert found.gains.sum() == pytest.approx(evidence - bound_of(rows, h, Gaussian(), []), rel=1e-9, abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99])
+def test_it_stops_where_the_gains_add_up_to_enough(share: float) -> None:
+    rows, h = drawn(1), guessed(1)
+    complete = chosen_of(rows, h, minimum=0.1)
+    enough = share * float(complete.gains.sum())
+    U = h.input_map(rows.X)
+    found = choose(
+        Gaussian()(U, U),
+        signal_variance=h.signal_variance,
+        gradient=h.beta * rows.t,
+        precision=np.full(30, h.beta),
+        fixed=rows.F,
+        alpha=h.alpha,
+        min_gain=0.1,
+        max_functions=100,
+        max_total_gain=enough,
+    )
+    assert found.gains.sum() >= enough > found.gains[:-1].sum()
+    size = len(found.places)
+    assert size < len(complete.places)
+    assert found.places.tolist() == complete.places[:size].tolist()
+    assert found.next_gain == pytest.approx(complete.gains[size])
 
 
 def test_the_kernel_that_was_handed_over_stays_as_it_was() -> None:

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core import linalg, process
-from relevance_bayes.core.columns import Columns
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, Poisson
 from relevance_bayes.core.linalg import squared_products
+from relevance_bayes.core.posterior import Columns
 from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
-from relevance_bayes.core.scales import InputMap
 
 LIKELIHOODS: tuple[Likelihood, ...] = (GaussianNoise(), Bernoulli(), Poisson())
 

@@ -4,8 +4,8 @@ import pytest
 from relevance_bayes.core.components import FOLDS, Components, components, learning, typical_width, usual_densities
 from relevance_bayes.core.components.weights import Kept, likelihood_gain, rotated
 from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 
 SMOOTH = Gaussian()

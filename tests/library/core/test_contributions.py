@@ -79,3 +79,32 @@ def test_points_in_chunks_have_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     pieces = contributions(Ready.of(model), NEW, 3)
     np.testing.assert_array_equal(pieces.functions, full.functions)
     np.testing.assert_allclose(pieces.added, full.added, rtol=1e-12)
+
+
+@pytest.mark.parametrize("chunk", [None, 2], ids=["whole", "in chunks"])
+def test_of_several_rows_for_each_point_contributions_are_weighted_means(
+    chunk: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if chunk is not None:
+        monkeypatch.setattr(prediction, "MIN_ROWS", chunk)
+        monkeypatch.setattr(prediction, "BLOCK_BYTES", 1)
+    ready = Ready.of(fitted("process"))
+    X = np.linspace(-9.0, 9.0, 12)[:, None]
+    w = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.25, 0.5, 0.25], [0.1, 0.1, 0.8]])
+    each, found = contributions(ready, X, 1_000), contributions(ready, X, 1_000, weights=w)
+    by_function = np.take_along_axis(each.added, np.argsort(each.functions, axis=1), axis=1)
+    expected = np.array([w[n] @ by_function[3 * n : 3 * n + 3] for n in range(4)])
+    ours = np.take_along_axis(found.added, np.argsort(found.functions, axis=1), axis=1)
+    np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(found.total, (w * each.total.reshape(4, 3)).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)
+    assert (np.diff(np.abs(found.added), axis=1) <= 0.0).all()
+
+
+def test_points_of_one_list_follow_those_of_another() -> None:
+    ready = Ready.of(fitted("process"))
+    whole = contributions(ready, NEW, 2)
+    parts = [contributions(ready, NEW[some], 2) for some in (slice(0, 4), slice(4, 9), slice(9, None))]
+    joined = parts[0].followed_by(parts[1:])
+    for name in ("functions", "added", "shares", "total"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))

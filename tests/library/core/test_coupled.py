@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
+from sklearn.linear_model import LogisticRegression
 
 from relevance_bayes.core import coupled
-from relevance_bayes.core.coupled import maximise_coupled
+from relevance_bayes.core.coupled import maximise_coupled, mode_of_coupled
 from relevance_bayes.core.likelihoods import Categorical
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
@@ -96,3 +97,25 @@ def test_one_column_is_solved_to_the_last_bit_and_that_is_the_end(counts: tuple[
     P = np.ones((len(t), 1))
     found = maximise_coupled(P, t, np.zeros(len(t)), alpha, THEIRS)
     np.testing.assert_allclose(P.T @ found.sites.gradient, alpha[:, None] * found.posterior.mean, atol=2e-4)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_the_mode_is_that_of_a_regression_by_scikit_learn_of_the_same_penalty(scale: float) -> None:
+    P, t, _, _ = drawn(60)
+    alpha = np.array([1.0, 0.5, 2.0, 1.0, 4.0]) / scale
+    _, found = mode_of_coupled(P, t, alpha, THEIRS, np.zeros((5, K)))
+    theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-9, max_iter=10_000).fit(P / np.sqrt(alpha), t)
+    np.testing.assert_allclose(found.mean, theirs.coef_.T / np.sqrt(alpha)[:, None], rtol=5e-3, atol=5e-3)
+    p = softmax(P @ found.mean, axis=1)
+    np.testing.assert_allclose(P.T @ (np.eye(K)[t.astype(int)] - p), alpha[:, None] * found.mean, atol=2e-2)
+
+
+def test_the_value_at_the_mode_is_laplaces_approximation() -> None:
+    P, t, _, alpha = drawn(60)
+    value, found = mode_of_coupled(P, t, alpha, THEIRS, np.zeros((5, K)))
+    p = softmax(P @ found.mean, axis=1)
+    precision = np.diag(alpha) + P.T @ ((p * (1.0 - p)).mean(axis=1)[:, None] * P)
+    log_joint = float(np.log(p[np.arange(60), t.astype(int)]).sum() - 0.5 * alpha @ np.square(found.mean).sum(axis=1))
+    volume = 0.5 * K * (float(np.log(alpha).sum()) - np.linalg.slogdet(precision)[1])
+    assert value == pytest.approx(log_joint + volume, rel=1e-9)
+    np.testing.assert_allclose(found.covariance @ precision, np.eye(5), atol=1e-9)

@@ -11,24 +11,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from relevance_bayes.core import width_search
 from relevance_bayes.core.algorithms import re_estimation
 from relevance_bayes.core.algorithms.state import State, Termination
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.dictionaries import Gabor
 from relevance_bayes.core.errors import IllegalCombinationError
 from relevance_bayes.core.fitting import iterate, pose
+from relevance_bayes.core.hyperparameters import FixedWidth, InheritedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
     Likelihood,
     LogGaussian,
+    LogitGaussian,
     LogVariance,
     OneAgainstRest,
 )
 from relevance_bayes.core.likelihoods.counts import CountLikelihood
 from relevance_bayes.core.prediction import ClassPrediction, predict
-from relevance_bayes.core.scales import FixedWidth, InheritedWidth
-from relevance_bayes.core.selection import Rows, Trained, train, widths
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Algorithm, Prior, Spec, check, searched
 from relevance_bayes.core.types import Array
 from tests.properties import examples
@@ -142,6 +144,8 @@ def rows_for(likelihood: Likelihood) -> Rows:
             t = rng.poisson(np.exp(1.0 + f)).astype(np.float64)
         case LogGaussian():
             t = np.exp(f + 0.1 * rng.standard_normal(ROWS))
+        case LogitGaussian():
+            t = 1.0 / (1.0 + np.exp(-f - 0.1 * rng.standard_normal(ROWS)))
         case _:
             t = f + 0.1 * rng.standard_normal(ROWS)
     X = np.column_stack([x, np.full(ROWS, 1.5), x])
@@ -183,8 +187,8 @@ def inheriting(spec: Spec) -> list[int]:
 def few_fits_of_few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps, and searches fit dozens of times: what holds for a few holds for them all."""
     monkeypatch.setattr(re_estimation, "MAX_ITERATIONS", 20)
-    monkeypatch.setattr(widths, "GRID", 4)
-    monkeypatch.setattr(widths, "SECTIONS", 1)
+    monkeypatch.setattr(width_search, "GRID", 4)
+    monkeypatch.setattr(width_search, "SECTIONS", 1)
 
 
 walk = settings(
@@ -220,9 +224,9 @@ def assert_trains_and_predicts(spec: Spec) -> None:
     lender, alternatives = (with_fixed_widths(spec, places=borrowed), (spec,)) if borrowed else (spec, ())
     if not fitting_widths(spec):
         with pytest.raises(IllegalCombinationError, match="one for each input"):
-            list(train(rows, lender, compared_models=alternatives))
+            list(train(rows, Selection(lender, compared_models=alternatives)))
         return
-    *_, found = train(rows, lender, compared_models=alternatives)
+    *_, found = train(rows, Selection(lender, compared_models=alternatives))
     assert isinstance(found, Trained)
     model = found.model
     assert model.termination in set(Termination)

@@ -145,6 +145,7 @@ def moved(factors: Factors, alpha: Array, beta: float, here: Evidence, step: Arr
     return evidence(factors, alpha * np.exp(step[:-1]), beta * float(np.exp(step[-1])), here.posterior.mean)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", EVERY)
 def test_the_gradient_is_the_slope_of_the_evidence(name: str, seed: int) -> None:

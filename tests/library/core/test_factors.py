@@ -9,7 +9,7 @@ from relevance_bayes.core.fitting import pose
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.core.posterior import with_zero
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.row_source import ArrayRows
+from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import (
     EVERY,

@@ -8,16 +8,12 @@ import pytest
 
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential, re_estimation
+from relevance_bayes.core.algorithms.state import FitTrace
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import Steps
 from relevance_bayes.core.errors import DataError
-from relevance_bayes.core.fit_log import FitLog, LogEntry
-from relevance_bayes.core.fit_trace import FitTrace
-from relevance_bayes.core.kernels import Gaussian, Matern52
-from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, StudentT
-from relevance_bayes.core.model import Model
-from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.scales import (
+from relevance_bayes.core.fitting import FitLog, LogEntry
+from relevance_bayes.core.hyperparameters import (
     CrossValidationWidth,
     EvidencePerInputWidth,
     EvidenceWidth,
@@ -25,7 +21,11 @@ from relevance_bayes.core.scales import (
     InheritedWidth,
     Width,
 )
-from relevance_bayes.core.selection import Rows, Step, Trained, train
+from relevance_bayes.core.kernels import Gaussian, Matern52
+from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, StudentT
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.selection import FitContext, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import friedman, rows_for
 
@@ -99,11 +99,9 @@ def rows_of(training: Training) -> Rows:
 def steps(training: Training, fit_log: FitLog) -> Iterator[Step | Trained]:
     return train(
         rows_of(training),
-        training.spec,
-        compared_models=training.compared_models,
-        folds=training.folds,
-        fit_log=fit_log,
+        Selection(training.spec, compared_models=training.compared_models, folds=training.folds),
         held_out=None,
+        on=FitContext(fit_log),
     )
 
 
@@ -142,6 +140,7 @@ def same_trace(one: FitTrace | None, other: FitTrace | None) -> bool:
     return np.array_equal(one.numbers, other.numbers, equal_nan=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS)
 def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training: Training) -> None:
     seen, unbroken = marks_on_the_way(training)
@@ -194,10 +193,27 @@ def test_a_fold_that_nothing_can_be_learned_from_keeps_its_place() -> None:
     training = Training(classical(GaussianNoise(), FixedWidth(1.0)), folds=6)
     fit_log = FitLog()
     try:
-        *_, last = train(rows, training.spec, folds=6, fit_log=fit_log)
+        *_, last = train(rows, Selection(training.spec, folds=6), on=FitContext(fit_log))
     except DataError:
         pytest.fail("expected some folds to be learned from")
-    *_, again = train(rows, training.spec, folds=6, fit_log=FitLog(fit_log.entries))
+    *_, again = train(rows, Selection(training.spec, folds=6), on=FitContext(FitLog(fit_log.entries)))
     assert isinstance(last, Trained)
     assert isinstance(again, Trained)
     assert again.validation == last.validation
+
+
+def test_parts_of_a_log_are_recorded_in_any_order_at_their_own_places() -> None:
+    log = FitLog()
+    first, second = log.parts(2)
+    second.record(second.begin(), np.array([2.0]))
+    before, table = log.entries
+    assert before is None
+    np.testing.assert_array_equal(np.asarray(table), [2.0])
+    log.record(log.begin(), np.array([3.0]))
+    again = FitLog(log.entries)
+    unknown, known = again.parts(2)
+    assert unknown.recorded() is None
+    np.testing.assert_array_equal(known.recorded(), [2.0])
+    np.testing.assert_array_equal(again.recorded(), [3.0])
+    first.record(first.begin(), np.array([1.0]))
+    assert [float(np.asarray(one)[0]) for one in log.entries] == [1.0, 2.0, 3.0]

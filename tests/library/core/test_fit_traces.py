@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import Sequential
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fit_trace import MAX_STEPS, FitTracer
-from relevance_bayes.core.fitting import iterates, pose
+from relevance_bayes.core.algorithms.state import MAX_STEPS, FitTracer
+from relevance_bayes.core.fitting import FitLog, iterates, pose
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
-from relevance_bayes.core.scales import FixedWidth
 from tests.library.core.test_fit_log import (
     TRAININGS,
     Training,
@@ -76,6 +75,7 @@ def test_a_trace_has_the_steps_of_the_fit(name: str) -> None:
         assert np.array_equal(one.noise_sd, nan if expected is None else expected, equal_nan=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TRAININGS)
 def test_the_objective_never_falls_within_a_phase(name: str) -> None:
     trace = end(TRAININGS[name], FitLog()).model.trace

@@ -11,9 +11,9 @@ from relevance_bayes.core.errors import (
     SparseBayesError,
 )
 from relevance_bayes.core.fitting import fit, iterates, learned, pose
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.prediction import RealPrediction, latent, predict
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import LIKELIHOODS, ripley, rows_for, sinc, spec_for
 
@@ -183,6 +183,7 @@ def test_widths_that_do_not_fit_the_inputs_are_refused(widths: float | tuple[flo
     assert refused.value.field == "basis"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "width", [0.066, *(pytest.param(width, marks=pytest.mark.thorough) for width in (0.063, 0.07))]
 )

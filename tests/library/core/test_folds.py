@@ -14,6 +14,7 @@ from relevance_bayes.core.folds import (
     is_cells,
     ordered_folds,
     random_folds,
+    random_tenth,
     subset,
     without_copies,
 )
@@ -224,3 +225,27 @@ def test_the_first_rows_by_content_are_those_of_the_whole_order(size: int) -> No
     X = np.repeat(inputs(15), 2, axis=0)  # equal rows are in their order
     t = np.zeros(len(X))
     assert first_by_content(X, t, size, 3).tolist() == by_content(X, t, 3)[:size].tolist()
+
+
+@given(SEEDS)
+def test_a_row_is_in_the_tenth_by_its_own_inputs_whatever_the_others(seed: int) -> None:
+    X, t = inputs(3_000), np.arange(3_000.0)
+    X[1_000:1_500] = X[:500]
+    others, fold = random_tenth(X, t, seed)
+    assert sorted([*others.tolist(), *fold.tolist()]) == list(range(3_000))
+    assert abs(len(fold) - 300) < 60
+    assert set(np.intersect1d(fold, np.arange(500)) + 1_000) == {*fold.tolist()} & set(range(1_000, 1_500))
+    _, more = random_tenth(inputs(3_000)[:2_900], t[:2_900], seed)
+    _, every = random_tenth(inputs(3_000), t, seed)
+    assert more.tolist() == [row for row in every.tolist() if row < 2_900]
+
+
+def test_a_tenth_of_few_places_of_categories_and_of_classes_is_a_fold() -> None:
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=1_000)
+    for X in (np.repeat(np.arange(4.0), 250)[:, None], rng.integers(0, 5, (1_000, 3)).astype(np.float64)):
+        for found, expected in zip(random_tenth(X, t, 1), next(random_folds(X, t, 10, 1)), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    classes = (np.arange(500) < 20).astype(np.float64)
+    _, fold = random_tenth(inputs(500), classes, 0, stratified=True)
+    assert (len(fold), classes[fold].sum()) == (50, 2)

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
-from relevance_bayes.core.scales import InputMap, MapGradient
-from relevance_bayes.core.terms import Terms
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap, MapGradient, Terms, packed_gradient
 from tests.library.core.drawn import by_differences
 
 

@@ -17,7 +17,6 @@ from relevance_bayes.core.linalg import (
     solve_lower_transposed,
     solve_with_cholesky,
     squared_distances,
-    subtract_outer,
     times_lower,
     times_lower_transposed,
 )
@@ -202,13 +201,3 @@ def test_a_lower_triangle_has_an_inverse(order: int) -> None:
     np.testing.assert_allclose(inverse @ lower, np.eye(order), atol=1e-12)
     assert np.array_equal(inverse, np.tril(inverse))
     assert np.array_equal(lower, before)
-
-
-@pytest.mark.parametrize("rows", [0, 1, 5])
-def test_an_outer_product_is_subtracted_in_place(rows: int) -> None:
-    rng = np.random.default_rng(0)
-    matrix, left, right = rng.standard_normal((rows + 2, 4)), rng.standard_normal(rows), rng.standard_normal(4)
-    before = matrix.copy()
-    subtract_outer(matrix[:rows], left, right)
-    np.testing.assert_allclose(matrix[:rows], before[:rows] - np.outer(left, right), rtol=1e-14, atol=1e-15)
-    np.testing.assert_array_equal(matrix[rows:], before[rows:])

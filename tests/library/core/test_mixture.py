@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, NumberTarget, Poisson, StudentT
-from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
 from relevance_bayes.core.mixture import Groups, NumberMixture, mixture
 
 MEANS = np.array([-1.0, 0.5, 2.0, 0.3, 0.3, -2.0, 3.0])
@@ -78,3 +78,39 @@ def test_means_far_apart_have_a_finite_variance() -> None:
     assert isinstance(found, NumberMixture)
     assert np.isfinite(found.variance).all()
     assert np.isfinite(found.quantile(0.975)).all()
+
+
+def sample(noise_sd: float, likelihood: NumberTarget) -> tuple[NumberMixture, NumberMixture]:
+    """A group of 64 components at the quantiles of a uniform distribution, and the same as a sample."""
+    means = (np.arange(64.0) + 0.5) / 64.0
+    latent = Latent(means, np.zeros(64), np.zeros(64))
+    found = likelihood.predictive(latent, None if likelihood.targets == "count" else noise_sd)
+    groups = Groups(np.array([0]), np.full(64, 1.0 / 64.0))
+    plain, smooth = mixture(found, groups), mixture(found, groups, is_sample=True)
+    assert isinstance(plain, NumberMixture)
+    assert isinstance(smooth, NumberMixture)
+    return plain, smooth
+
+
+def test_the_density_of_a_sample_has_no_gaps_between_narrow_components() -> None:
+    plain, smooth = sample(1e-4, GaussianNoise())
+    middle = np.array([0.5])  # between two means
+    assert plain.log_density(middle)[0] < -100.0
+    assert_allclose(np.exp(smooth.log_density(middle)), 1.0, rtol=0.05)
+
+
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), StudentT(4.0), LogGaussian(), Poisson()], ids=str)
+def test_moments_of_a_sample_are_those_of_the_mixture(likelihood: NumberTarget) -> None:
+    plain, smooth = sample(0.1, likelihood)
+    assert_array_equal(smooth.mean, plain.mean)
+    assert_array_equal(smooth.variance, plain.variance)
+
+
+def test_equal_components_of_a_sample_stay_as_they_are() -> None:
+    latent = Latent(np.repeat([0.0, 5.0], 20), np.zeros(40), np.zeros(40))
+    groups = Groups(np.array([0]), np.full(40, 1.0 / 40.0))
+    found = mixture(GaussianNoise().predictive(latent, 0.1), groups, is_sample=True)
+    assert isinstance(found, NumberMixture)
+    variances = found.components.variance
+    assert_allclose(variances[:17], 0.01)
+    assert_allclose(variances[-17:], 0.01)

@@ -6,8 +6,7 @@ import pytest
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
-from relevance_bayes.core.one_row import one_row
-from relevance_bayes.core.pool import AnyReady, Pool, ready_of
+from relevance_bayes.core.pool import AnyReady, Pool, one_row, ready_of
 from relevance_bayes.core.prediction import Ready, RealPrediction
 from tests.library.core.drawn import process_spec, ripley, sinc
 from tests.library.core.test_pool import pool

@@ -9,8 +9,8 @@ import pytest
 from relevance_bayes.core.basis import Bias, ConstantFunction, KernelBasis
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import IllegalCombinationError, OneClassError, SparseBayesError
-from relevance_bayes.core.fit_log import FitLog, LogEntry
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.fitting import FitLog, LogEntry, pose
+from relevance_bayes.core.hyperparameters import CrossValidationWidth, FixedWidth
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, GaussianNoise
@@ -30,9 +30,8 @@ from relevance_bayes.core.pool import (
 )
 from relevance_bayes.core.prediction import ClassPrediction, Ready
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.row_source import ArrayRows
-from relevance_bayes.core.scales import CrossValidationWidth, FixedWidth
-from relevance_bayes.core.selection import Rows, Step, Trained, train
+from relevance_bayes.core.rows import ArrayRows
+from relevance_bayes.core.selection import FitContext, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
@@ -55,7 +54,7 @@ def spec_of(classes: int = 3) -> Spec:
 
 @cache
 def trained(classes: int = 3) -> Trained:
-    *_, found = train(rows(classes=classes), spec_of(classes))
+    *_, found = train(rows(classes=classes), Selection(spec_of(classes)))
     assert isinstance(found, Trained)
     return found
 
@@ -74,7 +73,7 @@ def predicted(model: PerClass, X: Array = NEW) -> tuple[ClassPrediction, Array |
 
 def test_rows_that_come_from_a_source_teach_what_rows_in_memory_do() -> None:
     some = rows()
-    *_, found = train(replace(some, source=partitioned(ArrayRows(some.X, some.t), 2)), spec_of())
+    *_, found = train(replace(some, source=partitioned(ArrayRows(some.X, some.t), 2)), Selection(spec_of()))
     assert isinstance(found, Trained)
     assert isinstance(found.learned, PerClass)
     for one, other in zip(found.learned.members, learned().members, strict=True):
@@ -100,7 +99,7 @@ def test_each_member_is_the_bernoulli_model_of_its_class() -> None:
     for place, member in enumerate(learned().members):
         single = replace(spec_of(), likelihood=Bernoulli())
         data = rows()
-        *_, found = train(Rows(data.X, (data.t == place).astype(np.float64)), single)
+        *_, found = train(Rows(data.X, (data.t == place).astype(np.float64)), Selection(single))
         assert isinstance(found, Trained)
         np.testing.assert_array_equal(found.model.mean, member.mean)
         np.testing.assert_array_equal(found.model.covariance, member.covariance)
@@ -109,7 +108,7 @@ def test_each_member_is_the_bernoulli_model_of_its_class() -> None:
 def test_the_support_is_the_mean_of_those_that_are_known() -> None:
     data = rows()
     spec = replace(process_spec(GaussianNoise()), likelihood=BernoulliPerClass(3))
-    *_, found = train(data, spec)
+    *_, found = train(data, Selection(spec))
     assert isinstance(found, Trained)
     assert isinstance(found.learned, PerClass)
     first, second, third = found.learned.members
@@ -146,7 +145,7 @@ def test_a_class_of_no_row_or_of_one_is_as_rare_as_it_was() -> None:
     data = rows()
     t = data.t.copy()
     t[0] = 3.0
-    *_, found = train(Rows(data.X, t), spec_of(5))
+    *_, found = train(Rows(data.X, t), Selection(spec_of(5)))
     assert isinstance(found, Trained)
     assert isinstance(found.learned, PerClass)
     one, none = found.learned.members[3:]
@@ -180,7 +179,7 @@ def test_a_class_without_functions_has_the_mean_and_the_evidence_of_jeffreys_pri
 def test_all_rows_of_one_class_are_refused() -> None:
     data = rows()
     with pytest.raises(OneClassError):
-        list(train(Rows(data.X, np.zeros(60)), spec_of()))
+        list(train(Rows(data.X, np.zeros(60)), Selection(spec_of())))
 
 
 def test_a_temperature_is_that_of_the_whole_and_leaves_the_members() -> None:
@@ -217,9 +216,10 @@ def test_one_fit_does_not_take_the_likelihood_of_several() -> None:
         pose(rows().X, rows().t, spec_of())
 
 
+@pytest.mark.thorough
 def test_a_training_reports_how_far_it_is_and_each_class_finds_its_own_width() -> None:
     spec = replace(spec_of(), basis=(KernelBasis(Gaussian(), CrossValidationWidth(2)), Bias()))
-    steps = list(train(rows(40), spec))
+    steps = list(train(rows(40), Selection(spec)))
     classes = [step for step in steps if isinstance(step, Step) and step.phase == "classes"]
     assert [(step.completed, step.total) for step in classes] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     found = steps[-1]
@@ -232,7 +232,7 @@ def test_a_training_reports_how_far_it_is_and_each_class_finds_its_own_width() -
 def test_folds_and_held_out_rows_are_measured_by_the_whole() -> None:
     data = rows()
     held_out = Rows(NEW, np.digitize(NEW[:, 0], [-0.6, 0.6]).astype(np.float64))
-    *_, found = train(data, spec_of(), folds=3, held_out=held_out)
+    *_, found = train(data, Selection(spec_of(), folds=3), held_out=held_out)
     assert isinstance(found, Trained)
     assert found.validation["rows"] == 60
     assert isinstance(found.learned, PerClass)
@@ -246,14 +246,14 @@ def test_wherever_it_is_broken_off_it_ends_with_the_same_models() -> None:
     data, spec = rows(40, 4), spec_of(4)
     fit_log, logged = FitLog(), list[tuple[LogEntry, ...]]()
     steps = list[Step | Trained]()
-    for step in train(data, spec, fit_log=fit_log, folds=2):
+    for step in train(data, Selection(spec, folds=2), on=FitContext(fit_log)):
         logged.append(fit_log.entries)
         steps.append(step)
     unbroken = steps[-1]
     assert isinstance(unbroken, Trained)
     draw = np.random.default_rng(7)
     for place in {len(logged) - 1, *draw.integers(0, len(logged), 4).tolist()}:
-        *_, resumed = train(data, spec, fit_log=FitLog(logged[place]), folds=2)
+        *_, resumed = train(data, Selection(spec, folds=2), on=FitContext(FitLog(logged[place])))
         assert isinstance(resumed, Trained)
         assert resumed.validation == unbroken.validation
         for one, other in zip(members_of(resumed.learned), members_of(unbroken.learned), strict=True):

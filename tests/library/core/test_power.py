@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from relevance_bayes.core import process_sums
+from relevance_bayes.core import process as process_sums
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.errors import IllegalCombinationError
 from relevance_bayes.core.fitting import fit, iterate, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import FixedWidth, Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -23,12 +23,10 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
 )
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import latent, predict
+from relevance_bayes.core.prediction import latent, leave_one_out, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.process import Bound, Rows, Vectors, bound, bound_gradient
-from relevance_bayes.core.scales import FixedWidth, InputMap
-from relevance_bayes.core.selection.leave_one_out import leave_one_out
-from relevance_bayes.core.selection.rows import Rows as SelectionRows
+from relevance_bayes.core.rows import Rows as SelectionRows
 from relevance_bayes.core.spec import Spec, check
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences, process_spec, rows_for, sinc

@@ -8,15 +8,15 @@ import pytest
 from scipy.stats import norm
 
 from relevance_bayes.core import prediction as module
+from relevance_bayes.core import priors as gaussian_process
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import ClassPrediction, Latent, Ready, RealPrediction, latent, predict, scores
-from relevance_bayes.core.priors import gaussian_process
-from relevance_bayes.core.priors.gaussian_process import JITTER
-from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.priors import JITTER
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import (

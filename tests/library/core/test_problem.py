@@ -5,7 +5,7 @@ import pytest
 
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.problem import check_rows, is_wide
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import problem_for
 
@@ -38,3 +38,11 @@ def test_sums_for_all_candidates_are_those_of_their_columns() -> None:
 def test_rows_that_can_not_be_learned_from_are_refused(X: Array, t: Array, expected: str) -> None:
     with pytest.raises(DataError, match=expected):
         check_rows(X, t)
+
+
+@pytest.mark.parametrize(
+    ("rows", "inputs", "expected"),
+    [(600, 128, True), (1_023, 128, True), (1_024, 128, False), (255, 32, True), (100, 31, False), (20, 10, False)],
+)
+def test_a_table_of_many_inputs_with_few_rows_for_each_is_wide(rows: int, inputs: int, expected: bool) -> None:
+    assert is_wide(rows, inputs) == expected

@@ -8,8 +8,10 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from relevance_bayes.core import linalg
+from relevance_bayes.core import priors as gaussian_process
 from relevance_bayes.core.coupled import TOLERANCE_NEAR
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.exact_process import ExactProcess
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap, Terms
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -20,10 +22,7 @@ from relevance_bayes.core.likelihoods import (
     OneAgainstRest,
     bernoulli,
 )
-from relevance_bayes.core.priors import gaussian_process
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, exact
-from relevance_bayes.core.scales import InputMap
-from relevance_bayes.core.terms import Terms
+from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 
@@ -82,7 +81,7 @@ def log_normal(t: Array, covariance: Array) -> float:
 @warped_or_not
 def test_the_evidence_of_the_process_is_a_normal_density(kernel: Covariance, warp: bool) -> None:
     rows, h = drawn(GaussianNoise()), guessed(warp=warp)
-    value, _, _ = exact(rows, kernel, h)
+    value = ExactProcess.of(rows, kernel, h).value
     C = prior_covariance(rows, kernel, h) + np.eye(20) / h.beta
     assert value == pytest.approx(log_normal(rows.t, C), rel=1e-10)
 
@@ -92,26 +91,17 @@ def test_the_evidence_of_the_process_is_a_normal_density(kernel: Covariance, war
 @warped_or_not
 def test_the_evidence_of_the_process_has_its_gradient(kernel: Covariance, one: bool, warp: bool) -> None:
     rows, h = drawn(GaussianNoise()), guessed(one=one, warp=warp)
-    _, gradient, _ = exact(rows, kernel, h)
-    slopes = by_differences(lambda theta: exact(rows, kernel, h.unpacked(theta))[0], h.packed())
+    gradient = ExactProcess.of(rows, kernel, h).gradient
+    slopes = by_differences(lambda theta: ExactProcess.of(rows, kernel, h.unpacked(theta)).value, h.packed())
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)
-
-
-def test_gamma_measures_how_well_the_columns_are_determined() -> None:
-    rows, h = drawn(GaussianNoise(), columns=3), guessed(3)
-    _, _, gamma = exact(rows, Gaussian(), h)
-    U = h.input_map(rows.X)
-    others = h.signal_variance * Gaussian()(U, U) + np.eye(20) / h.beta
-    precision = np.diag(h.alpha) + rows.F.T @ np.linalg.solve(others, rows.F)
-    Sigma = np.linalg.solve(precision, np.eye(3))
-    np.testing.assert_allclose(gamma, 1.0 - h.alpha * Sigma.diagonal(), rtol=1e-9)
 
 
 def test_a_process_without_columns_is_the_kernel_alone() -> None:
     rows, h = drawn(GaussianNoise(), columns=0), guessed(0)
-    value, gradient, gamma = exact(rows, Gaussian(), h)
+    process = ExactProcess.of(rows, Gaussian(), h)
+    value, gradient = process.value, process.gradient
     assert value == pytest.approx(log_normal(rows.t, prior_covariance(rows, Gaussian(), h) + np.eye(20) / h.beta))
-    assert (len(gradient), len(gamma)) == (4, 0)
+    assert len(gradient) == 4
 
 
 def closed_form(rows: Rows, E: Array, E_mm: Array, h: Hyperparameters) -> float:
@@ -159,7 +149,7 @@ def test_latents_of_the_bound_are_what_it_predicts_at_its_rows() -> None:
 @pytest.mark.parametrize("places", [[], [0], list(range(20))], ids=["none", "one", "all"])
 def test_the_bound_stays_below_the_evidence(kernel: Covariance, places: list[int]) -> None:
     rows, h = drawn(GaussianNoise()), guessed()
-    value, _, _ = exact(rows, kernel, h)
+    value = ExactProcess.of(rows, kernel, h).value
     assert bound(rows, on_rows(rows, places), kernel, GaussianNoise(), h).value <= value
 
 
@@ -169,7 +159,8 @@ def test_with_a_vector_on_every_row_the_bound_is_the_evidence(
 ) -> None:
     monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
     rows, h = drawn(GaussianNoise()), guessed()
-    value, gradient, _ = exact(rows, kernel, h)
+    process = ExactProcess.of(rows, kernel, h)
+    value, gradient = process.value, process.gradient
     vectors = on_rows(rows, list(range(20)))
     found = bound(rows, vectors, kernel, GaussianNoise(), h)
     assert found.value == pytest.approx(value, abs=1e-6 * 20)
@@ -286,13 +277,14 @@ APART = Terms((2, 0), np.array([-0.6, 0.3]))
 @warped_or_not
 def test_with_terms_the_evidence_has_its_gradient(kernel: Covariance, warp: bool) -> None:
     rows, h = drawn(GaussianNoise(), inputs=4), replace(guessed(inputs=4, warp=warp), terms=APART)
-    value, gradient, _ = exact(rows, kernel, h)
+    process = ExactProcess.of(rows, kernel, h)
+    value, gradient = process.value, process.gradient
     U = h.input_map(rows.X)
     K = sum(share * kernel(U[:, [k]], U[:, [k]]) for k, share in zip(APART.alone, APART.shares, strict=True))
     K = K + (1.0 - APART.shares.sum()) * kernel(U[:, [1, 3]], U[:, [1, 3]])
     C = h.signal_variance * K + (rows.F / h.alpha) @ rows.F.T + np.eye(20) / h.beta
     assert value == pytest.approx(log_normal(rows.t, C), rel=1e-10)
-    slopes = by_differences(lambda theta: exact(rows, kernel, h.unpacked(theta))[0], h.packed())
+    slopes = by_differences(lambda theta: ExactProcess.of(rows, kernel, h.unpacked(theta)).value, h.packed())
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)
 
 
@@ -335,7 +327,7 @@ def test_with_terms_and_a_vector_on_every_row_the_bound_is_the_evidence(
 ) -> None:
     monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
     rows, h = drawn(GaussianNoise(), inputs=4), replace(guessed(inputs=4), terms=APART)
-    value, _, _ = exact(rows, kernel, h)
+    value = ExactProcess.of(rows, kernel, h).value
     found = bound(rows, on_rows(rows, list(range(20))), kernel, GaussianNoise(), h)
     assert found.value == pytest.approx(value, abs=1e-6 * 20)
 

@@ -5,20 +5,18 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from relevance_bayes.core import linalg, row_source
-from relevance_bayes.core.algorithms.objectives import AtOnce, InBlocks, of_bound
+from relevance_bayes.core import linalg
+from relevance_bayes.core import rows as row_source
+from relevance_bayes.core.algorithms.sequential import AtOnce, InBlocks, of_bound
 from relevance_bayes.core.algorithms.task import Task
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.fitting import fit, iterates, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap, Terms
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
-from relevance_bayes.core.process_gradient import summed_bound
-from relevance_bayes.core.row_source import ArrayRows
-from relevance_bayes.core.scales import InputMap
-from relevance_bayes.core.terms import Terms
+from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, summed_bound
+from relevance_bayes.core.rows import ArrayRows
 from tests.library.core.drawn import friedman, process_spec
 
 X, T, _ = friedman(60, 0)

@@ -5,25 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core import row_source
-from relevance_bayes.core.algorithms import phases
+from relevance_bayes.core import rows as row_source
+from relevance_bayes.core.algorithms import greedy as phases
+from relevance_bayes.core.algorithms import scales as short_scales
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.choice import Chosen
 from relevance_bayes.core.fitting import fit, iterates, learned, pose, pose_rows
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.linalg import root_of_gram
 from relevance_bayes.core.prediction import RealPrediction, predict
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.process import Rows, Vectors, bound
-from relevance_bayes.core.process_growth import choose_more
-from relevance_bayes.core.process_sums import row_sums
-from relevance_bayes.core.row_source import ArrayRows
-from relevance_bayes.core.sampling import Sampler
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.process import Rows, Vectors, bound, choose_more, row_sums
+from relevance_bayes.core.rows import ArrayRows, Sampler
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import friedman, process_spec
 from tests.library.core.sources import generated, partitioned
@@ -176,6 +173,7 @@ def test_candidates_are_drawn_anew_where_the_first_ran_out(monkeypatch: pytest.M
 def test_all_rows_are_read_a_block_at_a_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where everything is learned together on all rows, they are not had at once either."""
     monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(short_scales, "MIN_SAMPLE", 300)
     drawn, t, _ = friedman(700, 3)
     spec = process_spec(GaussianNoise(), inputs=True, max_functions=6)
     centres = Sampler(ArrayRows(drawn, t), 0).sample(200)

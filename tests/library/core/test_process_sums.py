@@ -3,20 +3,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core import linalg, row_source
+from relevance_bayes.core import linalg
+from relevance_bayes.core import rows as row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.basis import KernelFunctions, evaluate
 from relevance_bayes.core.fitting import fit, iterates, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.priors import JITTER, GaussianProcess
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.process import Bound, Rows, Vectors, bound, bound_gradient
-from relevance_bayes.core.process_sums import RowSums, row_sums
-from relevance_bayes.core.row_source import BLOCK_ROWS, ArrayRows, Reduction, S
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.process import Bound, Rows, RowSums, Vectors, bound, bound_gradient, row_sums
+from relevance_bayes.core.rows import BLOCK_ROWS, ArrayRows, Reduction, S
 from tests.library.core.drawn import friedman, process_spec
 
 X, T, _ = friedman(60, 0)

@@ -1,11 +1,18 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.core import products as module
-from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
+from relevance_bayes.core import basis as module
+from relevance_bayes.core.basis import (
+    RESIDUE,
+    ConstantFunction,
+    Dense,
+    KernelFunctions,
+    LowRank,
+    incomplete_cholesky,
+    products_of,
+)
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian, LinearSpline
-from relevance_bayes.core.products import RESIDUE, Dense, LowRank, incomplete_cholesky, products_of
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array, Indices
 
 ROWS = 240

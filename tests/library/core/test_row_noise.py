@@ -6,26 +6,26 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from relevance_bayes.core import linalg, process_sums
+from relevance_bayes.core import linalg
+from relevance_bayes.core import process as process_sums
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.augmentation import Augmented
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.evidence import evidence
+from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.factors import build
 from relevance_bayes.core.fitting import fit, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, Hyperparameters, InputMap
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.prediction import Ready, RealPrediction, latent, predict
+from relevance_bayes.core.prediction import Ready, RealPrediction, latent, leave_one_out, predict
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, exact
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, InputMap
-from relevance_bayes.core.selection import Folding, Trained, train
+from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient
+from relevance_bayes.core.selection import Folding, Selection, Trained, train
 from relevance_bayes.core.selection import Rows as SelectionRows
-from relevance_bayes.core.selection.leave_one_out import leave_one_out
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 from tests.library.core.drawn import by_differences, marginal_covariance, process_spec, sinc, spec_for
@@ -155,9 +155,10 @@ def test_the_process_itself_is_a_normal_distribution_with_each_rows_noise() -> N
     assert rows.precisions is not None
     U = h.input_map(rows.X)
     C = np.diag(1.0 / rows.precisions) + h.signal_variance * Gaussian()(U, U) + (rows.F / h.alpha) @ rows.F.T
-    value, gradient, _ = exact(rows, Gaussian(), h)
+    process = ExactProcess.of(rows, Gaussian(), h)
+    value, gradient = process.value, process.gradient
     assert value == pytest.approx(float(multivariate_normal.logpdf(rows.t, np.zeros(25), C)), rel=1e-10)
-    slopes = by_differences(lambda theta: exact(rows, Gaussian(), h.unpacked(theta))[0], h.packed())
+    slopes = by_differences(lambda theta: ExactProcess.of(rows, Gaussian(), h.unpacked(theta)).value, h.packed())
     np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)
 
 
@@ -226,8 +227,10 @@ def test_equal_precisions_are_one_of_all_in_value_and_gradient() -> None:
         assert slope is not None
         assert expected is not None
         np.testing.assert_allclose(slope, expected, rtol=1e-10, atol=1e-11)
-    value, gradient, _ = exact(each, Gaussian(), h)
-    expected_value, expected_gradient, _ = exact(known, Gaussian(), there)
+    process = ExactProcess.of(each, Gaussian(), h)
+    value, gradient = process.value, process.gradient
+    expected_process = ExactProcess.of(known, Gaussian(), there)
+    expected_value, expected_gradient = expected_process.value, expected_process.gradient
     assert value == pytest.approx(expected_value, rel=1e-13)
     np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-10)
 
@@ -336,7 +339,7 @@ def test_a_training_measures_with_each_rows_noise() -> None:
     X, t, sd = scattered(60, 11)
     rows, away = SelectionRows(X, t, sd), SelectionRows(*scattered(200, 12))
     spec, alternative = GREEDY["free"], replace(WALKS["priced"], basis=spec_for(BY_ROW).basis)
-    *_, last = train(rows, spec, compared_models=(alternative,), folding=Folding(), held_out=away, folds=3)
+    *_, last = train(rows, Selection(spec, compared_models=(alternative,), folds=3), folding=Folding(), held_out=away)
     assert isinstance(last, Trained)
     assert last.validation["rows"] == 60.0
     for measured in (last.scores, last.validation, last.leave_one_out):

@@ -8,22 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance_bayes.core import row_source
+from relevance_bayes.core import rows as row_source
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.greedy import FindNearest
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import DataError, SparseBayesError
 from relevance_bayes.core.fitting import iterates, learned, pose_rows
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.problem import Problem, check_source
-from relevance_bayes.core.row_source import ArrayRows, Moments, PairwiseSum, RowBlock, RowSource, n_blocks
-from relevance_bayes.core.sampling import Sampler
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.rows import ArrayRows, Moments, PairwiseSum, RowBlock, RowSource, Sampler, n_blocks
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks import mapped_rows
-from relevance_bayes.tasks.mapped_rows import MappedRows
+from relevance_bayes.tasks import fit as mapped_rows
+from relevance_bayes.tasks.fit import MappedRows
 from tests.library.core.drawn import friedman, process_spec
 from tests.library.core.sources import generated, partitioned
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from relevance_bayes.core import row_source, sampling
+from relevance_bayes.core import rows as row_source
+from relevance_bayes.core import rows as sampling
 from relevance_bayes.core.folds import content_keys, subset
-from relevance_bayes.core.row_source import ArrayRows, RowBlock, n_blocks
-from relevance_bayes.core.sampling import Sampler, SmallestKeys
+from relevance_bayes.core.rows import MIN_SAMPLE, ArrayRows, RowBlock, Sampler, SmallestKeys, n_blocks
 from relevance_bayes.core.types import Array
 from tests.library.core.sources import PartitionedRows, generated
 
@@ -76,3 +76,18 @@ def test_a_sample_of_all_rows_is_all_of_them_in_their_order() -> None:
     found = Sampler(ArrayRows(X, t), 0).sample(20)
     np.testing.assert_array_equal(found.numbers, np.arange(20))
     np.testing.assert_array_equal(found.X, X)
+
+
+def test_few_rows_of_each_block_are_below_the_limit_and_the_sample_is_the_same() -> None:
+    X, t = np.random.default_rng(1).standard_normal((50_000, 2)), np.arange(50_000.0)
+    np.testing.assert_array_equal(Sampler(ArrayRows(X, t), 3).sample(1_000).numbers, subset(X, t, 1_000, 3))
+    limit = 2**64 // 50
+    found = SmallestKeys(MIN_SAMPLE, 3, limit)(RowBlock(0, X, t))
+    assert (found.keys < limit).all()
+    assert len(found.keys) == (content_keys(X, 3, t) < np.uint64(limit)).sum() < MIN_SAMPLE
+
+
+def test_of_many_equal_rows_the_sample_is_taken_in_another_pass() -> None:
+    """Their keys are equal too, and here all above the limit."""
+    X, t = np.zeros((50_000, 1)), np.zeros(50_000)
+    np.testing.assert_array_equal(Sampler(ArrayRows(X, t), 0).sample(100).numbers, np.arange(100))

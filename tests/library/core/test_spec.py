@@ -7,10 +7,10 @@ from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Seq
 from relevance_bayes.core.basis import Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
 from relevance_bayes.core.errors import IllegalCombinationError
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth, InheritedWidth, Width
 from relevance_bayes.core.kernels import LinearSpline
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, OneAgainstRest
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, InheritedWidth, Width
 from relevance_bayes.core.spec import LEGAL, Basis, Spec, check, learning, searched
 
 

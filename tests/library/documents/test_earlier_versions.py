@@ -2,7 +2,7 @@
 
 import pytest
 
-from relevance_bayes.core.algorithms.price import Price
+from relevance_bayes.core.algorithms.state import Price
 from relevance_bayes.documents.former_members import Json, with_temperatures
 from relevance_bayes.documents.models.earlier import EarlierModel, earlier_evidence, upgraded_report
 from tests.narrowing import of_kind

@@ -68,6 +68,7 @@ def test_a_whole_number_is_a_place_however_it_is_written() -> None:
     assert set(map(type, found)) == {int}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("last", [float("nan"), float("inf"), -1.0, 0, "1", 10**400, True])
 def test_a_million_numbers_are_read_in_a_moment_and_the_one_that_is_wrong_is_named(last: object) -> None:
     many: list[object] = [0.5] * 1_000_000

@@ -58,6 +58,7 @@ def leaves_of(value: object) -> list[object]:
             return [value]
 
 
+@pytest.mark.thorough
 def test_a_spoilt_number_is_refused_by_both_or_by_none() -> None:
     unlike, n_refused = list[str](), 0
     for name, pointer, what in leaves():

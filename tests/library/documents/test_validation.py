@@ -22,7 +22,7 @@ from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.documents.values import value_faults
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.values import ColumnKind, Label
 from tests.small_approximation import version_of_a_term
@@ -41,6 +41,13 @@ def test_a_group_is_of_inputs_that_there_are(number: int) -> None:
     faults = [(fault.pointer, fault.detail) for fault in spec_faults(planned(Group((number,), KernelBasis())), 2)]
     refused = ("/report/plan/spec/basis", "Expected indices of inputs.") in faults
     assert refused == (number not in {0, 1})
+
+
+def test_the_positive_class_is_one_of_the_classes() -> None:
+    report = version_of_three_classes().report
+    for label, refused in ((report.plan.classes[1], False), ("another", True), (None, False)):
+        faults = [fault.pointer for fault in spec_faults(replace(report.plan, positive_class=label), 2)]
+        assert ("/report/plan/positive_class" in faults) == refused
 
 
 def test_columns_are_those_of_the_matrix_and_the_first_that_is_none_is_named() -> None:

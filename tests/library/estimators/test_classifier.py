@@ -33,6 +33,19 @@ def test_classes_are_those_of_the_targets_whatever_their_type(labels: Array) -> 
     assert model.score(X, labels) > 0.8
 
 
+@pytest.mark.parametrize(("labels", "named"), [("texts", "b"), ("integers", np.int64(5)), ("truth values", True)])
+def test_the_positive_class_is_kept_and_changes_no_prediction(labels: str, named: object) -> None:
+    plain = RelevanceClassifier(effort="quick").fit(X, LABELS[labels])
+    model = RelevanceClassifier(effort="quick", positive_class=named).fit(X, LABELS[labels])
+    assert (model.report_.plan.positive_class, plain.report_.plan.positive_class) == (named, None)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+def test_a_positive_class_of_no_row_is_refused() -> None:
+    with pytest.raises(ValueError, match="has the classes '2', '5', '9', got '4'"):
+        RelevanceClassifier(effort="quick", positive_class=np.int64(4)).fit(X, LABELS["integers"])
+
+
 def test_a_weight_of_two_is_a_row_given_twice_in_any_order() -> None:
     weights = RANDOM.integers(0, 3, 60)
     order = RANDOM.permutation(60)
@@ -83,7 +96,7 @@ def test_integers_that_are_no_float64_are_refused_as_classes(kind: str) -> None:
 def test_a_gap_among_the_classes_is_refused_with_its_row(gap: float | None) -> None:
     labels = LABELS["objects"].copy()
     labels[[7, 9]] = gap
-    with pytest.raises(ValueError, match="y has a missing value in row 7"):
+    with pytest.raises(ValueError, match="y has a missing value in row 8 of the data"):
         RelevanceClassifier(effort="quick").fit(X, labels)
 
 

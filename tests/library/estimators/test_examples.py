@@ -27,6 +27,7 @@ def test_only_estimators_import_scikit_learn(module: str) -> None:
     assert done.stdout == "False\n"
 
 
+@pytest.mark.thorough
 def test_estimators_need_no_service_and_no_client() -> None:
     program = (
         "import sys; sys.modules['pandas'] = None  # scikit-learn imports it, and it imports pyarrow\n"

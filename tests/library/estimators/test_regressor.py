@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.kernels import Matern32
+from relevance_bayes.core.pool import degrees_of_freedom_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.fitting import blocks_of
@@ -91,6 +92,7 @@ def test_a_known_noise_precision_is_kept() -> None:
         quick().fit(X, Y, noise_precision=0.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "likelihood"),
     [
@@ -134,7 +136,8 @@ def test_length_scales_are_those_of_scikit_learn(kernel: str, peer: type[RBF]) -
     learned = model._fitted.exported.predictor.model
     (functions,) = [one for one in learned.functions if isinstance(one, KernelFunctions)]
     ours = functions.kernel(functions.input_map(functions.centres), functions.input_map(functions.centres))
-    theirs = peer(model.lengthscales_)(functions.centres)
+    order = [int(column.name.removeprefix("x")) for column in model._fitted.exported.predictor.encoding.inputs]
+    theirs = peer(model.lengthscales_[order])(functions.centres)
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
     assert model.evidence_ == learned.evidence.value - 60 * math.log(Y.std())
 
@@ -193,7 +196,7 @@ def test_targets_of_objects_are_numbers() -> None:
 
 @pytest.mark.parametrize("gap", [None, math.nan], ids=["none", "nan"])
 def test_a_gap_in_the_targets_is_refused_with_its_row(gap: float | None) -> None:
-    with pytest.raises(ValueError, match="y has a missing value in row 3"):
+    with pytest.raises(ValueError, match="y has a missing value in row 4 of the data"):
         quick().fit(X, np.array([*Y[:3], gap, *Y[4:]], object))
 
 
@@ -257,3 +260,49 @@ def test_new_rows_have_the_mean_variance_of_known_noise() -> None:
     variances = RANDOM.uniform(0.01, 0.5, 60)
     model = quick().fit(X, Y, noise_precision=1.0 / variances)
     assert model.members_[0].hyperparameters.noise_sd == pytest.approx(math.sqrt(variances.mean()))
+
+
+@pytest.fixture(scope="module")
+def wave() -> RelevanceRegressor:
+    X = np.linspace(-5.0, 5.0, 60)[:, None]
+    return RelevanceRegressor(effort="quick").fit(X, np.sin(X[:, 0]) + np.random.default_rng(0).normal(0.0, 0.1, 60))
+
+
+def test_a_covariance_has_the_variances_and_equal_rows_share_all_but_the_noise(wave: RelevanceRegressor) -> None:
+    rows = np.array([[0.3], [0.3], [0.4], [9.0], [9.1]])
+    mean, covariance = wave.predict(rows, return_cov=True)
+    expected, sd, interval = wave.predict(rows, return_std=True, return_interval=0.9)
+    np.testing.assert_array_equal(mean, expected)
+    np.testing.assert_allclose(covariance.diagonal(), sd**2, rtol=1e-12)
+    np.testing.assert_array_equal(covariance, covariance.T)
+    noise = wave._predicted(rows, None).noise
+    np.testing.assert_allclose(covariance[0, 1], sd[0] ** 2 - noise[0], rtol=1e-9)
+    assert 0.0 < covariance[0, 2] < covariance[0, 1]
+    assert covariance[3, 4] > 0.9 * (covariance[3, 3] - noise[3])
+    np.testing.assert_array_equal(wave.predict(rows, return_interval=0.9, return_cov=True)[2], interval)
+    with pytest.raises(RuntimeError, match="At most one of return_std and return_cov"):
+        wave.predict(rows, return_std=True, return_cov=True)
+
+
+def test_samples_have_the_mean_and_the_covariance_of_their_distribution(wave: RelevanceRegressor) -> None:
+    rows = np.array([[0.3], [0.5], [9.0]])
+    mean, covariance = wave.predict(rows, return_cov=True)
+    samples = wave.sample_y(rows, 40_000)
+    tails = degrees_of_freedom_of(wave._version.exported.predictor.learned)
+    assert tails is not None
+    sd = np.sqrt(covariance.diagonal())
+    np.testing.assert_allclose((samples.mean(axis=1) - mean) / sd, 0.0, atol=0.02)
+    scaled = np.cov(samples) * (tails - 2.0) / tails / np.outer(sd, sd)
+    np.testing.assert_allclose(scaled, covariance / np.outer(sd, sd), atol=0.03)
+    assert wave.sample_y(rows).shape == (3, 1)
+    np.testing.assert_array_equal(wave.sample_y(rows, 2, random_state=7), wave.sample_y(rows, 2, random_state=7))
+    assert (wave.sample_y(rows, 2, random_state=7) != wave.sample_y(rows, 2)).all()
+
+
+def test_samples_of_counts_and_of_too_many_rows_are_refused(wave: RelevanceRegressor) -> None:
+    with pytest.raises(ValueError, match="at most 1,000 rows for a covariance, got 1,001"):
+        wave.sample_y(np.zeros((1_001, 1)))
+    X = np.arange(30.0)[:, None]
+    counts = RelevanceRegressor(effort="quick", likelihood={"type": "poisson"}).fit(X, np.arange(30) % 7)
+    with pytest.raises(ValueError, match="Expected a model with Gaussian noise for a covariance"):
+        counts.predict(X, return_cov=True)

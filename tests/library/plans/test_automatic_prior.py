@@ -8,6 +8,13 @@ import pytest
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.hyperparameters import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+)
 from relevance_bayes.core.kernels import (
     Gaussian,
     Kernel,
@@ -19,15 +26,9 @@ from relevance_bayes.core.kernels import (
 )
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.scales import (
-    CrossValidationWidth,
-    EvidencePerInputWidth,
-    EvidenceWidth,
-    FixedWidth,
-    InheritedWidth,
-)
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
+from relevance_bayes.plans.cost import fitted_spec
 from relevance_bayes.plans.requests import AutomaticPrior, BasisChoice, KernelChoice, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers
@@ -46,8 +47,8 @@ INDEPENDENT = Spec(
 
 
 def requesting(target: str = "y") -> SupervisedRequest:
-    """One process and its rivals: several have tests of their own."""
-    return SupervisedRequest(DATASET_ID, target, effort="quick")
+    """One process, whose widths are stated, and its rivals: several have tests of their own."""
+    return SupervisedRequest(DATASET_ID, target, basis=KernelChoice(width=EvidencePerInputWidth()))
 
 
 def test_the_default_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:
@@ -63,7 +64,7 @@ def numbers_spanning(minimum: float, maximum: float, rows: int) -> Dataset:
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Matern52(), Laplacian(), RationalQuadratic()], ids=str)
 def test_the_functions_of_any_one_covariance_are_a_process_unless_stated_otherwise(kernel: Kernel) -> None:
-    found = plan(replace(requesting(), basis=KernelChoice(kernel)), DATASET)
+    found = plan(replace(requesting(), basis=KernelChoice(kernel, EvidencePerInputWidth())), DATASET)
     assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
     assert found.spec.basis[0] == KernelBasis(kernel, EvidencePerInputWidth(), "evidence")
     assert [alternative.prior for alternative in found.compared_models] == [Independent(price=True)]
@@ -100,7 +101,7 @@ def test_functions_that_are_not_those_of_one_covariance_have_independent_weights
 
 @pytest.mark.parametrize("algorithm", [Sequential(), ReEstimation()], ids=lambda one: one.type)
 def test_an_algorithm_for_independent_weights_requires_them(algorithm: Algorithm) -> None:
-    found = plan(replace(requesting(), algorithm=algorithm), DATASET)
+    found = plan(replace(requesting(), basis=None, algorithm=algorithm), DATASET)
     assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), algorithm, ())
     assert found.spec.basis == (KernelBasis(width=CrossValidationWidth(folds=5)), Bias())
 
@@ -146,14 +147,33 @@ def test_automatic_is_the_default(requested: SupervisedRequest) -> None:
 
 
 def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
-    found = plan(requesting("on"), DATASET)
+    found = plan(replace(requesting("on"), basis=None, effort="quick"), DATASET)
     assert found.spec == Spec(
         Bernoulli(),
         (KernelBasis(width=EvidenceWidth()), Bias()),
         GaussianProcess("rows", min_gain=0.1),
-        Greedy(),
+        Greedy(15),
     )
     assert found.compared_models == ()
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "rows", "expected"),
+    [
+        (Bernoulli(), 100, 250),
+        (Bernoulli(), 10_000, 400),
+        (GaussianNoise(), 3_000, 750),
+        (GaussianNoise(), 9_000, 1_000),
+    ],
+)
+def test_a_quick_training_has_scales_of_a_quarter_of_the_rows_within_bounds(
+    likelihood: Likelihood, rows: int, expected: int
+) -> None:
+    quick = Spec(likelihood, (KernelBasis(),), GaussianProcess(), Greedy(15))
+    assert fitted_spec(quick, "quick", rows) == replace(quick, algorithm=Greedy(15, expected))
+    assert fitted_spec(quick, "normal", rows) == quick
+    requested = replace(quick, algorithm=Greedy(7))
+    assert fitted_spec(requested, "quick", rows) == requested
 
 
 @pytest.mark.parametrize("likelihood", [Poisson(), StudentT(), LogGaussian()], ids=lambda one: one.type)
@@ -190,6 +210,54 @@ def test_the_logarithm_is_tried_where_targets_are_positive_and_span_more_than_te
     assert found.spec.likelihood == GaussianNoise()
     logarithms = [alternative for alternative in found.compared_models if alternative.likelihood == LogGaussian()]
     assert logarithms == ([replace(found.spec, likelihood=LogGaussian())] if tried else [])
+
+
+def bounded(*values: float, rows: int = 40) -> list[str]:
+    """The likelihoods of counts, shares and zeros that are compared by default with Gaussian noise."""
+    y = np.resize(np.array(values), rows)
+    dataset = dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, rows)), "y": NumberColumn(y)})
+    found = plan(replace(requesting(), basis=None), dataset)
+    assert found.spec.likelihood == GaussianNoise()
+    assert plan(replace(requesting(), basis=None, effort="quick"), dataset).compared_models == ()
+    pinned = plan(replace(requesting(), basis=None, likelihood=GaussianNoise()), dataset).compared_models
+    assert {one.likelihood.type for one in pinned} <= {"gaussian"}
+    likelihoods = [one.likelihood for one in found.compared_models]
+    return [one.type for one in likelihoods if one.targets in {"count", "share", "amount"}]
+
+
+COUNTS = ["poisson", "negative_binomial"]
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "compared"),
+    [
+        ((0.0, 1.0, 5.0), 40, COUNTS),
+        ((0.0, 1.0, 5000.0), 40, COUNTS),
+        ((2.0, 5.0, 12.0), 40, COUNTS),
+        ((8.0, 9.0, 12.0), 40, []),
+        ((2.0, 500.0, 1200.0), 40, []),
+        ((0.0, 1.5, 5.0), 40, []),
+        ((-1.0, 1.0, 5.0), 40, []),
+        ((0.0, 1.0, 5.0), 100_000, [*COUNTS, "hurdle"]),
+        ((0.0, 1.0, 5.0), 100_001, []),
+        ((0.01, 0.2, 0.5), 40, ["logit_gaussian"]),
+        ((0.5, 0.8, 0.99), 20_000, ["logit_gaussian"]),
+        ((0.5, 0.8, 0.99), 20_001, []),
+        ((0.4, 0.5, 0.6), 40, []),
+        ((0.0, 0.2, 0.5), 40, []),
+        ((0.1, 0.2, 1.0), 40, []),
+        ((0.0, 0.0, 0.7, 1.5), 60, ["hurdle"]),
+        ((0.0, 0.0, 0.7, 1.5), 40, []),  # few rows
+        ((0.0, 0.0, 1.5, 1.5), 60, []),  # one number above 0
+        ((0.0, *[0.7 + 0.01 * place for place in range(39)]), 400, []),  # few zeros
+        ((*[0.0] * 39, 0.7, 1.5), 410, []),  # few numbers above 0
+        ((0.0, 0.0, 3.0, 5.0), 60, [*COUNTS, "hurdle"]),
+    ],
+)
+def test_counts_shares_and_zeros_are_compared_where_values_are_near_their_bounds(
+    values: tuple[float, ...], rows: int, compared: list[str]
+) -> None:
+    assert bounded(*values, rows=rows) == compared
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise(0.5)])

@@ -7,9 +7,9 @@ import pytest
 from relevance_bayes.core.algorithms import ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, Group, Inputs, KernelBasis
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest
@@ -115,8 +115,8 @@ def test_a_group_has_all_columns_that_its_inputs_become() -> None:
         GaussianNoise(),
         (Group((2, 1), KernelBasis(width=FixedWidth((0.5, 2.0)))), Group((3,), Steps()), Group((1,), Inputs())),
     )
-    assert in_columns(spec, encoding).basis == (
-        Group((4, 1, 2, 3), KernelBasis(width=FixedWidth((0.5, 2.0, 2.0, 2.0)))),
+    assert in_columns(spec, encoding, ("x", "colour", "z", "on")).basis == (
+        Group((1, 2, 3, 4), KernelBasis(width=FixedWidth((2.0, 2.0, 2.0, 0.5)))),
         Group((5,), Steps()),
         Group((1, 2, 3), Inputs()),
     )

@@ -8,6 +8,7 @@ import pytest
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.hyperparameters import SHRINKAGE, CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -18,12 +19,13 @@ from relevance_bayes.core.likelihoods import (
     TargetLikelihood,
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
+from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.plans import plan
-from relevance_bayes.plans.classes import SHRINKAGE
-from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Task
+from relevance_bayes.plans.requests import KernelChoice, SupervisedPlan, SupervisedRequest, Task
 from relevance_bayes.tables.columns import Column, NumberColumn
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.values import Label
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 SIX = texts("c", "b", "a", "c", "b", "a")
@@ -108,12 +110,14 @@ CITY_BLOCK_EACH = KernelBasis(CityBlock(), EvidencePerInputWidth(1.0))
 def of_two_inputs(request: SupervisedRequest) -> list[Basis]:
     dataset = dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "z": numbers(1, 5, 2, 5, 4, 3.5), "t": SIX})
     found = plan(request, dataset)
-    kernels = []
+    kernels: list[Basis] = []
     for spec in (found.spec, *found.alternatives):
         kernel, *beside = spec.basis
         assert spec == replace(found.spec, basis=spec.basis)
-        assert Inputs() not in beside
-        kernels.append(kernel)
+        if Inputs() in beside:
+            assert kernel == kernels[0]
+        else:
+            kernels.append(kernel)
     return kernels
 
 
@@ -122,6 +126,36 @@ def test_folds_choose_among_three_processes() -> None:
     assert of_two_inputs(normal) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, likelihood=Categorical())) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, effort="quick")) == [GAUSSIAN_ONE]
+
+
+def test_the_inputs_are_columns_of_one_more_alternative() -> None:
+    dataset = dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "z": numbers(1, 5, 2, 5, 4, 3.5), "t": SIX})
+    for request, expected in (
+        (requesting(), (GAUSSIAN_ONE, Bias(), Inputs())),
+        (replace(requesting(), effort="quick"), None),
+        (replace(requesting(), basis=KernelChoice(Matern32())), None),
+    ):
+        found = [spec.basis for spec in plan(request, dataset).alternatives if Inputs() in spec.basis]
+        assert found == ([] if expected is None else [expected])
+
+
+def test_many_classes_are_compared_with_a_softmax_regression_unless_a_likelihood_is_named() -> None:
+    rows, classes = 1_100, 11
+    column = texts(*(f"c{row % classes:02}" for row in range(rows)))
+    one, other = NumberColumn(np.sqrt(np.arange(float(rows)))), NumberColumn(np.cos(np.arange(float(rows))))
+    dataset = dataset_of({"x": one, "z": other, "t": column})
+    regression = softmax_regression_spec(classes)
+    found = plan(requesting(), dataset)
+    assert found.spec.basis == (GAUSSIAN_ONE, Bias())
+    assert found.alternatives[0] == regression
+    assert [spec.basis[0] for spec in found.alternatives[1:]] == [GAUSSIAN_EACH, CITY_BLOCK_EACH]
+    for request in (
+        replace(requesting(), effort="quick"),
+        replace(requesting(), basis=KernelChoice(Matern32())),
+        requesting(OneAgainstRest()),
+        requesting(Categorical()),
+    ):
+        assert regression not in plan(request, dataset).alternatives
 
 
 def test_a_thorough_training_compares_a_fourth() -> None:
@@ -250,3 +284,44 @@ def test_numbers_that_an_old_dataset_did_not_keep_are_requested_again() -> None:
     with pytest.raises(InvalidRequestError, match="upload it again") as caught:
         plan(replace(requesting(), task="classification"), old)
     assert caught.value.faults[0].pointer == "/target"
+
+
+@pytest.mark.parametrize(
+    ("column", "named", "kept"),
+    [
+        (SIX, "b", "b"),
+        (GRADES, 2, 2),
+        (GRADES, "2", 2),
+        (flags(True, False, True, False, True, False), True, True),
+        (flags(True, False, True, False, True, False), "false", False),
+        (SIX, None, None),
+    ],
+    ids=["text", "number", "number by its text", "truth value", "truth value by its text", "none"],
+)
+def test_the_positive_class_is_one_of_the_target(column: Column, named: Label | None, kept: Label | None) -> None:
+    request = replace(requesting(), task="classification", positive_class=named)
+    planned = plan(request, with_target(column))
+    assert (planned.positive_class, type(planned.positive_class)) == (kept, type(kept))
+    stored = encode(planned)
+    assert isinstance(stored, dict)
+    assert ("positive_class" in stored) == (named is not None)
+    assert Converter(SupervisedPlan).decode(stored) == planned
+
+
+@pytest.mark.parametrize(
+    ("column", "task", "named", "detail"),
+    [
+        (SIX, "classification", "d", "`t` has the classes 'a', 'b', 'c', got 'd'."),
+        (
+            flags(True, False, True, False, True, False),
+            "classification",
+            1,
+            "`t` has the classes 'false', 'true', got '1'.",
+        ),
+        (numbers(0.5, 1, -2, 0.5, 1, -2), "regression", 1, "`t` is a number, got '1'."),
+    ],
+    ids=["another text", "a number", "regression"],
+)
+def test_a_positive_class_that_is_none_is_refused(column: Column, task: Task, named: Label, detail: str) -> None:
+    fault = only_fault(replace(requesting(), task=task, positive_class=named), column)
+    assert (fault.pointer, fault.detail) == ("/positive_class", detail)

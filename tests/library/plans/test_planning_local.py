@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import CityBlock, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
 from relevance_bayes.core.local.choice import KERNELS, LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import (

@@ -7,10 +7,10 @@ import pytest
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.kernels import CityBlock, Gaussian, Matern32, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, StudentT
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, Prefer, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
@@ -40,6 +40,19 @@ def test_the_default_is_four_processes_of_numbers_however_many_rows(rows: int) -
     found = planned(REQUEST, rows=rows)
     assert found.effort == "normal"
     assert kernels(found) == [A, B, C, W]
+
+
+def wide(request: SupervisedRequest, rows: int) -> SupervisedPlan:
+    """The plan for 32 inputs."""
+    drawn = np.random.default_rng(0).standard_normal((rows, 33))
+    columns = {f"x{place}": NumberColumn(np.ascontiguousarray(values)) for place, values in enumerate(drawn[:, 1:].T)}
+    return plan(request, dataset_of({**columns, "y": NumberColumn(np.ascontiguousarray(drawn[:, 0]))}))
+
+
+def test_few_rows_for_each_of_many_inputs_determine_no_warps_unless_they_are_requested() -> None:
+    assert kernels(wide(REQUEST, 255)) == [A, B, C]
+    assert kernels(wide(REQUEST, 256)) == [A, B, C, W]
+    assert kernels(wide(replace(REQUEST, basis=KernelChoice()), 255)) == [A, C, W]
 
 
 def test_of_one_input_one_width_is_a_width_for_each() -> None:

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Mask
-from relevance_bayes.plans.recurring_rows import InputLevels, RecurringRows
 from relevance_bayes.plans.requests import RandomSplit
-from relevance_bayes.plans.split import Cut, Ranks, content_hash, cut, held_out_rows
+from relevance_bayes.plans.rows import Cut, InputLevels, Ranks, RecurringRows, content_hash, cut, held_out_rows
 from relevance_bayes.tables.columns import Block
 from tests.small_tables import cut_up, numbers, texts
 

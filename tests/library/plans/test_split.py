@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Mask
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
-from relevance_bayes.plans.split import NOTHING, content_hash, cut, fold_keys, held_out_rows, ranks
+from relevance_bayes.plans.rows import NOTHING, content_hash, cut, fold_keys, held_out_rows, ranks
 from relevance_bayes.tables.columns import Block, NumberColumn, TimestampColumn, block_rows
 from tests.small_tables import cut_up, moments, numbers, rows_of, texts
 

@@ -3,8 +3,9 @@ import pytest
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.columns import CategoryColumn
-from relevance_bayes.tables.encoding import EncodedEffects, InputEncoding, column_names, effects, encode_inputs
-from relevance_bayes.tables.encoding.effects import FOLDS, EffectStatistics, encoded_effects, shrunken_effects
+from relevance_bayes.tables.encoding import EncodedEffects, InputEncoding, column_names, encode_inputs
+from relevance_bayes.tables.encoding import columns as effects
+from relevance_bayes.tables.encoding.columns import FOLDS, EffectStatistics, encoded_effects, shrunken_effects
 
 RNG = np.random.default_rng(11)
 SIZES = np.array([1, 2, 3, 5, 8, 13, 21, 30])

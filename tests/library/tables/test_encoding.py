@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from scipy.stats import lognorm
 
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.encoding_statistics import Statistics
 from relevance_bayes.plans.requests import Missing, SupervisedRequest
-from relevance_bayes.tables.columns import Block, NumberBlock, block_rows
+from relevance_bayes.tables.columns import Block, NumberBlock, block_rows, taken
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedNumber,
@@ -61,7 +61,7 @@ def encoding_of(
     )
     statistics = Statistics(plan(request, dataset_of(table)))
     for _, block in cut_up(table, *ends):
-        statistics.add(block, np.ones(block_rows(block), np.bool_), np.arange(float(block_rows(block))))
+        statistics.add(block, np.ones(block_rows(block), np.bool_), np.arange(block_rows(block), dtype=np.uint64))
     return statistics.encoding()
 
 
@@ -93,20 +93,24 @@ def test_raw_numbers_stay_as_they_are() -> None:
     np.testing.assert_array_equal(encoded[:, names.index("seen")], [0, 86_400, 172_800, 43_200.5, 1, 2])
 
 
+REPEATED = {name: taken(column, np.tile(np.arange(6), 20)) for name, column in TABLE.items()}
+"""With as many gaps as have an indicator."""
+
+
 def test_columns_of_the_matrix_have_the_names_of_what_they_hold() -> None:
     expected = (
         *("age", "age missing", "smoker", "smoker missing", "seen"),
         *("colour=blue", "colour=green", "colour=red", "colour missing"),
     )
-    encoding = encoding_of(TABLE, "height")
+    encoding = encoding_of(REPEATED, "height")
     assert column_names(encoding) == expected
     assert encoding.width == len(expected) == encode_inputs(encoding, TABLE)[0].shape[1]
 
 
 def test_each_column_of_the_matrix_has_the_width_of_the_input_that_it_comes_from() -> None:
     basis = (Bias(), KernelBasis(width=FixedWidth((0.5, 2.0, 3.0, 4.0))), KernelBasis(width=FixedWidth(7.0)))
-    encoding = encoding_of(TABLE, "height")
-    encoded = in_columns(Spec(GaussianNoise(), basis), encoding).basis
+    encoding = encoding_of(REPEATED, "height")
+    encoded = in_columns(Spec(GaussianNoise(), basis), encoding, [one.name for one in encoding.inputs]).basis
     widths = (0.5, 0.5, 2.0, 2.0, 3.0, 4.0, 4.0, 4.0, 4.0)
     assert len(widths) == encoding.width
     assert encoded == (Bias(), KernelBasis(width=FixedWidth(widths)), KernelBasis(width=FixedWidth(7.0)))
@@ -119,7 +123,7 @@ def test_a_category_is_one_hot_and_never_standardised() -> None:
 
 
 def test_a_gap_becomes_the_training_mean_and_a_one_beside_it() -> None:
-    encoding = encoding_of(TABLE, "height")
+    encoding = encoding_of(REPEATED, "height")
     encoded, faults = encode_inputs(encoding, TABLE)
     names = column_names(encoding)
     assert not faults
@@ -169,14 +173,14 @@ def test_only_the_first_twenty_known_categories_are_listed() -> None:
 def test_categories_are_those_of_the_chosen_rows_alone() -> None:
     table: Block = {"colour": texts("red", "blue", "green", "blue"), "y": numbers(1, 2, 4, 5)}
     statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
-    statistics.add(table, np.array([True, True, False, True]), np.arange(4.0))
+    statistics.add(table, np.array([True, True, False, True]), np.arange(4, dtype=np.uint64))
     assert column_names(statistics.encoding()) == ("colour=blue", "colour=red")
 
 
 def test_a_column_that_is_constant_in_training_keeps_the_scale_one() -> None:
     table: Block = {"x": numbers(0.1, 0.1, 0.1, 7), "y": numbers(1, 2, 4, 5)}
     statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
-    statistics.add(table, np.array([True, True, True, False]), np.arange(4.0))
+    statistics.add(table, np.array([True, True, True, False]), np.arange(4, dtype=np.uint64))
     assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, None, False),)
 
 
@@ -270,14 +274,22 @@ def test_counts_stay_as_they_are(values: list[int]) -> None:
     np.testing.assert_array_equal(user_mean(target, encode_target(target, table)), values)
 
 
+@pytest.mark.parametrize("values", [(1, 10, 100), (0, 2, 7), (0.01, 0.3, 0.6)], ids=["span", "counts", "shares"])
+def test_targets_that_may_be_counts_or_shares_stay_as_they_are(values: tuple[float, ...]) -> None:
+    table: Block = {"x": numbers(1, 2, 3), "y": numbers(*values)}
+    target = encoding_of(table, "y").target
+    assert (target.shift, target.scale, target.logarithmic) == (0.0, 1.0, False)
+    assert encoding_of(table, "y", likelihood=GaussianNoise()).target.scale != 1.0
+
+
 def test_a_target_whose_logarithm_may_be_learned_is_divided_by_its_geometric_mean_until_that_is_settled() -> None:
-    table: Block = {"x": numbers(1, 2, 3), "y": numbers(1, 10, 100)}
+    table: Block = {"x": numbers(1, 2, 3), "y": numbers(1.5, 15, 150)}
     found = encoding_of(table, "y").target
     assert (found.shift, found.logarithmic) == (0.0, False)
-    assert found.scale == pytest.approx(10.0)
+    assert found.scale == pytest.approx(15.0)
     assert replace(found, logarithmic=True) == encoding_of(table, "y", likelihood=LogGaussian()).target
     alone = encoding_of(table, "y", likelihood=GaussianNoise()).target
-    assert (alone.shift, alone.logarithmic) == (37.0, False)
+    assert (alone.shift, alone.logarithmic) == (55.5, False)
 
 
 @pytest.mark.parametrize("likelihood", [StudentT(), StudentT(4.0)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.tables.histograms import (
+from relevance_bayes.tables.moments import (
     MAX_BINS,
     MAX_CATEGORIES,
     Binning,

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relevance_bayes.tables.kinds import is_long_integer, is_number, kind_of_cells, kind_of_texts, seconds_of
+from relevance_bayes.tables.kinds import (
+    MAX_NUMBER_LENGTH,
+    is_long_integer,
+    is_number,
+    kind_of_cells,
+    kind_of_texts,
+    seconds_of,
+)
 from relevance_bayes.types.values import Cell, ColumnKind
 
 
@@ -122,3 +129,12 @@ def test_an_integer_is_long_exactly_beyond_2_to_the_53(value: int) -> None:
 @pytest.mark.parametrize("text", ["", "1_000", "0x10", "1e", ".", "1,5", "--1", "٣", "1 2", "NaN", "inf"])
 def test_what_is_no_number_is_none(text: str) -> None:
     assert not is_number(text)
+
+
+def test_a_text_longer_than_any_number_is_text() -> None:
+    """A float64 is written in 1,077 characters at most: a longer cell is no number, and is not matched."""
+    smallest = f"{-5e-324:.1074f}"
+    assert len(smallest) == 1_077
+    assert is_number(smallest)
+    assert is_number("9" * MAX_NUMBER_LENGTH)
+    assert not is_number("9" * (MAX_NUMBER_LENGTH + 1))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.encoding.outlying import MAX_VALUES, Limits, ValueSample
+from relevance_bayes.tables.encoding.columns import MAX_VALUES, Limits, ValueSample
 
 
 def limits(values: Array, *, blocks: int = 1) -> Limits | None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.quantiles import LEVELS, MAX_BINS, MAX_SIZE, MIN_SIZE, QuantileSketch, buffer_size
+from relevance_bayes.tables.moments import LEVELS, MAX_QUANTILE_BINS, MAX_SIZE, MIN_SIZE, QuantileSketch, buffer_size
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -28,7 +28,7 @@ def test_of_few_values_quantiles_and_counts_are_exact(values: list[float]) -> No
     assert sketch.quantiles() == tuple(expected.tolist())
     counts = sketch.histogram(float(present.min()), float(present.max()))
     assert sum(counts) == len(values)
-    assert len(counts) <= MAX_BINS
+    assert len(counts) <= MAX_QUANTILE_BINS
     assert counts[0] > 0
     assert counts[-1] > 0
 
@@ -36,7 +36,7 @@ def test_of_few_values_quantiles_and_counts_are_exact(values: list[float]) -> No
 def test_a_histogram_is_that_of_numpy() -> None:
     values = np.random.default_rng(0).standard_normal(4_000)
     counts = sketched(values).histogram(float(values.min()), float(values.max()))
-    assert counts == tuple(np.histogram(values, MAX_BINS)[0].tolist())
+    assert counts == tuple(np.histogram(values, MAX_QUANTILE_BINS)[0].tolist())
     assert sketched(np.full(7, 2.5)).histogram(2.5, 2.5) == (7,)
     assert QuantileSketch().histogram(0.0, 1.0) == QuantileSketch().quantiles() == ()
 

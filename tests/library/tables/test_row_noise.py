@@ -12,7 +12,7 @@ from relevance_bayes.plans.encoding_statistics import Statistics
 from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
-from relevance_bayes.tables.encoding.inputs import MAX_SCALED
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
@@ -94,7 +94,7 @@ def test_noise_by_row_and_its_column_go_together(likelihood: Likelihood, column:
 
 def test_targets_are_standardised_and_their_noise_with_them() -> None:
     statistics = Statistics(plan(REQUEST, dataset_of(TABLE)))
-    statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_), np.arange(float(block_rows(TABLE))))
+    statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_), np.arange(block_rows(TABLE), dtype=np.uint64))
     target = statistics.encoding().target
     assert (target.noise_column, target.shift) == ("sd", 30.0)
     t, (noise_sd, faults) = encode_target(target, TABLE), encode_noise(target, TABLE)

@@ -142,6 +142,14 @@ def test_up_to_50_different_values_are_counted(different: int, distinct: int | N
     assert one(texts(*map(str, range(different)))).distinct == distinct
 
 
+@pytest.mark.parametrize(("different", "is_kept"), [(50, False), (51, True), (1_000, True), (1_001, False)])
+def test_labels_and_integers_are_kept_from_51_to_1000_different_values(different: int, is_kept: bool) -> None:
+    values = tuple(range(different))
+    assert one(numbers(*map(float, reversed(values)))).labels == (values if is_kept else ())
+    assert one(texts(*map(str, values))).labels == (tuple(sorted(map(str, values))) if is_kept else ())
+    assert one(numbers(*(value + 0.5 for value in values))).labels == ()
+
+
 def test_the_most_frequent_labels_come_first_and_ties_by_label() -> None:
     labels = [f"rare {n}" for n in range(60)] + ["b", "b", "a", "a", "c", "c", "c"]
     summary = one(texts(*labels))

@@ -15,10 +15,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from relevance_bayes.types.annotations import Bounds, OneBy, OneOf
-from relevance_bayes.types.decoders import decoder_of
+from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_none
 from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.records import Converter, decoder_of, encode
+
+
+@dataclass(frozen=True)
+class WithRare:
+    """A member that is left out where it is None, beside one that is not."""
+
+    known: int | None = None
+    rare: float | None = field(default=None, metadata={"exclude_if": is_none})
+
+
+def test_a_member_that_omits_none_is_left_out_where_it_is_none() -> None:
+    assert encode(WithRare()) == {"known": None}
+    assert encode(WithRare(1, 0.0)) == {"known": 1, "rare": 0.0}
+    by_pydantic = TypeAdapter(WithRare)
+    assert by_pydantic.dump_python(WithRare()) == {"known": None}
+    assert by_pydantic.dump_python(WithRare(1, 0.0)) == {"known": 1, "rare": 0.0}
+    converter = Converter[WithRare](WithRare)
+    assert converter.decode({"known": None}) == converter.decode({"known": None, "rare": None}) == WithRare()
 
 
 class Colour(StrEnum):
@@ -350,6 +367,19 @@ class Sparse:
 
     first: int | None = None
     second: float | None = None
+
+
+@dataclass(frozen=True)
+class LaterMember:
+    """A member that later documents have."""
+
+    first: int | None = None
+    later: float | None = field(default=None, metadata={"exclude_if": is_none})
+
+
+def test_a_member_that_is_none_is_left_out_where_it_states_it() -> None:
+    assert encode((LaterMember(), LaterMember(1, 0.0))) == [{"first": None}, {"first": 1, "later": 0.0}]
+    assert Converter[LaterMember](LaterMember).decode({"first": 1}) == LaterMember(1, None)
 
 
 def test_members_that_are_none_are_left_out_where_the_class_states_it() -> None:

@@ -10,7 +10,7 @@ from app.prediction import PredictRequest, predict
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.components import prediction as under_test
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
-from relevance_bayes.tasks.learned import NewComponentsVersion
+from relevance_bayes.tasks.listing import NewComponentsVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served

@@ -12,8 +12,8 @@ from app.jobs.fit import FitCheckpoint
 from app.jobs.fit import run as run_fit
 from app.tasks.union import task_of
 from relevance_bayes.core.components import FOLDS, Components, components, typical_width, usual_densities
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Matern32
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Step, train
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import ComponentsRequest
@@ -22,7 +22,7 @@ from relevance_bayes.tables.encoding import encode_inputs, raw_cells
 from relevance_bayes.tasks.components import fit as child
 from relevance_bayes.tasks.components.training import ComponentsTraining
 from relevance_bayes.tasks.fit import Fitted, Limits
-from relevance_bayes.tasks.learned import NewComponentsVersion
+from relevance_bayes.tasks.listing import NewComponentsVersion
 from relevance_bayes.types.reports import InputWidth
 from tests.narrowing import of_kind
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
@@ -76,8 +76,8 @@ def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_pa
     assert (report.rows, report.rows_drawn, report.rows_dropped, report.seconds) == (60, 60, 1, 1.5)
     inputs, faults = encode_inputs(predictor.encoding, block)
     assert [fault.row for fault in faults] == [60]
-    inputs = inputs[:60]
-    np.testing.assert_allclose(inputs[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    inputs = np.array(made.made.mapped()[:, :-1])
+    np.testing.assert_allclose(inputs[:, list(predictor.encoding.layout.places)].mean(axis=0), 0.0, atol=1e-12)
     width = typical_width(inputs)
     assert report.widths == (InputWidth(None, width),)
     *_, found = components(inputs, report.plan.kernel, InputMap.isotropic(width), explained=0.8, seed=3)
@@ -98,10 +98,11 @@ def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_pa
 
 def test_rows_kept_are_reported_with_their_cells_and_weights(tmp_path: Path) -> None:
     block = table()
-    _, version = run(fit(block, replace(REQUEST, missing="drop_rows"), tmp_path), block)
+    made = fit(block, replace(REQUEST, missing="drop_rows"), tmp_path)
+    _, version = run(made, block)
     found = version.predictor.components
     for number, vector in enumerate(version.vectors):
-        assert vector.row == int(found.rows[number])
+        assert vector.row == int(made.made.mapped()[found.rows[number], -1])
         assert vector.inputs == raw_cells(block, vector.row, block)
         assert (vector.number, vector.kind) == (number + 1, "gaussian")
         assert vector.weight_mean == float(found.weights[number])
@@ -121,7 +122,8 @@ def test_a_width_of_each_input_is_one_of_each_of_its_columns(tmp_path: Path) -> 
     block = {name: column for name, column in table().items() if name != "x"}
     request = replace(REQUEST, inputs=("colour", "size"), width=(2.0, 3.0), kernel=Matern32())
     made = fit(block, request, tmp_path)
-    assert made.fit.widths == (2.0, 2.0, 3.0)
+    each = {"colour": (2.0, 2.0), "size": (3.0,)}
+    assert made.fit.widths == tuple(width for one in made.made.encoding.inputs for width in each[one.name])
     _, version = run(made, block)
     assert version.report.widths == (
         InputWidth("colour=blue", 2.0),

@@ -14,7 +14,7 @@ from relevance_bayes.core.prediction import scores
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised import evaluation as under_test
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
@@ -84,8 +84,8 @@ def test_ends_of_intervals_and_means_are_those_that_are_returned() -> None:
 
 def test_rows_without_a_target_or_a_prediction_are_counted_and_the_others_judged() -> None:
     block: Block = {
-        "x": numbers(0.5, None, 3.0, 2.0, None),
-        "colour": texts("red", "blue", "red", None, "red"),
+        "x": numbers(0.5, 1e300, 3.0, -1e300, 1e300),
+        "colour": texts("red", "blue", "red", "red", "red"),
         "y": numbers(11.0, 9.5, None, 8.0, None),
     }
     found = evaluate_block(served(small_version()), block)

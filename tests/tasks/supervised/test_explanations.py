@@ -11,19 +11,18 @@ from app.registry.catalogue import Catalogue
 from app.tasks.union import weight_unit
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
-from relevance_bayes.core.likelihoods import LogGaussian, TargetLikelihood
+from relevance_bayes.core.likelihoods import LogGaussian, LogitGaussian, TargetLikelihood
 from relevance_bayes.core.likelihoods.counts import CountLikelihood
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import members_of, n_functions
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
-from relevance_bayes.tasks.learned import NewSupervisedVersion
-from relevance_bayes.tasks.listing import FunctionLocation, listed_terms
+from relevance_bayes.tasks.listing import FunctionLocation, NewSupervisedVersion, listed_terms
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
@@ -62,6 +61,10 @@ def latent_mean(known: SupervisedModel, response: RegressionPrediction | Classif
         case LogGaussian():  # the logarithm of the median
             prediction, _ = known.ready.predict(inputs)
             return np.log(known.predictor.encoding.target.scale * prediction.quantile(0.5))  # type: ignore[union-attr]
+        case LogitGaussian():  # the logit of the median
+            prediction, _ = known.ready.predict(inputs)
+            median = prediction.quantile(0.5)  # type: ignore[union-attr]
+            return np.log(median) - np.log1p(-median)
         case CountLikelihood():  # a log-normal rate has the mean exp(m + v/2)
             return np.log(response.mean) - 0.5 * found.variance
         case _:
@@ -75,6 +78,7 @@ def assert_adds_up(found: Explanation, mean: Array) -> None:
     assert np.all(np.abs(full - mean) <= 1e-9 * size)
 
 
+@pytest.mark.thorough
 @each_likelihood
 @each_prior
 @pytest.mark.parametrize("max_functions", [1, 20])

@@ -8,18 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.prediction import PredictRequest, ServedVersion, predict
+from app.prediction.predict import USUAL
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
-from relevance_bayes.tables.encoding import inputs as encoding_inputs
-from relevance_bayes.tasks.learned import NewSupervisedVersion
-from relevance_bayes.tasks.supervised.figures import figures_of, figures_of_one
+from relevance_bayes.tables.encoding import table as encoding_inputs
+from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.prediction import figures_of, figures_of_one
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.types.predictions import MissingValue
 from tests.prediction.test_predict import augmented
 from tests.served_versions import served
 from tests.small_models import member_of, small_version
@@ -60,8 +63,8 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, learned=model))
 
 
-def reals(version: ServedVersion, block: Block) -> RegressionPrediction:
-    found = predict(version, PredictRequest(block))
+def reals(version: ServedVersion, block: Block, options: PredictOptions = USUAL) -> RegressionPrediction:
+    found = predict(version, PredictRequest(block, options))
     assert isinstance(found, RegressionPrediction)
     return found
 
@@ -103,15 +106,17 @@ def test_a_matrix_is_predicted_as_its_columns_to_the_bit(version: ServedVersion,
     unit=st.floats(min_value=1e-300, max_value=1e300),
     shift=any_number,
     interval=probability,
+    nu=st.none() | st.floats(min_value=1.0, max_value=400.0),
 )
 def test_the_figures_of_one_row_are_those_of_many_to_the_bit(
-    mean: float, parts: tuple[float, float, float], unit: float, shift: float, interval: float
+    mean: float, parts: tuple[float, float, float], unit: float, shift: float, interval: float, nu: float | None
 ) -> None:
     target = EncodedTarget("y", "number", shift, unit, ())
-    part = RealPrediction(np.array([mean]), *(np.array([part]) for part in parts))
+    noise, weights, residual = (np.array([part]) for part in parts)
+    part = RealPrediction(np.array([mean]), noise, weights, residual, nu)
     with np.errstate(over="ignore", invalid="ignore"):
         of_many = figures_of(target, part, interval)
-        of_one = figures_of_one(target, mean, *parts, interval)
+        of_one = figures_of_one(target, mean, *parts, interval, nu)
     np.testing.assert_array_equal(np.array(of_one), of_many[:, 0])
 
 
@@ -132,7 +137,9 @@ def test_one_row_is_encoded_as_among_others_to_the_bit(row: list[float], shift: 
 
 
 def test_a_gap_in_a_matrix_is_a_fault_of_its_row(version: ServedVersion) -> None:
-    found = reals(version, NumberBlock(NAMES, np.array([[1.0, 2.0, np.nan, 0.0, 0.0]])))
+    gap = NumberBlock(NAMES, np.array([[1.0, 2.0, np.nan, 0.0, 0.0]]))
+    found = reals(version, gap, PredictOptions(nulls="error"))
     (fault,) = found.faults
     assert (fault.row, fault.column) == (0, "c")
     assert np.isnan(found.mean).all()
+    assert reals(version, gap).nulls == (MissingValue(0, "c"),)

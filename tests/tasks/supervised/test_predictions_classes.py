@@ -63,7 +63,7 @@ def test_a_class_is_explained_by_its_own_latent(max_functions: int) -> None:
 
 
 def test_a_bad_row_among_classes_changes_no_other() -> None:
-    found = classes(MIXED, PredictOptions(explain=2))
+    found = classes(MIXED, PredictOptions(explain=2, unknown_categories="error", nulls="error"))
     alone = classes({"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}, PredictOptions(explain=2))
     sound = np.array([0, 2, 4])
     assert {fault.row for fault in found.faults} == {1, 3}
@@ -78,7 +78,7 @@ def test_a_bad_row_among_classes_changes_no_other() -> None:
 def test_a_table_of_bad_rows_or_none_has_no_class_to_explain() -> None:
     empty: Block = {"x": numbers(), "colour": texts()}
     assert classes(empty, PredictOptions(explain=2)).probabilities.shape == (0, 3)
-    bad = classes({"x": numbers(None), "colour": texts("red")}, PredictOptions(explain=2))
+    bad = classes({"x": numbers(1e300), "colour": texts("red")}, PredictOptions(explain=2))
     assert np.isnan(bad.probabilities).all()
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from app.prediction import PredictRequest, predict
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
 from relevance_bayes.types.errors import InvalidRequestError
@@ -76,7 +76,7 @@ def test_what_is_explained_is_the_class_that_is_most_probable_under_the_priors()
 @pytest.mark.parametrize("made", [TWO, THREE], ids=["two", "three"])
 def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None:
     deciding = DecisionOptions(reject_cost=0.4)
-    refusing = PredictOptions(deciding=deciding, unknown_categories="error")
+    refusing = PredictOptions(deciding=deciding, unknown_categories="error", nulls="error")
     mixed = predict(served(made), PredictRequest(MIXED, refusing))
     sound: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
     alone = predict(served(made), PredictRequest(sound, PredictOptions(deciding=deciding)))
@@ -92,7 +92,7 @@ def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None
 
 
 def test_bad_rows_alone_have_no_decisions_to_make() -> None:
-    bad: Block = {"x": numbers(None), "colour": texts("red")}
+    bad: Block = {"x": numbers(1e300), "colour": texts("red")}
     found = predict(
         served(THREE), PredictRequest(bad, PredictOptions(deciding=DecisionOptions(priors(THREE, 0.1, 0.7, 0.2))))
     )

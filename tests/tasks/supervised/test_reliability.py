@@ -7,17 +7,17 @@ import scipy.stats
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.folds import random_folds
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Poisson
+from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.pool import ready_of, with_degrees_of_freedom
 from relevance_bayes.core.prediction import Measured
-from relevance_bayes.core.scales import FixedWidth
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget
-from relevance_bayes.tasks.supervised.reliability import LEVELS, MAX_CLASSES, reliability_of
+from relevance_bayes.tasks.supervised.diagnostics import LEVELS, MAX_CLASSES, reliability_of
 from relevance_bayes.types.diagnostics import ClassReliability, NumberReliability
 
 RNG = np.random.default_rng(11)
@@ -40,18 +40,21 @@ def test_reliability_is_that_of_fits_by_hand_to_the_other_folds() -> None:
     x = RNG.uniform(-3.0, 3.0, (60, 1))
     t = np.sin(x[:, 0]) + 0.2 * RNG.standard_normal(60)
     spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.0)), Bias()))
-    *_, trained = train(Rows(x, t), spec, folds=4)
+    *_, trained = train(Rows(x, t), Selection(spec, folds=4))
     assert isinstance(trained, Trained)
     assert trained.left_out is not None
     inside, places, rows = dict.fromkeys(LEVELS, 0), list[float](), 0
     for others, fold in random_folds(x, t, 4, spec.seed):
-        prediction, _ = ready_of(fit(x[others], t[others], spec)).predict(x[fold])
+        model = with_degrees_of_freedom(fit(x[others], t[others], spec))
+        prediction, _ = ready_of(model).predict(x[fold])
         assert isinstance(prediction, RealPrediction)
+        assert prediction.degrees_of_freedom is not None
         z = (t[fold] - prediction.mean) / np.sqrt(prediction.variance)
-        places += scipy.stats.norm.cdf(z).tolist()
+        standard = scipy.stats.t(prediction.degrees_of_freedom)
+        places += standard.cdf(z).tolist()
         rows += len(fold)
         for level in LEVELS:
-            inside[level] += int((np.abs(z) <= scipy.stats.norm.ppf(0.5 + level / 2.0)).sum())
+            inside[level] += int((np.abs(z) <= standard.ppf(0.5 + level / 2.0)).sum())
     found = reliability_of(TARGET, trained.left_out.measured, "validation")
     assert isinstance(found, NumberReliability)
     assert found.rows == rows == 60

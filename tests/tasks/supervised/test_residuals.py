@@ -5,7 +5,7 @@ import pytest
 
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, encode_inputs
-from relevance_bayes.tasks.supervised.residuals import (
+from relevance_bayes.tasks.supervised.diagnostics import (
     MAX_BINS,
     MAX_INPUT_BINS,
     MAX_INPUTS,

@@ -17,6 +17,7 @@ import pytest
 from app.errors import TrainingFailedError
 from app.jobs.fit import run
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
@@ -28,7 +29,6 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
@@ -37,7 +37,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.fit import Fitted, Limits
-from relevance_bayes.tasks.learned import Learned
+from relevance_bayes.tasks.listing import Learned
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
@@ -237,6 +237,7 @@ def in_units(prior: Prior, factor: float) -> Prior:
     return prior
 
 
+@pytest.mark.thorough
 @each_target_unit
 def test_a_target_in_other_units_is_predicted_in_these(
     name: str, prior: str, a: float, b: float, in_own_units: Callable[[str, str], Version], tmp_path: Path
@@ -263,6 +264,7 @@ def test_a_target_in_other_units_is_predicted_in_these(
     assert after[0].plan.spec.prior == requested.prior or isinstance(weights, GaussianProcess)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("a", [2.0**12, 0.003])
 def test_a_positive_target_times_a_factor_is_predicted_so(
@@ -288,6 +290,7 @@ def assert_alike(one: Mapping[str, Array], other: Mapping[str, Array]) -> None:
         np.testing.assert_allclose(other[figure], values, rtol=100.0 * ROUNDING, atol=ROUNDING, err_msg=figure)
 
 
+@pytest.mark.thorough
 @each([name for name in LIKELIHOODS if name not in CLASSES])
 def test_inputs_in_other_units_change_nothing(
     name: str, prior: str, in_own_units: Callable[[str, str], Version], tmp_path: Path
@@ -299,6 +302,7 @@ def test_inputs_in_other_units_change_nothing(
     assert_alike(predicted(*before, rows), predicted(*after, changed(rows, **INPUT_UNITS)))
 
 
+@pytest.mark.thorough
 @each(CLASSES)
 def test_inputs_in_other_units_change_no_probability(
     name: str, prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

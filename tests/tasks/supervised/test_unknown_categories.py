@@ -1,7 +1,8 @@
 """Rows with unknown categories: mixtures over the known ones, by brute force through public predictions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations as combinations_of
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.prediction import PredictRequest, evaluate_block, predict
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -18,19 +20,19 @@ from relevance_bayes.core.likelihoods import (
     GaussianNoise,
     TargetLikelihood,
 )
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.tables.columns import Block, taken
+from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.supervised import requested_rows, unknown_categories
+from relevance_bayes.tasks.supervised import averages, prediction
+from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinations
+from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.tasks.supervised.unknown_categories import MAX_COMBINATIONS, category_frequencies, combinations
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
+from relevance_bayes.types.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
 from relevance_bayes.types.datasets import CategoryCount
 from relevance_bayes.types.predictions import UnknownCategory
 from tests.exports.trained import LIKELIHOODS, PROCESS, version
@@ -61,6 +63,10 @@ KNOWN_OF_ROW = (
     [("blue", size, share) for size, share in SIZES.items()],
     [(colour, size, a * b) for (colour, a), (size, b) in product(COLOURS.items(), SIZES.items())],
 )
+
+
+def frequencies(encoding: InputEncoding, histograms: Sequence[Histogram]) -> Mapping[str, Array]:
+    return InputDistribution(encoding, None, tuple(histograms)).frequencies
 
 
 def model_of(made: ExportedSupervised) -> SupervisedModel:
@@ -100,6 +106,17 @@ def expanded(row: int) -> tuple[Block, Array]:
     return {**block, "colour": texts(*colours), "size": texts(*sizes)}, np.array(weights)
 
 
+def stacked(one: Column, other: Column) -> Column:
+    """The rows of two columns, one after the other."""
+    if isinstance(one, CategoryColumn):
+        assert isinstance(other, CategoryColumn)
+        labels = [column.labels[code] for column in (one, other) for code in column.codes.tolist()]
+        return texts(*labels)
+    assert isinstance(one, NumberColumn)
+    assert isinstance(other, NumberColumn)
+    return numbers(*one.values, *other.values)
+
+
 @pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
 def test_the_moments_of_a_number_are_those_of_the_mixture_over_known_categories(likelihood: TargetLikelihood) -> None:
     model = trained(likelihood)
@@ -124,6 +141,7 @@ def test_the_moments_of_a_number_are_those_of_the_mixture_over_known_categories(
             assert_allclose(found.support[row], w @ each.support, rtol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
 def test_ends_of_intervals_are_quantiles_of_the_mixture(likelihood: TargetLikelihood) -> None:
     """The quantiles of the known categories, as many as their weights, are a sample of the mixture."""
@@ -227,7 +245,7 @@ def test_the_predictions_of_the_other_rows_are_the_same_to_the_bit(likelihood: T
 
 
 def test_a_row_with_another_fault_stays_faulty_with_all_of_them() -> None:
-    block: Block = {**MIXED, "x": numbers(0.5, None, 1.4, 0.8)}
+    block: Block = {**MIXED, "x": numbers(0.5, 1e300, 1.4, 0.8)}
     found = of_numbers(trained(GaussianNoise()), block, PredictOptions())
     assert [(fault.row, fault.column) for fault in found.faults] == [(1, "x"), (1, "colour")]
     assert np.isnan(found.mean).tolist() == [False, True, False, False]
@@ -243,49 +261,77 @@ def test_known_noise_belongs_to_its_row() -> None:
     assert np.isnan(wrong.mean).tolist() == [False, True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [(PredictOptions(covariance=True), "covariance"), (PredictOptions(explain=2), "explanation")],
-    ids=["covariance", "explain"],
-)
-def test_averages_have_no_covariance_and_no_explanation(options: PredictOptions, name: str) -> None:
-    found = of_numbers(trained(GaussianNoise()), MIXED, options)
-    assert [fault.row for fault in found.faults] == [1, 2, 3, 3]
-    assert all(f"The average over the known categories has no {name}." in fault.detail for fault in found.faults)
-    assert np.isnan(found.mean).tolist() == [False, True, True, True]
+def contributions(model: SupervisedModel, block: Block) -> Array:
+    """The contributions (N, R) to the rows of all functions, in the order of the functions."""
+    found = of_numbers(model, block, PredictOptions(explain=1_000)).explanation
+    assert found is not None
+    return np.take_along_axis(found.added, np.argsort(found.functions, axis=1), axis=1)
+
+
+def test_contributions_to_a_row_are_the_averages_of_those_to_the_rows_that_it_may_be() -> None:
+    model = trained(GaussianNoise())
+    found, each = of_numbers(model, MIXED, PredictOptions(explain=2)), contributions(model, MIXED)
+    assert found.faults == ()
+    assert found.explanation is not None
+    for row in range(4):
+        rows, w = expanded(row)
+        assert_allclose(each[row], w @ contributions(model, rows), rtol=1e-9, atol=1e-12)
+    sums = found.explanation.baseline + found.explanation.added.sum(axis=1) + found.explanation.others
+    assert_allclose(sums, found.mean, rtol=1e-12)
+    assert_allclose(found.explanation.mean, found.mean, rtol=1e-9)
+
+
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise("rows")], ids=str)
+def test_covariances_of_rows_are_the_averages_over_all_that_both_may_be(likelihood: TargetLikelihood) -> None:
+    model = trained(likelihood)
+    noise: Block = {"sd": numbers(0.1, 0.2, 0.3, 0.4)} if likelihood.noise_by_row else {}
+    options = PredictOptions(covariance=True)
+    found = of_numbers(model, {**MIXED, **noise}, options)
+    covariance = found.covariance
+    assert covariance is not None
+    assert_allclose(covariance.diagonal(), found.total, rtol=1e-12)
+    assert_allclose(covariance, covariance.T, rtol=1e-12)
+    assert np.linalg.eigvalsh(covariance).min() > 0.0
+    for one, other in combinations_of(range(4), 2):
+        (rows, w), (others, v) = expanded(one), expanded(other)
+        both: Block = {name: stacked(rows[name], others[name]) for name in MIXED}
+        known = {"sd": numbers(*[0.1] * (len(w) + len(v)))} if likelihood.noise_by_row else {}
+        each = of_numbers(model, {**both, **known}, options).covariance
+        assert each is not None
+        assert_allclose(covariance[one, other], w @ each[: len(w), len(w) :] @ v, rtol=1e-8, atol=1e-12)
 
 
 def test_parts_of_many_rows_are_in_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
     model = trained(GaussianNoise())
     rows = np.arange(40) % 4
     block = {name: taken(column, rows) for name, column in MIXED.items()}
-    monkeypatch.setattr(requested_rows, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(prediction, "ROWS_AT_ONCE", 7)
     few, many = of_numbers(model, MIXED, PredictOptions()), of_numbers(model, block, PredictOptions())
     for name, array in few.figures.items():
         assert_allclose(many.figures[name], array[rows], rtol=1e-12)
 
 
 def test_the_list_of_cells_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unknown_categories, "MAX_LISTED", 3)
+    monkeypatch.setattr(averages, "MAX_LISTED", 3)
     found = of_numbers(trained(GaussianNoise()), MIXED, PredictOptions())
     assert [cell.row for cell in found.unknown_categories] == [1, 2, 3]
 
 
 def test_frequencies_are_the_counts_of_the_baseline() -> None:
     encoding = InputEncoding(INPUTS)
-    found = category_frequencies(encoding, baseline(COLOURS).inputs)
+    found = frequencies(encoding, baseline(COLOURS).inputs)
     assert {name: each.tolist() for name, each in found.items()} == {"colour": [0.1, 0.3, 0.6], "size": [0.5, 0.5]}
 
 
 def test_rows_of_categories_that_the_baseline_does_not_list_are_shared_equally() -> None:
-    found = category_frequencies(InputEncoding(INPUTS), baseline({"green": 0.4}, other=6).inputs)
+    found = frequencies(InputEncoding(INPUTS), baseline({"green": 0.4}, other=6).inputs)
     assert_allclose(found["colour"], [0.3, 0.4, 0.3])
 
 
 def test_frequencies_are_equal_without_a_baseline_and_without_rows_in_it() -> None:
     encoding = InputEncoding(INPUTS)
     for each in ((), baseline({"green": 0.0}).inputs):
-        assert_allclose(category_frequencies(encoding, each)["colour"], 1.0 / 3.0)
+        assert_allclose(frequencies(encoding, each)["colour"], 1.0 / 3.0)
 
 
 def test_few_combinations_have_the_products_of_frequencies() -> None:

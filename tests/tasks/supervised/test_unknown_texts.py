@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.plans import plan
@@ -20,9 +20,9 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, 
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, EncodedNumber
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinations
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.tasks.supervised.unknown_categories import MAX_COMBINATIONS, combinations
 from relevance_bayes.types.predictions import UnknownCategory
 from tests.exports.trained import PROCESS, version
 from tests.library.tasks.supervised.test_derived_columns import version as learned_version
@@ -139,6 +139,7 @@ def correlations() -> Array:
     return np.asarray(known @ known.T / np.outer(sizes, sizes))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("between", [1.0, 3.0])
 def test_intervals_cover_the_rows_of_new_texts(tmp_path: Path, between: float) -> None:
     """By an independent draw of new shops; intervals of known ones cover fewer."""

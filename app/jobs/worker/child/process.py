@@ -21,7 +21,7 @@ from app.jobs.fit import FitCheckpoint, limit_memory, run
 from app.malloc import tune_malloc
 from relevance_bayes import tasks
 from relevance_bayes.core.errors import SparseBayesError
-from relevance_bayes.core.fit_log import LogEntry
+from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits, Trainer
 
@@ -49,8 +49,8 @@ class Failure:
 
 
 Message = Step | FitCheckpoint | Fitted | Failure
-Order: TypeAlias = tuple[Fit, tuple[LogEntry, ...]]
-"""A fit, and the log of an earlier child process to resume from."""
+Order: TypeAlias = tuple[Fit, tuple[LogEntry, ...], Limits | None]
+"""A fit, the log of an earlier child process to resume from, and its limits; None: those of the process."""
 
 Pipe: TypeAlias = "Connection[Message, Order]"
 
@@ -77,8 +77,10 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
 
 def _obey(order: Order, train: Trainer, limits: Limits, connection: Pipe) -> None:
     """Run a fit and send its messages; nothing of it is sent or kept after its end."""
-    fit, fit_log = order
-    for message in _work(train, fit, limits, fit_log):
+    fit, fit_log, given = order
+    if given is not None and given.memory is not None:
+        limit_memory(given.memory)
+    for message in _work(train, fit, given or limits, fit_log):
         connection.send(message)
         if not isinstance(message, Step | FitCheckpoint):
             return

@@ -11,6 +11,7 @@ from app.tasks.schemas.specification import AnyLikelihood, requested
 from relevance_bayes.core.spec import Algorithm
 from relevance_bayes.plans.requests import (
     BasisChoice,
+    Budget,
     Dates,
     Effort,
     LocalOption,
@@ -25,6 +26,7 @@ from relevance_bayes.plans.requests import (
     Validation,
 )
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.values import Label
 
 OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
 Bases = Annotated[tuple[OneBasis, ...], Field(min_length=1, max_length=16)]
@@ -50,7 +52,8 @@ class SupervisedJobIn(JobIn):
         '`{"column": NAME}`: a column of its sds, above 0, in the target\'s units, which is no input; or '
         "`heteroscedastic`: its logarithm is a second function of the inputs, learned too. `student_t`: some rows are "
         "outliers; `degrees_of_freedom`, the heaviness of the tails, is learned or a number above 2. `log_gaussian`: "
-        "targets above 0 with relative noise. `poisson`: counts; `negative_binomial`: overdispersed counts. "
+        "targets above 0 with relative noise. `logit_gaussian`: shares above 0 and below 1. `poisson`: counts; "
+        "`negative_binomial`: overdispersed counts. `hurdle`: amounts that are often exactly 0, and else above it. "
         "`bernoulli`, the default for two classes. `bernoulli_per_class`, the default for 3 to 10: a model of each "
         "class against all others, with functions and scales of its own. `categorical`, the default for more if rows "
         "times classes are at most 12,000: a function for each class; `classes` is counted by default. "
@@ -158,12 +161,36 @@ class SupervisedJobIn(JobIn):
     )
 
     text: Text = Field(
-        "leave_out",
-        description="The treatment of texts of more than 50 values. `leave_out`: no inputs, and the job's `ignored` "
-        "states so. `target`: each is encoded by its effect on the target, shrunk towards the mean the more, the fewer "
-        "rows it has; a training row by the targets of the other four of five folds, without its own. The row "
-        "of a text that did not occur in training is averaged over such effects, unless `unknown_categories` of the "
-        "prediction is `error`.",
+        "target",
+        description="The treatment of texts of more than 50 values. `target`: each is encoded by its effect on the "
+        "target, shrunk towards the mean the more, the fewer rows it has; a training row by the targets of the other "
+        "four of five folds, without its own. One model is compared by folds with them and without, on at most 1,000 "
+        "rows, and they are kept where they predict better by more than two standard errors; the version's `texts` "
+        "states which. The row of a text that did not occur in training is averaged over such effects, unless "
+        "`unknown_categories` of the prediction is `error`. `leave_out`: no inputs, and the job's `ignored` states so.",
+    )
+
+    keep_rows: bool = Field(
+        True,
+        description="Whether the version keeps the inputs of 64 training rows, drawn by content, of which a missing "
+        "value of a row to predict is drawn: several together, and given the other values of the row. They are a part "
+        "of exported documents. Without them such values are drawn from the histograms of the version's baseline, each "
+        "for itself, whose intervals are wider where inputs are correlated.",
+    )
+
+    budget: Budget | None = Field(
+        None,
+        description="The most work of the training: what `cpu_seconds` of the reference core compute, whatever the "
+        "speed of the worker, so that equal requests give equal versions. Left out are, in this order, alternatives of "
+        "noise and prior, nearest-neighbour processes, further processes, two of five folds, all but a quick training, "
+        "and rows; the job and the version state what was left out. A budget below a quick training of 50 rows is "
+        "refused. null: no budget.",
+    )
+
+    positive_class: Label | None = Field(
+        None,
+        description="The class that counts as positive: evaluations have its precision, recall, specificity, F1 and "
+        "area under the ROC curve. A text names a number or truth value by its JSON, too. null: none.",
     )
 
     def to_request(self) -> SupervisedRequest:
@@ -192,6 +219,9 @@ class SupervisedJobIn(JobIn):
             local=self.local,
             dates=self.dates,
             text=self.text,
+            keep_rows=self.keep_rows,
+            budget=self.budget,
+            positive_class=self.positive_class,
         )
 
     def as_sent(self, fault: Fault) -> Fault:
@@ -223,7 +253,7 @@ class RegressionJobIn(SupervisedJobIn):
 
 
 class ClassificationJobIn(SupervisedJobIn):
-    """A training to predict one of at least two and at most 50 classes."""
+    """A training to predict one of at least two and at most 1,000 classes."""
 
     task: Literal["classification"]
 

@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 from app.registry.records import Version
 from app.registry.schemas.shared import VersionBaseOut, shared_by_versions
 from app.tasks.schemas.specification import AnyLikelihood, BasisOut, shown, shown_bases
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.spec import Algorithm, Prior
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
-from relevance_bayes.plans.requests import Missing, Split, Task, Validation
+from relevance_bayes.plans.requests import BudgetPlan, Missing, Split, Task, Validation
 from relevance_bayes.types import reports as records
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName
@@ -159,8 +159,9 @@ class SupervisedVersionOut(VersionBaseOut):
         "rows, each predicted by a training without its fold (`nll_se` is the standard error of its `nll`, "
         "`log_loss_se` of its `log_loss`), over all `rows` that were measured, each once; null with the effort `quick` "
         "unless it was requested. A fold whose other rows can't be trained on is skipped, and under `order` the first "
-        "stretch is not measured. `leave_one_out`: a diagnostic, each training row predicted from all others in closed "
-        "form, while functions, widths and noise were chosen with it present: it can be much too optimistic."
+        "stretch is not measured. `leave_one_out`: a diagnostic, each training row, or 20,000 of more, predicted from "
+        "all others in closed form, while functions, widths and noise were chosen with it present: it can be much too "
+        "optimistic."
     )
     members: Sequence[MemberOut] = Field(
         description="The models that predict together, one or more: processes, or one for each class in the order of "
@@ -178,6 +179,12 @@ class SupervisedVersionOut(VersionBaseOut):
         description="The compared alternatives that were not selected. Another likelihood is selected where its "
         "evidence is better by a tenth of a nat for each row; a single model instead of several where its score over "
         "folds is better by more than two standard errors, at a root mean square error of at most 1.1 times theirs."
+    )
+    budget: BudgetPlan | None = Field(
+        description="The requested budget of work, and what was left out for it. Null without one."
+    )
+    positive_class: Label | None = Field(
+        description="The class that counts as positive in evaluations. Null where none was named."
     )
     max_score_loss: float = Field(
         description="The requested limit of the score, in nats a row, that the reduction to few functions may cost. "
@@ -207,6 +214,14 @@ class SupervisedVersionOut(VersionBaseOut):
     calendar: records.CalendarInputs | None = Field(
         description="The inputs derived from timestamps, with the gain by which they were selected or left out; null "
         "where none were compared."
+    )
+    logarithms: records.LogarithmicInputs | None = Field(
+        description="The inputs with heavy tails, with the gain by which their logarithms were selected or left out; "
+        "null where none were compared."
+    )
+    texts: records.TextInputs | None = Field(
+        description="The texts of more than 50 values, with the gain by which their effects on the target were "
+        "selected or left out; null where none were compared."
     )
     dataset: DatasetName
     seconds: float
@@ -249,6 +264,8 @@ class SupervisedVersionOut(VersionBaseOut):
                 AlternativeOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
                 for one in report.alternatives
             ],
+            "budget": plan.budget,
+            "positive_class": plan.positive_class,
             "max_score_loss": plan.max_score_loss,
             "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
@@ -256,6 +273,8 @@ class SupervisedVersionOut(VersionBaseOut):
             "warnings": report.warnings,
             "local": report.local,
             "calendar": report.calendar,
+            "logarithms": report.logarithms,
+            "texts": report.texts,
             "imported": report.imported,
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -15,10 +15,10 @@ export function ComponentMap({ rows, variances }) {
   const share = (/** @type {number} */ at) => `Component ${at + 1}, ${percent(variances[at] / total)} of the explained variance`;
   const frame = frameOf(SIZES.half, extent(rows.map((one) => one.components[0]), 0.03), extent(rows.map((one) => one.components[1] ?? 0), 0.05));
   const novel = rows.filter((one) => one.novelty > NOVEL);
-  const text = `${count(novel.length)} of ${count(rows.length)} rows are less usual than 95\u00a0% of the training rows${novel.length ? `, most of all row ${mostNovel(rows).row}` : ""}.`;
+  const text = `${count(novel.length)} of ${count(rows.length)} rows are less usual than 95\u00a0% of the training rows${novel.length ? `, most of all row ${mostNovel(rows).row + 1}` : ""}.`;
   const table = {
     head: ["Row", "Component 1", "Component 2", "Novelty"],
-    rows: [...rows].sort((one, other) => one.log_density - other.log_density).slice(0, 50).map((one) => [one.row, number(one.components[0]), number(one.components[1]), percent(one.novelty)]),
+    rows: [...rows].sort((one, other) => one.log_density - other.log_density).slice(0, 50).map((one) => [one.row + 1, number(one.components[0]), number(one.components[1]), percent(one.novelty)]),
   };
   return html`<${Plot} title="Rows by their components" name="components" text=${text} table=${table} frame=${frame} labels=${{ x: share(0), y: variances.length > 1 ? share(1) : "" }}
     legend=${html`<${Legend} of=${[["point", "row of the data"], ["dot off", "row with a novelty above 95\u00a0%"]]} />`}>

@@ -21,8 +21,8 @@ export function rowsAfter(steps, at, carrying) {
 export function EnteredPlot({ rows, step, places, labels }) {
   const frame = frameOf(SIZES.half, extent(places.map((one) => one.x), 0.02), extent(places.map((one) => one.y), 0.05));
   const ringed = places.filter((one) => rows.has(one.row));
-  const text = ringed.length === 0 ? "No row that carries a function of the final fit has entered yet." : `${counted(ringed.length, "row has", "rows have")} entered${step.entered !== null && rows.has(step.entered) ? `, the last of them row ${step.entered}` : ""}.`;
-  const table = { head: ["Row", labels.x, labels.y], rows: ringed.map((one) => [one.row, number(one.x), number(one.y)]) };
+  const text = ringed.length === 0 ? "No row that carries a function of the final fit has entered yet." : `${counted(ringed.length, "row has", "rows have")} entered${step.entered !== null && rows.has(step.entered) ? `, the last of them row ${step.entered + 1}` : ""}.`;
+  const table = { head: ["Row", labels.x, labels.y], rows: ringed.map((one) => [one.row + 1, number(one.x), number(one.y)]) };
   return html`<${Plot} title="Rows that carry the final functions, as they entered" name="entered" text=${text} table=${table} frame=${frame} labels=${labels}
     legend=${html`<${Legend} of=${[["point", "row of the data"], ["ring", "row that carries a function"]]} />`}>
     ${places.map((one) => html`<circle class="point" cx=${frame.x(one.x)} cy=${frame.y(one.y)} r="2.5" />`)}

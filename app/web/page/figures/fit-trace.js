@@ -76,8 +76,8 @@ export function stepText({ iteration, phase, objective, gain, noise_sd: noise, f
     objective === null ? null : `objective ${number(objective)} nats${gain ? ` (${gain > 0 ? "+" : ""}${number(gain)})` : ""}`,
     `${functions} ${functions === 1 ? "function" : "functions"}`,
     noise === null ? null : `noise sd ${number(noise)}`,
-    entered === null ? null : `the function of row ${entered} entered`,
-    left === null ? null : `the function of row ${left} left`,
+    entered === null ? null : `the function of row ${entered + 1} entered`,
+    left === null ? null : `the function of row ${left + 1} left`,
   ];
   return `Iteration ${iteration}, ${phase.replaceAll("_", " ")}: ${parts.filter(Boolean).join(", ")}.`;
 }
@@ -85,5 +85,5 @@ export function stepText({ iteration, phase, objective, gain, noise_sd: noise, f
 /** @param {Step[]} steps */
 const tableOf = (steps) => ({
   head: ["Iteration", "Phase", "Objective, nats", "Gain", "Functions", "Noise sd", "Row entered", "Row left"],
-  rows: steps.map((step) => [step.iteration, step.phase.replaceAll("_", " "), number(step.objective), number(step.gain), step.functions, number(step.noise_sd), step.entered ?? "", step.left ?? ""]),
+  rows: steps.map((step) => [step.iteration, step.phase.replaceAll("_", " "), number(step.objective), number(step.gain), step.functions, number(step.noise_sd), step.entered === null ? "" : step.entered + 1, step.left === null ? "" : step.left + 1]),
 });

@@ -3,6 +3,7 @@
 import { useState } from "../vendor/hooks.js";
 import { cell, count, number, percent } from "../format.js";
 import { html } from "../html.js";
+import { readingText } from "./reading.js";
 
 const SHOWN = 100;
 const KINDS = ["number", "boolean", "category", "timestamp"];
@@ -19,7 +20,8 @@ export function Columns({ columns, rows, kinds, onKind }) {
     </tr></thead>
     <tbody>${shown.map((column) => html`<tr key=${column.name}>
       <th scope="row" class="name">${column.name}</th>
-      <td>${onKind ? html`<${Kind} column=${column} kind=${kinds[column.name]} onKind=${onKind} />` : column.kind}</td>
+      <td>${onKind ? html`<${Kind} column=${column} kind=${kinds[column.name]} onKind=${onKind} />` : column.kind}
+        ${column.reading && html`<div class="note">${readingText(column)}</div>`}</td>
       <td class="right">${column.missing ? `${count(column.missing)} (${percent(column.missing / rows)})` : "0"}</td>
       <td class="right">${column.distinct === null ? "many" : count(column.distinct)}</td>
       <td class="name">${values(column)}</td>

@@ -6,27 +6,30 @@ import { percent, size } from "../format.js";
 import { html } from "../html.js";
 import { useAction } from "../state.js";
 import { Needs } from "./needs.js";
+import { ReadAgain } from "./reading.js";
 import { Failure } from "./states.js";
 
 const SUFFIXES = ".csv,.tsv,.json,.ndjson,.jsonl,.parquet,.arrow,.feather,.xlsx,.png,.npy";
 
-/** The file of the last upload, by the id of its dataset: its kinds can still be changed. */
-export const recent = /** @type {Map<string, File>} */ (new Map());
+/** The file of the last upload and its options, by the id of its dataset: it can still be read otherwise. */
+export const recent = /** @type {Map<string, { file: File, reading: import("./reading.js").Reading }>} */ (new Map());
 
 /** @param {{ onUploaded: (dataset: any) => void, isCompact?: boolean }} props */
 export function DropZone({ onUploaded, isCompact = false }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const [isOver, setOver] = useState(false);
   const [sent, setSent] = useState({ name: "", size: 0, share: 0 });
-  const action = useAction(async (/** @type {File} */ file) => {
+  const last = useRef(/** @type {{ file: File, reading: import("./reading.js").Reading } | null} */ (null));
+  const action = useAction(async (/** @type {File} */ file, /** @type {import("./reading.js").Reading} */ reading) => {
+    last.current = { file, reading };
     setSent({ name: file.name, size: file.size, share: 0 });
-    const onProgress = (/** @type {number} */ share) => setSent((last) => ({ ...last, share }));
-    const dataset = await upload(file, { onProgress });
+    const onProgress = (/** @type {number} */ share) => setSent((before) => ({ ...before, share }));
+    const dataset = await upload(file, { reading, onProgress });
     recent.clear();
-    recent.set(dataset.id, file);
+    recent.set(dataset.id, last.current);
     onUploaded(dataset);
   });
-  const take = (/** @type {FileList | null | undefined} */ files) => files?.[0] && action.start(files[0]);
+  const take = (/** @type {FileList | null | undefined} */ files) => files?.[0] && action.start(files[0], {});
   const over = (/** @type {boolean} */ is) => (/** @type {DragEvent} */ event) => {
     event.preventDefault();
     setOver(is);
@@ -45,7 +48,9 @@ export function DropZone({ onUploaded, isCompact = false }) {
       <p>Drop a table here, or <button type="button" class="primary" onClick=${() => input.current?.click()}>Choose a file</button></p>
       <p class="note">CSV, JSON, Parquet, Arrow, Excel; PNG and npy are images.</p>`}
     <input class="hidden" type="file" tabindex="-1" aria-label="File to upload" accept=${SUFFIXES} ref=${input} onChange=${chosen} />
-    ${action.problem && html`<${Failure} problem=${action.problem} />`}
+    ${action.problem && html`<${Failure} problem=${action.problem} />
+      ${last.current && html`<${ReadAgain} reading=${last.current.reading} problem=${action.problem} isBusy=${action.isBusy}
+        onRead=${(/** @type {any} */ reading) => last.current && action.start(last.current.file, reading)} />`}`}
   </div><//>`;
 }
 

@@ -32,9 +32,12 @@ export function progressText(progress) {
   return `${phase === unit ? "" : `${phase}: `}${total ? `${count(completed)} of ${count(total)}` : count(completed)} ${unit}`;
 }
 
+/** The completed share of the job, else of its phase; null where it is unknown. @param {any} progress */
+export const shareOf = (progress) => progress?.share ?? (progress?.total ? progress.completed / progress.total : null);
+
 /** @param {{ progress: any, label: string }} props */
 export function Progress({ progress, label }) {
-  const share = progress?.total ? progress.completed / progress.total : undefined;
+  const share = shareOf(progress) ?? undefined;
   return html`<progress aria-label=${label} max="1" value=${share}></progress>`;
 }
 

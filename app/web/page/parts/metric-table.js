@@ -5,20 +5,24 @@ import { html } from "../html.js";
 import { metricText, NAMES } from "./metrics.js";
 
 /** Metrics of which more is better; of the others, beside those of no direction, less is. */
-const MORE = new Set(["r2", "auc"]);
+const MORE = new Set(["r2", "auc", "precision", "recall", "specificity", "f1"]);
 const UNDIRECTED = new Set(["coverage_95", "coverage_50", "coverage_80", "width_95", "rows", "nll_se", "log_loss_se"]);
 
 const OTHERS = {
   auc: "Area under the ROC curve",
   ece: "Expected calibration error",
+  precision: "Precision of the positive class",
+  recall: "Recall of the positive class",
+  specificity: "Specificity of the positive class",
+  f1: "F1 of the positive class",
   coverage_50: "Rows within their 50\u00a0% interval",
   coverage_80: "Rows within their 80\u00a0% interval",
   width_95: "Mean width of the 95\u00a0% intervals",
 };
 const { coverage_95, rows, ...FIRST } = NAMES;
 /** @type {Record<string, string>} */
-const TITLES = { ...FIRST, auc: OTHERS.auc, ece: OTHERS.ece, coverage_50: OTHERS.coverage_50, coverage_80: OTHERS.coverage_80, coverage_95, width_95: OTHERS.width_95, rows };
-const POINTS = new Set(["coverage_50", "coverage_80", "coverage_95", "error", "r2"]);
+const TITLES = { ...FIRST, auc: OTHERS.auc, ece: OTHERS.ece, precision: OTHERS.precision, recall: OTHERS.recall, specificity: OTHERS.specificity, f1: OTHERS.f1, coverage_50: OTHERS.coverage_50, coverage_80: OTHERS.coverage_80, coverage_95, width_95: OTHERS.width_95, rows };
+const POINTS = new Set(["coverage_50", "coverage_80", "coverage_95", "error", "r2", "precision", "recall", "specificity"]);
 
 /**
  * The texts of the figures of a metric, all with the decimals that the greatest of them needs; and that of a difference.
@@ -42,10 +46,11 @@ function formats(name, values) {
  * @returns {Record<string, number | null>}
  */
 export function flat({ metrics, rows }) {
-  const { coverage = [], auc, ...others } = metrics;
+  const { coverage = [], auc, positive, ...others } = metrics;
+  const { precision, recall, specificity, f1 } = positive ?? {};
   const shares = coverage.map((/** @type {any} */ one) => [`coverage_${one.percent}`, one.share]);
   const width = coverage.find((/** @type {any} */ one) => one.percent === 95)?.width;
-  return { ...others, ...(auc && { auc: auc.value }), ...Object.fromEntries(shares), ...(width !== undefined && { width_95: width }), rows };
+  return { ...others, ...(auc && { auc: auc.value }), ...(positive && { precision, recall, specificity, f1 }), ...Object.fromEntries(shares), ...(width !== undefined && { width_95: width }), rows };
 }
 
 /**

@@ -64,8 +64,9 @@ function Widths({ version }) {
   const sorted = shortestWidths(version);
   if (sorted.length < 2) return null;
   const [least] = sorted;
+  const hasGaps = sorted.some((one) => !version.inputs.some((/** @type {any} */ input) => input.name === one.input));
   return html`<section><h2>Inputs that matter</h2>
-    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}. Of a category it is the shortest of its values.${version.basis?.some((/** @type {any} */ one) => one.type === "inputs") ? " Inputs enter linearly, too, whatever their width." : ""}</p>
+    <p class="note">The shorter the width, the faster predictions change with the input${version.standardised ? "; in standard deviations of the input" : ""}. Of a category it is the shortest of its values.${version.basis?.some((/** @type {any} */ one) => one.type === "inputs") ? " Inputs enter linearly, too, whatever their width." : ""}${hasGaps ? " A column “… missing” is 1 where the input has no value." : ""}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Inputs that matter"><table>
     <caption class="hidden">Widths of the inputs</caption>
     <thead><tr><th scope="col">Input</th><th scope="col" class="right">Width</th><th scope="col">Compared with the first</th></tr></thead>
@@ -106,7 +107,7 @@ function VectorTable({ version, path, page }) {
       <thead><tr><th scope="col">Function</th><th scope="col" class="right">Dataset row</th>${inputs.map((/** @type {string} */ name) => html`<th scope="col" class="right name">${name}</th>`)}
         <th scope="col" class="right">Weight</th>${hasSd && html`<th scope="col" class="right">sd</th>`}</tr></thead>
       <tbody>${items.map((/** @type {any} */ one) => html`<tr key=${one.number}>
-        <th scope="row">${words(one.kind)}</th><td class="right">${one.row ?? ""}</td>
+        <th scope="row">${words(one.kind)}</th><td class="right">${one.row === null ? "" : one.row + 1}</td>
         ${inputs.map((/** @type {string} */ name) => html`<td class="right name">${cell(one.inputs?.[name] ?? one.shape.find((/** @type {any} */ part) => part.input === name)?.location)}</td>`)}
         <td class="right">${weight(one.weight_mean)}</td>${hasSd && html`<td class="right">${sd(one.weight_sd)}</td>`}</tr>`)}</tbody>
     </table></div>${button}`;

@@ -11,6 +11,9 @@ const SCHEMA = "InferredJobIn-Input";
 /** What the view has elsewhere, or leaves out. */
 const ELSEWHERE = new Set(["dataset_id", "target", "inputs", "task"]);
 
+/** A class in any JSON type, which the service also reads as its text. */
+const POSITIVE_CLASS = "positive_class";
+
 /** What users change most; the order of the document follows. */
 const FIRST = ["model", "effort", "missing", "holdout", "likelihood"];
 
@@ -73,9 +76,10 @@ function fieldOf(name, schema, schemas) {
   const types = some.map((/** @type {any} */ one) => one.properties?.type?.const);
   if (types.length && types.every(Boolean)) {
     const choices = types.filter((/** @type {string} */ _, /** @type {number} */ index) => isComplete(some[index]));
-    return choices.length ? { ...base, choices, isType: true, initial: schema.default?.type } : null;
+    return choices.length ? { ...base, choices, isType: true, initial: schema["x-default"]?.type } : null;
   }
   const [only] = some;
+  if (name === POSITIVE_CLASS) return base;
   if (some.length !== 1) return null;
   if (only.enum) return { ...base, choices: only.enum };
   if (only.type === "boolean") return { ...base, isFlag: true };

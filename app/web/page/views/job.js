@@ -5,7 +5,7 @@ import { post } from "../api.js";
 import { duration, moment, number, percent, secondsBetween } from "../format.js";
 import { html } from "../html.js";
 import { AsCode } from "../parts/as-code.js";
-import { isEnded, KINDS, PATHS, Progress, progressText, State } from "../parts/job-row.js";
+import { isEnded, KINDS, PATHS, Progress, progressText, shareOf, State } from "../parts/job-row.js";
 import { Later } from "../parts/later.js";
 import { usePermission } from "../parts/needs.js";
 import { Plan } from "../parts/plan.js";
@@ -68,8 +68,8 @@ function Running({ job, trace, now }) {
   const { progress } = job;
   if (!progress) return html`<${Progress} label=${job.state === "queued" ? "Waits for a worker" : "Starts"} />
     <p class="note" role="status">${job.state === "queued" ? "Waits for a worker." : "Starts."}</p>`;
-  const share = progress.total ? progress.completed / progress.total : null;
-  const left = remaining(trace, progress, now);
+  const share = shareOf(progress);
+  const left = progress.seconds_left ?? remaining(trace, progress, now);
   return html`<${Progress} progress=${progress} label=${progressText(progress)} />
     <p class="note" role="status">${progressText(progress)}${share === null ? "" : `, ${percent(share)}`}${left === null ? "" : `, about ${duration(left)} left`}</p>
     ${progress.functions !== null && html`<p class="note">${number(progress.functions)} functions in the model so far</p>`}`;

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.reports import BudgetPlan
 from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
 from relevance_bayes.types.values import Choice, Label
 
@@ -40,8 +41,11 @@ class SupervisedJob(Job):
     pool: tuple[Choice, ...] = ()
     alternatives: tuple[Choice, ...] = ()
     local: Choice | None = None
+    budget: BudgetPlan | None = None
+    positive_class: Label | None = None
     dates: str = "time"
     text: str = "leave_out"
+    keep_rows: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,17 @@ from relevance_bayes.types.html import facts_html
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
 from relevance_bayes.types.reports import (
+    BudgetPlan,
     CalendarInputs,
     ClassRows,
     Evidence,
     Hyperparameters,
     InputWidth,
     LocalReport,
+    LogarithmicInputs,
     Outlier,
     Score,
+    TextInputs,
     TrainingWarning,
 )
 from relevance_bayes.types.values import Choice, ColumnKind, IgnoredColumn, InputColumn, Label
@@ -127,11 +130,15 @@ class SupervisedVersion(VersionBase):
     class_rows: tuple[ClassRows, ...] = ()
     imported: ImportedFrom | None = None
     max_score_loss: float = 0.01
+    budget: BudgetPlan | None = None
+    positive_class: Label | None = None
     unreduced_functions: int | None = None
     score_loss: float | None = None
     warnings: tuple[TrainingWarning, ...] = ()
     local: LocalReport | None = None
     calendar: CalendarInputs | None = None
+    logarithms: LogarithmicInputs | None = None
+    texts: TextInputs | None = None
 
     def _facts(self) -> dict[str, object]:
         metrics = {f"{name}, {rows}": value for rows, of in self.metrics.items() for name, value in of.items()}

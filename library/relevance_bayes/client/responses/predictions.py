@@ -11,6 +11,7 @@ from relevance_bayes.types.predictions import (
     Decision,
     ExplanationSum,
     Latent,
+    MissingValue,
     UnknownCategory,
     Variance,
 )
@@ -54,7 +55,7 @@ class Prediction:
 class Predictions:
     """The predictions, in the order of the rows; `covariance` where requested, None where a row has a problem.
 
-    `unknown_categories` are the first cells with categories that no training row had.
+    `unknown_categories` are the first cells with categories that no training row had, `nulls` those without a value.
     """
 
     __omits_none__ = True
@@ -64,6 +65,7 @@ class Predictions:
     predictions: tuple[Prediction, ...]
     covariance: tuple[tuple[float | None, ...], ...] | None = None
     unknown_categories: tuple[UnknownCategory, ...] | None = None
+    nulls: tuple[MissingValue, ...] | None = None
 
     def _repr_html_(self) -> str:
         names = ("mean", "sd", "lower", "upper", "label", "value", "support", "error")

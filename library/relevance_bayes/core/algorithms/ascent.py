@@ -6,8 +6,7 @@ from math import exp
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.price import FREE, Price
-from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.algorithms.state import FREE, Price, Termination
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.evidence import TINY, Evidence, evidence, quality_over_sparsity
 from relevance_bayes.core.factors import Factors

@@ -1,32 +1,226 @@
-"""The state of an algorithm: small, immutable, and sufficient to resume."""
+"""The states of an algorithm with the trace of its steps, and the price of the choice among candidates."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import log
+from math import ceil, exp, inf, log
+from typing import Literal
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.price import Price, paid
 from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import Functions
-from relevance_bayes.core.evidence import Evidence, evidence
-from relevance_bayes.core.factors import Factors, build
-from relevance_bayes.core.fit_trace import FitTrace
-from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.integrated import (
+from relevance_bayes.core.evidence import (
     USUAL_LOG_BETA,
+    Evidence,
     EvidenceKind,
     Integral,
     LogEvidence,
     Peak,
+    evidence,
     log_choices,
     normal,
 )
+from relevance_bayes.core.factors import Factors, build
+from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.types import Array, Indices
+
+MAX_STEPS = 500
+"""The number of steps that a trace keeps: every one, then every second, fourth and so on, and always the last."""
+
+
+TRACE_COLUMNS = 9
+"""The numbers of a step in a trace."""
+
+
+@dataclass(frozen=True)
+class FitStep:
+    """One step of a fit, in the units of t.
+
+    `objective` is what the fit maximises in this `phase`, in nats, NaN before it is first computed, and `gain` its rise
+    by this step, NaN at the beginning of a phase. It never falls within a phase, unless a process learns its scales
+    from more rows than it was started on. `noise_sd` is NaN where the likelihood has none. `entered` and `left` are the
+    training rows of the function that entered and of the one that left: NaN without one, with several, and for a
+    function that has no row.
+    """
+
+    phase: str
+    iteration: int
+    objective: float
+    gain: float
+    noise_sd: float
+    functions: int
+    entered: float
+    left: float
+
+
+@dataclass(frozen=True, eq=False)
+class FitTrace:
+    """The steps (m, 9) whose number is a multiple of `stride`, and the last, of all `steps`.
+
+    The columns are the number of the step, the index of its phase in `phases`, then the other members of `FitStep`.
+    """
+
+    steps: int
+    stride: int
+    phases: tuple[str, ...]
+    numbers: Array
+
+    def each(self) -> tuple[FitStep, ...]:
+        """The steps that were kept."""
+        return tuple(
+            FitStep(self.phases[int(phase)], int(iteration), objective, gain, noise_sd, int(functions), *rows)
+            for _, phase, iteration, objective, gain, noise_sd, functions, *rows in self.numbers.tolist()
+        )
+
+    def renumbered(self, numbers: Indices) -> "FitTrace":
+        """The trace of a fit to some rows with the numbers (n,) that these have among all rows."""
+        steps = self.numbers.copy()
+        rows = steps[:, -2:]  # entered and left
+        known = np.isfinite(rows)
+        rows[known] = numbers[rows[known].astype(np.intp)]
+        return replace(self, numbers=steps)
+
+
+class FitTracer:
+    """The trace of a fit that goes on, from that of its last checkpoint."""
+
+    def __init__(self, begun: FitTrace | None = None) -> None:
+        self._steps, self._stride = (0, 1) if begun is None else (begun.steps, begun.stride)
+        self._phases = [] if begun is None else list(begun.phases)
+        self._numbers = np.empty((MAX_STEPS + 1, TRACE_COLUMNS))
+        self._kept = 0 if begun is None else len(begun.numbers)
+        if begun is not None:
+            self._numbers[: self._kept] = begun.numbers
+        self.iteration = int(self._numbers[self._kept - 1, 2]) if self._kept else -1
+        """The iteration of the last step, -1 before the first."""
+        self.phase = self._phases[int(self._numbers[self._kept - 1, 1])] if self._kept else None
+        """The phase of the last step, None before the first."""
+
+    def add(
+        self,
+        phase: str,
+        iteration: int,
+        objective: float,
+        gain: float,
+        noise_sd: float,
+        functions: int,
+        *,
+        entered: float,
+        left: float,
+    ) -> None:
+        """Add the next step, with the members of `FitStep`; where there are too many, leave out every second one."""
+        if self._steps and (self._steps - 1) % self._stride:
+            self._kept -= 1
+        if phase != self.phase and phase not in self._phases:
+            self._phases.append(phase)
+        place = self._phases.index(phase)
+        step = (self._steps, place, iteration, objective, gain, noise_sd, functions, entered, left)
+        self._numbers[self._kept] = step
+        self._steps, self._kept, self.iteration, self.phase = self._steps + 1, self._kept + 1, iteration, phase
+        if self._kept > MAX_STEPS:
+            self._stride *= 2
+            stays = self._numbers[:, 0] % self._stride == 0.0
+            stays[-1] = True
+            self._kept = int(stays.sum())
+            self._numbers[: self._kept] = self._numbers[stays]
+
+    @property
+    def trace(self) -> FitTrace:
+        """The trace so far."""
+        return FitTrace(self._steps, self._stride, tuple(self._phases), self._numbers[: self._kept].copy())
+
+
+FORWARD: Literal["forward"] = "forward"
+"""Functions enter, are optimised and are pruned at half the price: at the whole price too few enter ..."""
+
+ONE_KIND = "alone "
+"""The same among one kind of functions, whose number is the suffix."""
+
+AGAIN: Literal["again"] = "again"
+"""The same among all, from the best model of one kind."""
+
+BACKWARD: Literal["backward"] = "backward"
+"""... and then are optimised and pruned at the whole price, and none enters: both at one price would cycle [THEORY
+7]."""
+
+
+MIN_PRICE = 1.0
+"""Nats that a function pays at least. A precision learned from one weight raises L by .64 nats in the mean where the
+weight is noise: of as many candidates as rows (512 waves, N = 512) all came in, once half of them were and log C fell,
+and nothing was left for the noise. From about .8 nats on they don't."""
+
+
+def paid(candidates: int, chosen: int, share: float = 1.0) -> float:
+    """The price of `chosen` of M `candidates`, one after the other, in nats.
+
+    The one that comes to r others pays share * log((M - r)/(r + 1)), which is share * log C(M, R) for all together, but
+    MIN_PRICE where that is more.
+    """
+    few = min(chosen, by_choice(candidates, share))
+    return share * log_choices(candidates, few) + MIN_PRICE * (chosen - few)
+
+
+def paid_by_next(candidates: int, chosen: int, share: float = 1.0) -> float:
+    """The price of one more where fewer than all are in."""
+    return max(share * log((candidates - chosen) / (chosen + 1.0)), MIN_PRICE)
+
+
+def by_choice(candidates: int, share: float) -> int:
+    """The number of the first that pay more than MIN_PRICE: those with (M - r)/(r + 1) above e^(MIN_PRICE/share)."""
+    odds = exp(MIN_PRICE / share)
+    return max(ceil((candidates - odds) / (1.0 + odds)), 0)
+
+
+@dataclass(frozen=True)
+class Price:
+    """The objective is L less the price of the R functions in the model, M the `candidates`.
+
+    The price of one more beside r others is share * log((M - r)/(r + 1)), which is share * log C(M, R) for all
+    together, but MIN_PRICE where that is more. `is_adding`: whether functions may enter.
+    """
+
+    candidates: int
+    share: float
+    phase: str | None = None
+    is_adding: bool = True
+
+    def of(self, chosen: int) -> float:
+        """The price of R functions, in nats."""
+        return paid(self.candidates, chosen, self.share) if self.share else 0.0
+
+    def entry(self, chosen: int) -> float:
+        """The price of one more beside R; infinite where all candidates are in the model."""
+        if not self.share:
+            return 0.0
+        return paid_by_next(self.candidates, chosen, self.share) if chosen < self.candidates else inf
+
+    def refund(self, chosen: int) -> float:
+        """The price saved by pruning one of R: that of entering again."""
+        return self.entry(chosen - 1)
+
+
+FREE = Price(0, 0.0)
+"""No price: the objective is L."""
+
+
+def first_phase(problem: Problem) -> str | None:
+    """The phase in which a fit begins; None without a price."""
+    return FORWARD if isinstance(problem.prior, Independent) and problem.prior.price else None
+
+
+def price_in(problem: Problem, phase: str | None) -> Price:
+    """The price in a phase. All functions count as candidates, those without kernel included."""
+    match phase:
+        case None:
+            return FREE
+        case "backward":
+            return Price(problem.candidates.size, 1.0, phase, is_adding=False)
+        case _:
+            return Price(problem.candidates.size, 0.5, phase)
 
 
 class Termination(StrEnum):
@@ -54,7 +248,8 @@ class Process:
     this round of a phase, and `structures` the number of all trials; `evidence_per_row` the evidence of the full
     process in nats a row, in the targets' own units, once its scales are learned. `origin` (R,), or (R, K): the weights
     at which the sums over all rows are taken, kept so that recomputing them changes no bit. `round` is the number of
-    times that functions were chosen on all rows, None where they are given.
+    times that functions were chosen on all rows, None where they are given. `start` is the number of the start that the
+    scales were learned from, None where it was another.
     """
 
     phase: str
@@ -68,6 +263,7 @@ class Process:
     evidence_per_row: float | None = None
     origin: Array | None = None
     round: int | None = 0
+    start: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from relevance_bayes.core.approximation.columns import Columns
 from relevance_bayes.core.approximation.expansion import Expansion
 from relevance_bayes.core.approximation.sparse import Approximation, candidates_of
 from relevance_bayes.core.errors import DataError, SparseBayesError
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
 
 MASS_COUNTS = 1e4
 """The weight of the constraint on the mass in the least squares, before it is made exact."""

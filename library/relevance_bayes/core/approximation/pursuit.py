@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from relevance_bayes.core.approximation.columns import Span
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.types import Array
 
 FORWARD_SHARE = 0.5

@@ -19,8 +19,7 @@ from relevance_bayes.core.approximation.expansion import Expansion
 from relevance_bayes.core.approximation.pursuit import Chosen, pursue
 from relevance_bayes.core.basis import Inputs
 from relevance_bayes.core.errors import DataError, SparseBayesError
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fitting import iterate, pose
+from relevance_bayes.core.fitting import FitLog, iterate, pose
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Indices

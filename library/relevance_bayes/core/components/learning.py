@@ -12,11 +12,11 @@ import numpy as np
 from relevance_bayes.core.components.space import Components
 from relevance_bayes.core.components.weights import likelihood_gain, weights
 from relevance_bayes.core.errors import DataError, UnfitWidthError
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.folds import by_content, random_folds, subset
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.linalg import squared_distances
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array, Indices
 
 MAX_ROWS = 2_000

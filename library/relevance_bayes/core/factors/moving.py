@@ -7,12 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from relevance_bayes.core.columns import Columns
 from relevance_bayes.core.coupled import maximised
 from relevance_bayes.core.factors.base import CandidateStatistics, is_in_span, with_uncertainty
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import orthonormal
-from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns, newton_step, posterior
+from relevance_bayes.core.posterior import Columns, DataTerm, Posterior, Sums, as_columns, newton_step, posterior
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices
 

@@ -9,8 +9,7 @@ from math import isfinite, log, sqrt
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.price import BACKWARD, FORWARD, FREE, Price
-from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.algorithms.state import BACKWARD, FORWARD, FREE, Price, Termination
 from relevance_bayes.core.errors import ConstantTargetError, DataError, SparseBayesError
 from relevance_bayes.core.images.checkpoint import Checkpoint
 from relevance_bayes.core.images.code import ImageCode

@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import scipy
 
-from relevance_bayes.core.algorithms.price import FREE, Price
+from relevance_bayes.core.algorithms.state import FREE, Price
 from relevance_bayes.core.dictionaries import GaborFunctions
 from relevance_bayes.core.images.checkpoint import MosaicState
 from relevance_bayes.core.images.columns import Columns, Window

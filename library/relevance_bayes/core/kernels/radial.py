@@ -49,6 +49,12 @@ class Radial(KernelBase):
         """`of_squares` of any shape by numpy, which it may overwrite; members override it with fewer passes."""
         return evaluated(self.of_squares, squares)
 
+    def with_slope(self, squares: Array) -> tuple[Array, Array]:
+        """k and dk / d|u - z|^2 at squared distances (n, m) that fit into the cache; members override it with fewer
+        passes."""
+        k = self.of_squares(np, squares)
+        return k, self.slope(np, squares, k)
+
     @final
     def slopes(self, squares: Array, k: Array | None = None) -> Array:
         """dk / d|u - z|^2 at squared distances of any shape, which may be overwritten; k is the kernel there."""
@@ -153,6 +159,15 @@ class Matern32(Radial):
     def slope(self, xp: Namespace[A], squares: A, k: A) -> A:
         """-3/2 exp(-a)."""
         return -1.5 * xp.exp(-xp.sqrt(3.0 * squares))
+
+    def with_slope(self, squares: Array) -> tuple[Array, Array]:
+        """Both with one root and one exponential."""
+        a = np.sqrt(3.0 * squares)
+        falling = np.exp(-a)
+        a += 1.0
+        a *= falling
+        falling *= -1.5
+        return a, falling
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,16 @@ from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
 from relevance_bayes.core.likelihoods.bernoulli_per_class import BernoulliPerClass
 from relevance_bayes.core.likelihoods.categorical import Categorical
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
-from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian
+from relevance_bayes.core.likelihoods.hurdle import Hurdle
+from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian, TransformedGaussian
 from relevance_bayes.core.likelihoods.log_variance import LogVariance
+from relevance_bayes.core.likelihoods.logit_gaussian import LogitGaussian
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.likelihoods.one_against_rest import OneAgainstRest
 from relevance_bayes.core.likelihoods.poisson import Poisson
 from relevance_bayes.core.likelihoods.student_t import StudentT
 
-OtherNumberTarget = StudentT | LogGaussian | Poisson | NegativeBinomial
+OtherNumberTarget = StudentT | LogGaussian | LogitGaussian | Poisson | NegativeBinomial
 """Those of numbers except Gaussian noise, whose noise may be given by a column."""
 
 NumberTarget = GaussianNoise | OtherNumberTarget
@@ -31,8 +33,8 @@ ClassTarget = Bernoulli | Categorical | OneAgainstRest
 Likelihood = NumberTarget | ClassTarget | LogVariance
 """Those that one model has: of targets, or that of the log noise variance of a model of them."""
 
-TargetLikelihood = Likelihood | BernoulliPerClass
-"""Those that a target is learned by: of one model, or of one for each class."""
+TargetLikelihood = Likelihood | BernoulliPerClass | Hurdle
+"""Those that a target is learned by: of one model, of one for each class, or of one of zeros and one of all others."""
 
 ClassLikelihood = ClassTarget | BernoulliPerClass
 """Those of classes, whose probabilities have a temperature."""
@@ -48,13 +50,17 @@ __all__ = [
     "ClassTarget",
     "Coupled",
     "GaussianNoise",
+    "Hurdle",
     "Likelihood",
     "LogGaussian",
     "LogVariance",
+    "LogitGaussian",
+    "NegativeBinomial",
     "NumberTarget",
     "OneAgainstRest",
     "OtherNumberTarget",
     "Poisson",
     "StudentT",
     "TargetLikelihood",
+    "TransformedGaussian",
 ]

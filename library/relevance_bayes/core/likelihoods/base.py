@@ -1,19 +1,119 @@
-"""The base of likelihoods of one model: declared methods, and defaults by quadrature."""
+"""A likelihood of targets, and the predictive distributions that likelihoods give."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import inf, log
+from statistics import NormalDist
 from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction, Prediction
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.tracing import A, ExtendedNamespace, Namespace
 from relevance_bayes.core.types import Array, ForRows
+
+
+@dataclass(frozen=True, eq=False)
+class Latent:
+    """The latent at N points, N(mean, weights + residual), each (N,).
+
+    `weights` is the variance by the uncertainty of the weights, `residual` that of the process outside the functions in
+    the model, or of the augmenting function under an independent prior. `support` (N,), in [0, 1], is the share of the
+    prior variance at a point that the data explain; None where that is not known.
+    """
+
+    mean: Array
+    weights: Array
+    residual: Array
+    support: Array | None = None
+
+    @classmethod
+    def of_each(cls, latents: "Sequence[Latent]") -> "Latent":
+        """Those of one model for each class as columns, (N, K), their support the mean over the models that have one;
+        that of a single model itself."""
+        if len(latents) == 1:
+            return latents[0]
+        known = [one.support for one in latents if one.support is not None]
+        return cls(
+            np.column_stack([one.mean for one in latents]),
+            np.column_stack([one.weights for one in latents]),
+            np.column_stack([one.residual for one in latents]),
+            np.asarray(np.mean(known, axis=0)) if known else None,
+        )
+
+    @property
+    def variance(self) -> Array:
+        """The sum of both parts, (N,)."""
+        return self.weights + self.residual
+
+
+@dataclass(frozen=True, eq=False)
+class NumberPrediction(ABC):
+    """Predictions of N numbers, each (N,): the mean, and the variance's three parts.
+
+    `noise` is the variance of a new observation about the function; `weights` and `residual` follow from the two parts
+    of the latent's variance.
+    """
+
+    mean: Array
+    noise: Array
+    weights: Array
+    residual: Array
+
+    @property
+    def variance(self) -> Array:
+        """The total variance, (N,)."""
+        return self.noise + self.weights + self.residual
+
+    @abstractmethod
+    def quantile(self, probability: float) -> Array:
+        """The quantile of a new observation at this probability, in (0, 1): (N,)."""
+
+    def interval(self, probability: float) -> tuple[Array, Array]:
+        """The central interval of this probability: two quantiles, each (N,)."""
+        below = (1.0 - probability) / 2.0
+        return self.quantile(below), self.quantile(1.0 - below)
+
+    @abstractmethod
+    def log_density(self, t: Array) -> Array:
+        """Log density, or probability where t counts, of each target t (N,), in nats."""
+
+    @abstractmethod
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """The probabilities that a new observation is below t, and that it is not above t (N,): each (N,).
+
+        They differ for counts only.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPrediction:
+    """Predictions of N points: `probabilities` (N, K) of the K classes, the latent's variance integrated.
+
+    `latent_mean` and `latent_variance` are (N,) for two classes, of the latent of the second.
+    """
+
+    probabilities: Array
+    latent_mean: Array
+    latent_variance: Array
+
+    @property
+    def probability(self) -> Array:
+        """The probability of the last class, which of two is class 1: (N,)."""
+        return self.probabilities[:, -1]
+
+    def log_density(self, t: Array) -> Array:
+        """Log probability of each class t (N,), 0.0 to K - 1, in nats."""
+        chosen = np.take_along_axis(self.probabilities, t.astype(np.intp)[:, None], axis=1)[:, 0]
+        return np.log(np.maximum(chosen, np.finfo(float).tiny))
+
+
+Prediction = NumberPrediction | ClassPrediction
+
 
 NODES = 40
 """Points of Gauss-Hermite quadrature for expectations under the Gaussian of a latent."""
@@ -21,8 +121,12 @@ NODES = 40
 POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
-Targets = Literal["real", "positive", "count", "square", "class"]
-"""The kinds of targets: any number, above 0, whole from 0, from 0, or the number of a class."""
+UPPER = NormalDist().inv_cdf(0.975)
+"""The upper limit of the central 95 % of a normal variable, in its sds."""
+
+Targets = Literal["real", "positive", "share", "count", "amount", "square", "class"]
+"""The kinds of targets: any number, above 0, between 0 and 1, whole from 0, from 0 with many zeros, from 0, or the
+number of a class."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +181,9 @@ class LikelihoodBase(ABC):
     has_target_units: ClassVar[bool] = False
     """True where the latent has the targets' units, with noise, so that a row determines it well."""
 
+    has_input_range: ClassVar[bool] = False
+    """True where f is the logarithm or the logit of a mean: models are then evaluated within an `InputRange`."""
+
     max_latent_sd: ClassVar[float] = inf
     """The largest prior sd of one function, where the data can't bound it."""
 
@@ -111,6 +218,8 @@ class LikelihoodBase(ABC):
             return
         if self.targets == "positive" and not (t > 0.0).all():
             raise DataError(f"expected targets above 0, got {t.min():g}")
+        if self.targets == "share" and not ((t > 0.0) & (t < 1.0)).all():
+            raise DataError(f"expected targets between 0 and 1, got {t.min():g} to {t.max():g}")
         if np.all(t == t[0]):
             raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
 
@@ -194,7 +303,7 @@ class NumberLikelihood(LikelihoodBase):
     """A likelihood of numbers; it defines the moments of its predictions as a formula, beside `predictive`."""
 
     @abstractmethod
-    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+    def moments(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
         """E t, E Var(t | f) and Var E(t | f) where the latent is N(mean, variance) and the noise has this variance."""
 
     def ends(self, xp: ExtendedNamespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A] | None:
@@ -240,3 +349,12 @@ def predicted(likelihood: PredictsClasses, latent: Latent, noise_sd: ForRows | N
 
 def _columns(values: Array) -> Array:
     return values[:, None] if values.ndim == 1 else values
+
+
+def log_of_mean(xp: Namespace[A], mean: A, variance: A) -> A:
+    """log E e^f under N(mean, variance), mean + variance/2; at most the 97.5 % quantile of f, mean + 1.96 sd.
+
+    The two are equal at an sd of 3.92. From there on the greatest 2.5 % of f make 97.5 % of E e^f or more, which grows
+    without a bound while the median stays [THEORY 15].
+    """
+    return mean + xp.minimum(0.5 * variance, UPPER * xp.sqrt(variance))

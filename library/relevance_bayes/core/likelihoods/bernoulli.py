@@ -115,6 +115,7 @@ MIXTURE_PRECISIONS = np.square(
     ]
 )
 """The logistic distribution as a mixture of eight normal ones around 0: shares and precisions [MONAHAN1992]."""
+DENSITY_SHARES = MIXTURE_SHARES / np.sqrt(2.0 * np.pi)
 
 
 def expected_softplus(mean: Array, variance: Array) -> tuple[Array, Array, Array]:
@@ -130,10 +131,13 @@ def expected_softplus(mean: Array, variance: Array) -> tuple[Array, Array, Array
         m = mean[some]
         sd = np.sqrt(variance[some, None] + 1.0 / MIXTURE_PRECISIONS)
         off = m[:, None] / sd
-        density = np.exp(-0.5 * np.square(off)) / np.sqrt(2.0 * np.pi)
         sigma[some] = scipy.special.ndtr(off) @ MIXTURE_SHARES
-        slope[some] = (density / sd) @ MIXTURE_SHARES
-        softplus[some] = m * sigma[some] + (sd * density) @ MIXTURE_SHARES
+        np.square(off, out=off)
+        off *= -0.5
+        density = np.exp(off, out=off)
+        slope[some] = (density / sd) @ DENSITY_SHARES
+        sd *= density
+        softplus[some] = m * sigma[some] + sd @ DENSITY_SHARES
     return softplus, sigma, slope
 
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from relevance_bayes.core.likelihoods.base import Targets, predicted
+from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, Targets, predicted
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli, sigmoid_integral
 from relevance_bayes.core.likelihoods.categorical import check_classes
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
 from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, tempered
 from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows

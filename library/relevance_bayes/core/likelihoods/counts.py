@@ -6,8 +6,17 @@ from typing import ClassVar, Self
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, NumberLikelihood, Targets
-from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import (
+    POINTS,
+    WEIGHTS,
+    Latent,
+    NumberLikelihood,
+    NumberPrediction,
+    Targets,
+    log_of_mean,
+)
+from relevance_bayes.core.numpy_namespace import NUMPY
+from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_LOG_RATE = 300.0
@@ -42,15 +51,18 @@ class CountPrediction(NumberPrediction):
     def of(cls, likelihood: "CountLikelihood", latent: Latent) -> Self:
         """The variance from the latent is divided between weights and residual as the latent's own."""
         v = latent.variance
-        mean, noise, function = likelihood.moments(np, latent.mean, v, np.zeros_like(v))
+        mean, noise, function = likelihood.moments(NUMPY, latent.mean, v, np.zeros_like(v))
         share = np.divide(latent.residual, v, out=np.zeros_like(v), where=v > 0.0)
         return cls(mean, noise, (1.0 - share) * function, share * function, likelihood, latent)
 
     def quantile(self, probability: float) -> Array:
-        """The least count that is not exceeded with this probability: by bisection between Chebyshev's bounds."""
+        """The least count that is not exceeded with this probability: by bisection between Chebyshev's bounds.
+
+        They are wider by an sd, since the mean may have been bounded, by less than that.
+        """
         sd = np.sqrt(self.variance)
         low = np.maximum(np.floor(self.mean - sd / probability**0.5) - 1.0, -1.0)
-        high = np.minimum(np.ceil(self.mean + sd / (1.0 - probability) ** 0.5), MAX_COUNT)
+        high = np.minimum(np.ceil(self.mean + sd + sd / (1.0 - probability) ** 0.5), MAX_COUNT)
         while (high - low > 1.0).any():
             middle = np.ceil(0.5 * (low + high))
             reached = self.not_above(middle) >= probability
@@ -112,10 +124,16 @@ class CountPrediction(NumberPrediction):
         return np.clip(found, 0.0, 1.0)
 
 
+def mean_count(xp: Namespace[A], mean: A, variance: A) -> A:
+    """The mean of a count whose log rate is N(mean, variance): see `log_of_mean`; at most the largest count."""
+    return xp.minimum(xp.exp(xp.minimum(log_of_mean(xp, mean, variance), MAX_LOG_RATE)), MAX_COUNT)
+
+
 class CountLikelihood(NumberLikelihood):
     """A likelihood of counts, whose latent is the log of a rate: `log_density`, `sites` and `moments` suffice."""
 
     targets: ClassVar[Targets] = "count"
+    has_input_range: ClassVar[bool] = True
     max_latent_sd: ClassVar[float] = 30.0
 
     def cumulative(self, t: Array, f: Array) -> Array:

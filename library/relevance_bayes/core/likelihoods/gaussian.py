@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import pi
+from math import lgamma, log, pi
 from statistics import NormalDist
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import scipy
 
 from relevance_bayes.core.errors import ConstantTargetError
-from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
-from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood, NumberPrediction, Sites, Targets
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
@@ -22,25 +21,41 @@ without a bound."""
 
 @dataclass(frozen=True, eq=False)
 class RealPrediction(NumberPrediction):
-    """Gaussian: N(mean, noise + weights + residual)."""
+    """Gaussian: N(mean, variance), variance = noise + weights + residual; or Student's t [THEORY 23].
+
+    With `degrees_of_freedom` nu, since few rows determine the noise variance, it is the t of this mean and the squared
+    scale `variance`, which stays finite for nu <= 2, where the t's own variance does not.
+    """
+
+    degrees_of_freedom: float | None = None
+
+    def integrated(self, factor: float, degrees_of_freedom: float) -> Self:
+        """With these degrees of freedom, and all parts of the variance times `factor`."""
+        noise, weights, residual = factor * self.noise, factor * self.weights, factor * self.residual
+        return type(self)(self.mean, noise, weights, residual, degrees_of_freedom)
 
     def quantile(self, probability: float) -> Array:
-        """mean + z sd."""
-        return self.mean + NormalDist().inv_cdf(probability) * np.sqrt(self.variance)
+        """mean + z scale, z the standard quantile."""
+        return self.mean + standard_quantile(probability, self.degrees_of_freedom) * np.sqrt(self.variance)
 
     def interval(self, probability: float) -> tuple[Array, Array]:
-        """mean -+ z sd, with one computation of the sd."""
-        (below, above), sd = standard_ends(probability), np.sqrt(self.variance)
-        return self.mean + below * sd, self.mean + above * sd
+        """mean -+ z scale, with one computation of the scale."""
+        (below, above), scale = standard_ends(probability, self.degrees_of_freedom), np.sqrt(self.variance)
+        return self.mean + below * scale, self.mean + above * scale
 
     def log_density(self, t: Array) -> Array:
-        """log N(t; mean, variance)."""
-        variance = self.variance
-        return -0.5 * (np.log(2.0 * np.pi * variance) + (t - self.mean) ** 2 / variance)
+        """log N(t; mean, variance), or log T(t; mean, variance, nu)."""
+        variance, nu = self.variance, self.degrees_of_freedom
+        if nu is None:
+            return -0.5 * (np.log(2.0 * np.pi * variance) + (t - self.mean) ** 2 / variance)
+        z = (t - self.mean) / np.sqrt(variance)
+        constant = lgamma(0.5 * (nu + 1.0)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi)
+        return np.asarray(constant - 0.5 * np.log(variance) - (nu + 1.0) * np.log(np.hypot(1.0, z / nu**0.5)))
 
     def distribution(self, t: Array) -> tuple[Array, Array]:
-        """That of the normal at (t - mean)/sd."""
-        upto = scipy.special.ndtr((t - self.mean) / np.sqrt(self.variance))
+        """That of the standard normal, or t, at (t - mean)/scale."""
+        z, nu = (t - self.mean) / np.sqrt(self.variance), self.degrees_of_freedom
+        upto = np.asarray(scipy.special.ndtr(z) if nu is None else scipy.special.stdtr(nu, z), np.float64)
         return upto, upto
 
 
@@ -118,11 +133,23 @@ class GaussianNoise(NumberLikelihood):
         return RealPrediction(latent.mean, noise, latent.weights, latent.residual)
 
 
+def standard_quantile(probability: float, degrees_of_freedom: float | None = None) -> float:
+    """The quantile of the standard normal distribution, or of the standard t distribution with `degrees_of_freedom`.
+
+    That of t above 1/2 is minus the one as far below, so that both have the same digits.
+    """
+    if degrees_of_freedom is None:
+        return NormalDist().inv_cdf(probability)
+    if probability > 0.5:
+        return -float(scipy.special.stdtrit(degrees_of_freedom, 1.0 - probability))
+    return float(scipy.special.stdtrit(degrees_of_freedom, probability))
+
+
 @lru_cache(maxsize=100)
-def standard_ends(probability: float) -> tuple[float, float]:
-    """Both ends of the standard normal distribution's central interval of this probability."""
+def standard_ends(probability: float, degrees_of_freedom: float | None = None) -> tuple[float, float]:
+    """Both ends of the central interval of this probability, of the distribution of `standard_quantile`."""
     below = (1.0 - probability) / 2.0
-    return NormalDist().inv_cdf(below), NormalDist().inv_cdf(1.0 - below)
+    return standard_quantile(below, degrees_of_freedom), standard_quantile(1.0 - below, degrees_of_freedom)
 
 
 def noise_range(t: Array) -> tuple[float, float]:

@@ -7,10 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from relevance_bayes.core.errors import ConstantTargetError, DataError
-from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
+from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood, Sites, Targets, log_of_mean
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
 from relevance_bayes.core.likelihoods.log_gaussian import MAX_LOG, PositivePrediction, bounded_exp
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
@@ -68,9 +67,13 @@ class LogVariance(NumberLikelihood):
         return np.where(-f < MIN_BEND, -0.5 * t * _slope(-f), 0.0)
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
-        """Those of the variance e^f itself, which has no noise."""
+        """Those of the variance e^f itself, which has no noise; the mean is bounded as in `log_of_mean`."""
         expected = bounded_exp(xp, mean + 0.5 * variance)
-        return expected, 0.0 * expected, expected * expected * xp.expm1(xp.minimum(variance, MAX_LOG))
+        return (
+            bounded_exp(xp, log_of_mean(xp, mean, variance)),
+            0.0 * expected,
+            expected * expected * xp.expm1(xp.minimum(variance, MAX_LOG)),
+        )
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
         """The variance e^f itself, log-normal."""

@@ -9,7 +9,7 @@ import scipy
 
 from relevance_bayes.core.likelihoods.base import ShapeParameter, Sites
 from relevance_bayes.core.likelihoods.bernoulli import expected_softplus
-from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood
+from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood, mean_count
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
@@ -77,8 +77,12 @@ class NegativeBinomial(CountLikelihood):
         return np.asarray(scipy.special.betainc(k, t + 1.0, scipy.special.expit(np.log(k) - f)))
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
-        """With E mu = e^(m + v/2) and E mu^2 = (E mu)^2 e^v: E mu, E mu + E mu^2 / k and E mu^2 - (E mu)^2."""
+        """With E mu = e^(m + v/2) and E mu^2 = (E mu)^2 e^v: E mu, E mu + E mu^2 / k and E mu^2 - (E mu)^2.
+
+        The mean is bounded as in `mean_count`.
+        """
         rate = xp.exp(xp.minimum(mean + 0.5 * variance, 0.5 * MAX_LOG_RATE))
         bounded = xp.minimum(variance, 0.5 * MAX_LOG_RATE)
         square = xp.square(rate)
-        return rate, rate + square * xp.exp(bounded) / self.shape_or_first, square * xp.expm1(bounded)
+        noise = rate + square * xp.exp(bounded) / self.shape_or_first
+        return mean_count(xp, mean, variance), noise, square * xp.expm1(bounded)

@@ -6,10 +6,9 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from relevance_bayes.core.likelihoods.base import ClassLikelihoodBase, Sites, Targets
+from relevance_bayes.core.likelihoods.base import ClassLikelihoodBase, Latent, Sites, Targets
 from relevance_bayes.core.likelihoods.categorical import check_classes, indicators
 from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.likelihoods.temperature import Temperature, fitted_temperature, softmax, temperature_of
 from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows

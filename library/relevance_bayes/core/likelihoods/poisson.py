@@ -7,9 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import Sites
-from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood, CountPrediction
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent, Sites
+from relevance_bayes.core.likelihoods.counts import MAX_LOG_RATE, CountLikelihood, CountPrediction, mean_count
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 
@@ -78,10 +77,10 @@ class Poisson(CountLikelihood):
         return _rate(f)
 
     def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
-        """E = e^(f + v/2) = E Var(t | f), and E^2 (e^v - 1)."""
+        """E = e^(f + v/2) = E Var(t | f), the mean bounded as in `mean_count`, and E^2 (e^v - 1)."""
         rate = xp.exp(xp.minimum(mean + 0.5 * variance, MAX_LOG_RATE))
         steep = rate * xp.expm1(xp.minimum(variance, MAX_LOG_RATE))
-        return rate, rate, rate * xp.minimum(steep, exp(MAX_LOG_RATE))
+        return mean_count(xp, mean, variance), rate, rate * xp.minimum(steep, exp(MAX_LOG_RATE))
 
     def cumulative(self, t: Array, f: Array) -> Array:
         """P(g >= e^f), g ~ Gamma(t + 1)."""

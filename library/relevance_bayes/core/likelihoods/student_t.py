@@ -1,16 +1,16 @@
 """Noise with heavy tails: some rows are outliers."""
 
 from dataclasses import dataclass, replace
-from math import lgamma, log, pi
+from math import log, pi
 from statistics import NormalDist
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy
 
-from relevance_bayes.core.likelihoods.base import NumberLikelihood, Sites, Targets
+from relevance_bayes.core.likelihoods.base import Latent, NumberLikelihood, NumberPrediction, Sites, Targets
 from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
-from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.log_density import log_student_t
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.tracing import A, ExtendedNamespace, Namespace
 from relevance_bayes.core.types import Array, ForRows
@@ -142,7 +142,7 @@ class StudentT(NumberLikelihood):
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log T(t_n; f_n, beta^-1/2, dof), (N,)."""
-        return _log_densities(beta * (t - f) ** 2, self.dof_or_first) + 0.5 * np.log(beta)
+        return log_student_t(beta * (t - f) ** 2, self.dof_or_first) + 0.5 * np.log(beta)
 
     def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """Minus the second derivative of log T, below 0 beyond an sd or so, and the first: (N,) each."""
@@ -158,7 +158,7 @@ class StudentT(NumberLikelihood):
         share = squares / (dof + squares)
         slope = 0.5 * (len(t) - (dof + 1.0) * float(share.sum()))
         curvature = -0.5 * (dof + 1.0) * float((share * (1.0 - share)).sum())
-        return Sites(_log_densities(squares, dof) + 0.5 * np.log(beta), lam * r, lam, slope, curvature)
+        return Sites(log_student_t(squares, dof) + 0.5 * np.log(beta), lam * r, lam, slope, curvature)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f of `sites` at beta = 1, (N,)."""
@@ -191,12 +191,6 @@ class StudentT(NumberLikelihood):
     def dof_or_first(self) -> float:
         """The degrees of freedom that are given or learned; before that, their initial value."""
         return FIRST_DOF if self.degrees_of_freedom == "learned" else float(self.degrees_of_freedom)
-
-
-def _log_densities(squares: Array, dof: float) -> Array:
-    """log T of squared distances (N,) in units of the scale, up to 1/2 log beta."""
-    constant = lgamma(0.5 * (dof + 1.0)) - lgamma(0.5 * dof) - 0.5 * log(dof * pi)
-    return constant - 0.5 * (dof + 1.0) * np.log1p(squares / dof)
 
 
 def _dof_slope(dof: float, squares: Array) -> float:

@@ -48,14 +48,15 @@ def fitted_temperature(probabilities: Array, t: Array) -> float:
     `probabilities` (N, K) at T = 1 of held-out rows, t (N,) their classes, 0.0 to K - 1.
     """
     logs = np.log(np.maximum(probabilities, TINY))
-    # Relative to the true class, so that the sum of exp is at least 1.
-    logs = logs - np.take_along_axis(logs, t.astype(np.intp)[:, None], axis=1)
+    # Relative to the most probable class, so that no exp overflows: its terms scale with 1/T as all others do.
+    top = logs.max(axis=1)
+    behind = float((top - np.take_along_axis(logs, t.astype(np.intp)[:, None], axis=1)[:, 0]).sum())
+    logs -= top[:, None]
 
     def loss(log_t: float) -> float:
-        beside = logs / exp(log_t)
-        top = beside.max(axis=1)
-        score = -(top + np.log(np.exp(beside - top[:, None]).sum(axis=1))).sum()
-        return -float(score) + 0.5 * (log_t / LOG_TEMPERATURE_SD) ** 2
+        colder = exp(-log_t)
+        log_sums = np.log(np.exp(colder * logs).sum(axis=1))
+        return colder * behind + float(log_sums.sum()) + 0.5 * (log_t / LOG_TEMPERATURE_SD) ** 2
 
     grid = np.linspace(log(MIN_TEMPERATURE), log(MAX_TEMPERATURE), GRID)
     best = int(np.argmin([loss(float(one)) for one in grid]))

@@ -17,7 +17,7 @@ from relevance_bayes.core.algorithms.hyperparameter_space import (
     MAX_SIGNAL_TO_NOISE,
     HyperparameterSpace,
 )
-from relevance_bayes.core.algorithms.lbfgs import maximise
+from relevance_bayes.core.algorithms.optimisation import maximise
 from relevance_bayes.core.algorithms.task import RISE, Task
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import content_keys
@@ -202,7 +202,7 @@ class LocalTask:
             found = self.held_out(kernel, h, self.stages.best.neighbours)
         except NotPositiveDefiniteError:
             return Scored(kernel, h, -inf)
-        return Scored(kernel, h, float(found.log_density.mean()))
+        return Scored(kernel, h, float(found.bounded_log_density.mean()))
 
 
 def advance(task: LocalTask, state: LocalState) -> LocalState:
@@ -236,3 +236,34 @@ def local_process(task: LocalTask, kernel: LocalKernel, h: Hyperparameters) -> L
     """The process of all rows of a task, those kept apart too."""
     functions, _ = task.problem.candidates.take(task.fixed)
     return LocalProcess(kernel, h, task.rows, functions, task.neighbours, float(task.problem.centre))
+
+
+def encoded(state: LocalState, task: LocalTask) -> Array:
+    """A state of learning as numbers (n,): the completed steps, current start, each finished kernel, and the end."""
+    found = () if state.found is None else (state.found,)
+    head = [state.completed, state.start is not None, state.reached, len(state.scored), len(found)]
+    parts = [np.array(head, np.float64)]
+    if state.start is not None:
+        parts.append(state.start.packed())
+    for one in (*state.scored, *found):
+        parts += [np.array([task.kernels.index(one.kernel), one.score]), one.hyperparameters.packed()]
+    return np.concatenate(parts)
+
+
+def decoded(numbers: Array, task: LocalTask) -> LocalState:
+    """The state of learning from its `encoded` numbers (n,)."""
+    completed, has_start, reached, scored, found = numbers[:5].tolist()
+    like = task.space(task.kernels[0]).start(0)
+    size = len(like.packed())
+    start: Hyperparameters | None = None
+    place = 5
+    if has_start:
+        start, place = like.unpacked(numbers[place : place + size]), place + size
+    done = list[Scored]()
+    for _ in range(int(scored + found)):
+        kernel, score = numbers[place : place + 2].tolist()
+        h = like.unpacked(numbers[place + 2 : place + 2 + size])
+        done.append(Scored(task.kernels[int(kernel)], h, score))
+        place += 2 + size
+    end = done.pop() if found else None
+    return LocalState(int(completed), start, reached, tuple(done), end)

@@ -13,6 +13,7 @@ from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradien
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.local.conditioning import Stack, correlations, residual_variance, slices, solved
 from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods
+from relevance_bayes.core.log_density import min_log_density
 from relevance_bayes.core.process import Rows
 from relevance_bayes.core.types import Array, Indices
 
@@ -36,6 +37,11 @@ class Conditionals:
     def log_density(self) -> Array:
         """log N(t; mean, variance), (n,)."""
         return np.asarray(-0.5 * (np.log(2.0 * np.pi * self.variance) + self.squares))
+
+    @property
+    def bounded_log_density(self) -> Array:
+        """The log density of held-out targets (n,), at least `min_log_density` of them."""
+        return np.maximum(self.log_density, min_log_density(self.t))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from relevance_bayes.core.basis import Functions, evaluate
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.local.choice import LocalKernel
 from relevance_bayes.core.local.conditioning import Stack, correlations, slices, solved
 from relevance_bayes.core.local.neighbours import NeighbourSearch

@@ -46,7 +46,7 @@ class Validation:
     @property
     def score(self) -> float:
         """The mean log density of the process."""
-        return float(self.predicted.log_density.mean())
+        return float(self.predicted.bounded_log_density.mean())
 
     @property
     def coverage(self) -> float:
@@ -66,7 +66,7 @@ def validated(task: LocalTask, found: Scored) -> Validation:
     applied = factor if task.space(found.kernel).free(h)[0] else 1.0
     held_out = replace(held_out, variance=applied * held_out.variance)
     h = replace(h, beta=h.beta / applied, signal_variance=h.signal_variance * applied, alpha=h.alpha / applied)
-    own, linear, noise = held_out.log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
+    own, linear, noise = held_out.bounded_log_density, _linear(task, task.rows.X), _linear(task, task.rows.X[:, :0])
     refusal: Refusal | None = None
     if not _is_better(own, noise):
         refusal = "no better than noise"
@@ -85,10 +85,10 @@ def _is_better(own: Array, other: Array) -> bool:
 
 
 def _linear(task: LocalTask, X: Array) -> Array:
-    """Log densities of the held-out rows, by least squares in X (N, k) and a constant, of normal errors."""
+    """Bounded log densities of the held-out rows, by least squares in X (N, k) and a constant, of normal errors."""
     n, t = task.learned, task.rows.t
     P = np.column_stack([np.ones(len(X)), X])
     w, _, _, _ = np.linalg.lstsq(P[:n], t[:n], rcond=None)
     mean = P @ w
     variance = max(float(np.mean(np.square(t[:n] - mean[:n]))), np.finfo(np.float64).tiny)
-    return Conditionals(t[n:], mean[n:], np.full(len(t) - n, variance)).log_density
+    return Conditionals(t[n:], mean[n:], np.full(len(t) - n, variance)).bounded_log_density

@@ -1,4 +1,4 @@
-"""The reduction of a pool: the members kept and their numbers of functions, of least loss at a bounded cost."""
+"""The product of Gaussian densities, its weights, and the reduction of a pool to few functions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,10 +6,110 @@ from itertools import combinations
 from math import sqrt
 
 import numpy as np
+import scipy
 
-from relevance_bayes.core.pooling.densities import Densities, log_normal
-from relevance_bayes.core.pooling.learning import Ordered
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.log_density import log_normal, min_log_density
+from relevance_bayes.core.pooling.members import Ordered
+from relevance_bayes.core.types import Array, Indices
+
+PENALTY = 0.25
+"""The log of each weight, before they are made to add to 1, has a normal prior of variance 1 / (2 PENALTY)."""
+
+CORNER = 2.0
+"""Where the search for weights starts from beside equal ones: the log of one weight over the others."""
+
+STARTS = 2
+
+MAX_LOG_WEIGHT = 6.0
+
+TOLERANCE = 1e-4
+"""Nats, of a mean size of one nat a row, by which a step of the search for weights must raise the log density."""
+
+
+@dataclass(frozen=True, eq=False)
+class Densities:
+    """Gaussian predictive densities of N rows by K members: `means` and `variances` (N, K), the latter with noise."""
+
+    means: Array
+    variances: Array
+
+    def shares(self, weights: Array) -> Array:
+        """r_nk = w_k v_n / v_nk, (N, K): the members' shares in each row's mean, which add to 1."""
+        precisions = weights / self.variances
+        return np.asarray(precisions / precisions.sum(axis=1, keepdims=True))
+
+    def product(self, weights: Array) -> tuple[Array, Array]:
+        """Mean and variance (N,) of the product of the densities to the powers `weights` (K,), normalised.
+
+        1/v = sum_k w_k / v_k and m = v sum_k w_k m_k / v_k [CAO2014, eq. 4]. With weights that add to 1, the
+        number of members that agree does not reduce the variance.
+        """
+        variance = 1.0 / (weights / self.variances).sum(axis=1)
+        return np.vecdot(self.shares(weights), self.means), variance
+
+    def log_density(self, t: Array, weights: Array) -> Array:
+        """log N(t; m, v) of the product, (N,), in nats."""
+        mean, variance = self.product(weights)
+        return log_normal(t, mean, variance)
+
+    def min_log_density(self, t: Array) -> Array:
+        """The least log density (N,) that targets t (N,) count with, in nats: see `log_density.min_log_density`."""
+        return min_log_density(t, self.of_members(t).max(axis=1))
+
+    def best_weights(self, t: Array, lowest: Array | None = None) -> Array:
+        """The weights (K,), which add to 1, of greatest penalised log density of the targets t (N,).
+
+        w = softmax(theta) maximises sum_n max(log N(t_n; m_n, v_n), l_n) - PENALTY |theta|^2, from the best STARTS of
+        equal weights and each corner: there are several maxima, and without the penalty some are at a single member.
+        l_n are `lowest` (N,), by default `min_log_density` of these members.
+        """
+        lowest = self.min_log_density(t) if lowest is None else lowest
+        K = self.means.shape[1]
+        starts = [np.zeros(K), *(CORNER * np.eye(K) if K > 1 else ())]
+        starts.sort(key=lambda start: self._loss(start, t, lowest)[0])
+        found = [
+            scipy.optimize.minimize(
+                self._loss,
+                start,
+                (t, lowest),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(-MAX_LOG_WEIGHT, MAX_LOG_WEIGHT)] * K,
+                options={"ftol": TOLERANCE / max(len(t), 1)},
+            )
+            for start in starts[:STARTS]
+        ]
+        best = min(found, key=lambda end: float(end.fun))
+        return np.asarray(scipy.special.softmax(best.x))
+
+    def taken(self, members: Indices) -> "Densities":
+        """The densities of the members of these indices (L,)."""
+        return Densities(self.means[:, members], self.variances[:, members])
+
+    def of_members(self, t: Array) -> Array:
+        """log N(t; m_k, v_k), (N, K), in nats."""
+        return log_normal(t[:, None], self.means, self.variances)
+
+    def rows(self, chosen: Indices) -> "Densities":
+        """The densities of the rows `chosen` (n,)."""
+        return Densities(self.means[chosen], self.variances[chosen])
+
+    def _loss(self, theta: Array, t: Array, lowest: Array) -> tuple[float, Array]:
+        """Minus the penalised log density, at least `lowest` (N,) in each row, and its gradient (K,) in theta.
+
+        With q = 1/v and e = t - m: d log N / d w_k = (1/(2q) - e^2/2) / v_k + e (m_k - m) / v_k.
+        """
+        weights = np.asarray(scipy.special.softmax(theta))
+        mean, variance = self.product(weights)
+        error = t - mean
+        density = log_normal(t, mean, variance)
+        counts = density > lowest
+        slopes = (0.5 * (variance - error**2)[:, None] + error[:, None] * (self.means - mean[:, None])) / self.variances
+        slope = slopes[counts].sum(axis=0)
+        value = float(np.maximum(density, lowest).sum()) - PENALTY * float(theta @ theta)
+        gradient = weights * (slope - float(weights @ slope)) - 2.0 * PENALTY * theta
+        return -value, -gradient
+
 
 MEMBER_COST, INPUT_COST, PAIR_COST = 110_000.0, 9.0, 2.0
 """The cost of the prediction of one row, in multiply-adds: of each member, of each function's inputs, and of each pair
@@ -17,6 +117,20 @@ of functions, for the variance. Measured: 25 microseconds a member, .00045 a pai
 
 NEGLIGIBLE_LOSS = 0.002
 """Nats a row by which the loss may be above the least for predictions that cost less."""
+
+ORDER_SHARE = 0.1
+"""The share of the loss allowed to a pool that the functions after the end of each member's order may take."""
+
+FULL_LEARNING_LOSS = 0.04
+"""The nats a row that learning from few rows costs a pool from which its reduction may lose the whole limit: so the
+reduction adds at most a quarter of that to .01. A smaller limit for more certain pools, which few functions describe:
+their error is small beside the noise, and a loss of .01 may double it."""
+
+MIN_LIMIT_SHARE = 0.3
+"""The least share of the limit that is allowed: beyond it functions are added whose loss is hardly measurable."""
+
+ALIKE = 1e-4
+"""Nats a row by which the score of some members may be below that of all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +163,68 @@ def affordable_functions(cost: float, inputs: int) -> int:
 def widening(member: Ordered) -> Array:
     """The factors (M + 1,) by which a member's variance grows through its first 0, 1, ... functions.
 
-    With g the gain in nats a row of the functions left out: the variance that they explain becomes noise, whose
-    precision they raise at most by the factor 1 + 2 g, and the mean compensates part of it. On five public tables, from
-    30 to 500 functions, new rows lost at most half of that: here the variance grows by the root of 1 + 2 g, a loss of
-    1/4 log(1 + 2 g).
+    With g the gain in nats a row of the functions left out, those after the end of the order included: the variance
+    that they explain becomes noise, whose precision they raise at most by the factor 1 + 2 g, and the mean compensates
+    part of it. On five public tables, from 30 to 500 functions, new rows lost at most half of that: here the variance
+    grows by the root of 1 + 2 g, a loss of 1/4 log(1 + 2 g).
     """
     gains = member.chosen.gains
-    left = np.append(np.cumsum(gains[::-1])[::-1], 0.0) / member.rows
+    left = (np.append(np.cumsum(gains[::-1])[::-1], 0.0) + member.left) / member.rows
     return np.asarray(np.sqrt(1.0 + 2.0 * left))
 
 
-def expected_log_density(folds: Densities, t: Array, weights: Array, wider: Array) -> float:
+def order_losses(weights: Array, max_score_loss: float) -> Array:
+    """Nats a row (K,) that the functions after the end of each member's order may lose it, of `Ordered.of`.
+
+    The pool loses at most the weighted sum of what its members lose, each here ORDER_SHARE of `max_score_loss`.
+    """
+    return np.asarray(ORDER_SHARE * max_score_loss / weights)
+
+
+def learning_loss(folds: Densities, weights: Array, noise_variances: Array) -> float:
+    """The nats a row that a pool loses because it does not know the function: 1/2 log(v / noise), averaged.
+
+    v (n,) is the variance of the pool's prediction of held-out rows and the noise that of the members (K,), combined as
+    their variances are. It is about half the effective number of functions over the number of rows.
+    """
+    _, variance = folds.product(weights)
+    ratios = variance * float(weights @ (1.0 / noise_variances))
+    return 0.5 * float(np.log(np.maximum(ratios, 1.0)).mean())
+
+
+def allowed_loss(max_score_loss: float, of_learning: float) -> float:
+    """The nats a row that a reduction may lose: `max_score_loss`, or less where learning loses little."""
+    return max_score_loss * min(max(of_learning / FULL_LEARNING_LOSS, MIN_LIMIT_SHARE), 1.0)
+
+
+def smallest_pool(folds: Densities, t: Array) -> tuple[int, ...]:
+    """Return the indices of as few members as possible whose fold score is at most ALIKE below that of all.
+
+    Of as many members the best. `folds` (n, K) are predictions of held-out rows with targets t (n,).
+    """
+
+    lowest = folds.min_log_density(t)
+
+    def score(places: tuple[int, ...]) -> float:
+        some = folds.taken(np.array(places))
+        return float(np.maximum(some.log_density(t, some.best_weights(t, lowest)), lowest).mean())
+
+    K = folds.means.shape[1]
+    all_members = tuple(range(K))
+    min_score = score(all_members) - ALIKE
+    for count in range(1, K):
+        best, places = max((score(places), places) for places in combinations(all_members, count))
+        if best >= min_score:
+            return places
+    return all_members
+
+
+def expected_log_density(
+    folds: Densities, t: Array, weights: Array, wider: Array, lowest: Array | None = None
+) -> float:
     """The expected score of a pool in nats a row where its members' variances grow by the factors `wider` (K,).
+
+    Each row counts with `lowest` (N,) at least, by default `min_log_density` of these members.
 
     The variance (wider_k - 1) v_k that member k no longer explains is an error of its mean too, the same for all
     members: with the shares r_k of the wider densities, E log N(t; m, v) = log N(t; m, v) - (sum_k r_k sd_k)^2 / 2v. A
@@ -69,7 +233,8 @@ def expected_log_density(folds: Densities, t: Array, weights: Array, wider: Arra
     here = Densities(folds.means, folds.variances * wider)
     mean, variance = here.product(weights)
     missed = np.vecdot(here.shares(weights), np.sqrt(folds.variances * (wider - 1.0)))
-    return float((log_normal(t, mean, variance) - 0.5 * np.square(missed) / variance).mean())
+    expected = log_normal(t, mean, variance) - 0.5 * np.square(missed) / variance
+    return float(np.maximum(expected, folds.min_log_density(t) if lowest is None else lowest).mean())
 
 
 def reduced(
@@ -80,12 +245,13 @@ def reduced(
     Each set has as few functions as lose `max_score_loss` nats a row, the loss by members left out included, or as
     `max_cost` allows. `folds` (n, K) are predictions of held-out rows with targets t (n,).
     """
-    best = float(folds.log_density(t, folds.best_weights(t)).mean())
+    lowest = folds.min_log_density(t)
+    best = float(np.maximum(folds.log_density(t, folds.best_weights(t, lowest)), lowest).mean())
     tried = []
     for count in range(1, len(members) + 1):
         for places in combinations(range(len(members)), count):
             some = folds.taken(np.array(places))
-            smallest = _smallest([members[place] for place in places], some, t, best, max_score_loss, max_cost)
+            smallest = _smallest([members[place] for place in places], some, t, lowest, best, max_score_loss, max_cost)
             if smallest is not None:
                 tried.append(replace(smallest, places=places))
     min_loss = min(one.loss for one in tried)
@@ -94,14 +260,20 @@ def reduced(
 
 
 def _smallest(
-    members: Sequence[Ordered], folds: Densities, t: Array, best: float, max_loss: float, max_cost: float
+    members: Sequence[Ordered],
+    folds: Densities,
+    t: Array,
+    lowest: Array,
+    best: float,
+    max_loss: float,
+    max_cost: float,
 ) -> Reduction | None:
     """All these members through few functions, `loss` below `best`; None where several cost too much.
 
     A function enters where what it brings the whole reaches one price for all of them: of the prices at which one more
     enters, the greatest that loses at most `max_loss`, else the least that costs at most `max_cost`.
     """
-    weights = folds.best_weights(t)
+    weights = folds.best_weights(t, lowest)
     widenings, found = [widening(member) for member in members], None
     for sizes in _sizes(members, weights * folds.shares(weights).mean(axis=0)):
         cost = sum(
@@ -110,7 +282,7 @@ def _smallest(
         if cost > max_cost and (found is not None or len(members) > 1):
             break
         wider = np.array([one[size] for one, size in zip(widenings, sizes, strict=True)])
-        loss = max(best - expected_log_density(folds, t, weights, wider), 0.0)
+        loss = max(best - expected_log_density(folds, t, weights, wider, lowest), 0.0)
         found = Reduction(tuple(range(len(members))), weights, sizes, loss, cost)
         if loss <= max_loss or cost > max_cost:
             break

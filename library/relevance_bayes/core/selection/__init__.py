@@ -1,22 +1,34 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
-from relevance_bayes.core.selection.local import LocalComparison
-from relevance_bayes.core.selection.pool_reduction import MAX_SCORE_LOSS
-from relevance_bayes.core.selection.pooled import Member
-from relevance_bayes.core.selection.ranking import RankedModel
-from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, MeasuredRows, Score
-from relevance_bayes.core.selection.trained import DerivedColumns, Trained
-from relevance_bayes.core.selection.training import train
+from relevance_bayes.core.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.ranking import FitContext
+from relevance_bayes.core.selection.scoring import (
+    FOLDS,
+    MAX_SCREENED_ROWS,
+    NORMAL,
+    THOROUGH,
+    Bounds,
+    Compared,
+    DerivedColumns,
+    LocalComparison,
+    MeasuredRows,
+    Member,
+    RankedModel,
+    Score,
+    Trained,
+)
+from relevance_bayes.core.selection.training import MAX_SCORE_LOSS, Selection, train
 
 __all__ = [
     "FOLDS",
     "MAX_SCORE_LOSS",
+    "MAX_SCREENED_ROWS",
     "NORMAL",
     "THOROUGH",
     "Bounds",
     "Compared",
     "DerivedColumns",
+    "FitContext",
     "Folding",
     "LocalComparison",
     "MeasuredRows",
@@ -24,6 +36,7 @@ __all__ = [
     "RankedModel",
     "Rows",
     "Score",
+    "Selection",
     "Step",
     "Trained",
     "train",

@@ -1,209 +1,232 @@
-"""The choice among alternative models of classes by the log loss of held-out rows.
+"""The training of classes: one spec, or the one of several alternatives of the least log loss of held-out rows.
 
-All choices are repeated on each fold's training rows: scales, functions and weights. The alternative of the smallest
-mean log loss is taken, at the temperature fitted to the same rows, and fitted once more to all rows.
+A fold's rows are predicted by what is learned from the other rows: see `fold_fits`. The alternative of the smallest
+mean log loss is taken, at the temperature fitted to the same rows, and fitted to all rows to its end. One with linear
+columns is taken only where it is clearly better.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
-from math import sqrt
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES
-from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fit_log import FitLog
 from relevance_bayes.core.folds import Split
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction
+from relevance_bayes.core.likelihoods import Bernoulli
+from relevance_bayes.core.likelihoods.base import ClassPrediction
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
+from relevance_bayes.core.model import Model
 from relevance_bayes.core.numpy_namespace import NUMPY
-from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.per_class import without_functions
+from relevance_bayes.core.pool import LearnedModel
 from relevance_bayes.core.prediction import Measured
-from relevance_bayes.core.scales import EvidencePerInputWidth
-from relevance_bayes.core.selection.classes import FittedClasses, learns_temperature
-from relevance_bayes.core.selection.rows import Rows, Step
-from relevance_bayes.core.selection.scoring import Compared, Validation
+from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.classes import (
+    FittedClasses,
+    at_learned_temperature,
+    fitted_classes,
+    learns_temperature,
+)
+from relevance_bayes.core.selection.fold_fits import FoldFits, has_linear_columns
+from relevance_bayes.core.selection.ranking import FitContext
+from relevance_bayes.core.selection.scoring import (
+    BEHIND,
+    NOT_FITTED,
+    Compared,
+    Scoring,
+    Trained,
+    Validation,
+    is_clearly_better,
+    is_hopeless,
+    measured_rows,
+    standard_error,
+    work_of,
+)
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
-
-Learn = Callable[[Rows, Spec], Generator[Step, None, FittedClasses]]
-"""The fit of an alternative to some rows, at temperature 1."""
 
 MIN_FOLDS = 3
 """The folds by which all alternatives are compared where five are beyond the budget."""
 
-MIN_ROWS_TO_DROP = 1_000
-"""With fewer rows no alternative is dropped before all folds are measured."""
+MIN_ROWS_TO_DROP = 50
+"""Before so many rows are measured, no alternative but those with linear columns is dropped: the standard error of
+so many differences is known to a tenth."""
 
-MIN_STANDARD_ERRORS = 2.0
-"""Standard errors of the paired differences by which an alternative is worse than the best when it is dropped."""
-
-EVALUATIONS, EVALUATIONS_PER_INPUT = 75, 105
-"""The most evaluations of the evidence while scales are learned: of one width, and of one per input from three
-starts."""
+MIN_GAIN_OVER_CONSTANT = 0.25
+"""The gain in log loss over a constant probability, in its standard errors, at or below which the constant is taken:
+few rows may show a function by chance. Of thirty draws of 20 rows of noise, five were behind the frequencies of the
+classes at 0, three at .25 and at .5; of 600 rows with four of one class, whose gain is that of few rows, .5 is too
+much."""
 
 DROPPED = np.inf
 """The value in place of the probabilities of a dropped alternative; NaN is that of one that could not be fitted."""
 
-NOT_FITTED = "Its matrices were not positive definite in floating point in a fold."
-BEHIND = "After {0} of {1} folds it was behind by more than two standard errors."
-UNAFFORDABLE = "Its folds are beyond what the effort allows."
-NOT_FITTED_TO_ALL = "Its matrices were not positive definite in floating point on all rows."
+UNAFFORDABLE = "its folds are beyond what the effort allows"
+NOT_FITTED_TO_ALL = "could not be fitted to all rows"
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """The chosen fit to all rows, its spec, and the comparison.
+def trained_classes(
+    rows: Rows, folding: Folding, *, specs: tuple[Spec, ...], scoring: Scoring, on: FitContext
+) -> Generator[Step, None, Trained]:
+    """The fit of classes: one spec, or several of which folds choose one."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    first, folding = specs[0], replace(folding, stratified=True)
+    first.likelihood.check(rows.t)
+    learn = partial(fitted_classes, folding=folding, on=on)
+    if len(specs) == 1:
+        fitted = yield from learn(rows, first)
+        fits = (fit for fit in fitted.fits if fit is not None)
+        work = sum(work_of(fit.problem, first, fit.last.state) for fit in fits)
+        return replace(_trained(fitted, first, at_learned_temperature(fitted, rows, folding, first)), work=work)
+    splits = scoring.splits(rows, folding, first.seed)
+    fold_fits = FoldFits(learn, folding, on, by_steps=not scoring.learns_folds_anew)
+    budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
+    return (yield from chosen(rows, specs, splits, fold_fits, budget))
 
-    `temperature` is None where folds could not determine it. `validation` are the figures of the held-out rows of
-    `folds` of `total` folds; empty without.
-    """
 
-    fitted: FittedClasses
-    spec: Spec
-    temperature: float | None
-    compared: tuple[Compared, ...]
-    validation: Validation
-    folds: int
-    total: int
+def _trained(fitted: FittedClasses, spec: Spec, model: LearnedModel) -> Trained:
+    """The result of a spec: a single model has that with the widths found, one for each class has theirs."""
+    if isinstance(model, Model):
+        return Trained(model, fitted.specs[0])
+    return Trained(model, spec, class_specs=fitted.specs)
 
 
 def chosen(
-    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, fit_log: FitLog, *, budget: float | None
-) -> Generator[Step, None, Chosen]:
+    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], fits: FoldFits, budget: float | None
+) -> Generator[Step, None, Trained]:
     """Choose one of the alternatives `specs` by the folds `splits` and fit it to rows with classes t (N,).
 
     Beyond `budget`, in the work of `Bounds`, folds are left out first, then all alternatives but the first. An
     alternative that can't be fitted is reported with the reason. Raises NotPositiveDefiniteError where none can.
     """
     splits = [(others, fold) for others, fold in splits if len(np.unique(rows.t[others])) > 1]
-    plan = Comparison(len(specs), len(splits)) if budget is None else affordable(rows, specs, splits, budget)
-    table = yield from _tables(rows, specs[: plan.alternatives], splits[: plan.folds], learn, fit_log)
-    evaluation = FoldEvaluation(
-        rows.t, tuple(splits[: plan.folds]), table, learns_temperature=learns_temperature(specs[0])
-    )
-    reasons: dict[int, str] = dict.fromkeys(range(plan.alternatives, len(specs)), UNAFFORDABLE)
-    reasons |= {place: reason for place in range(plan.alternatives) if (reason := evaluation.reason(place)) is not None}
-    for place in evaluation.ranked(len(specs)):
+    alternatives, folds = affordable(len(rows.t), specs, len(splits), fits, budget)
+    measured, total = splits[:folds], len(splits)
+    if folds:
+        yield from fits.begin(rows, specs[:alternatives])
+    table = yield from _tables(rows, specs[:alternatives], measured, fits)
+    evaluation = FoldEvaluation(rows.t, tuple(measured), table, learns_temperature=learns_temperature(specs[0]))
+    reasons: dict[int, str | None] = dict.fromkeys(range(alternatives, len(specs)), UNAFFORDABLE)
+    reasons |= {place: evaluation.reason(place) for place in range(alternatives)}
+    for place in evaluation.ranked(specs):
         try:
-            fitted = yield from learn(rows, specs[place])
+            fitted = yield from fits.fit(rows, specs[place])
         except NotPositiveDefiniteError:
             reasons[place] = NOT_FITTED_TO_ALL
             continue
         compared = tuple(
-            _compared(spec, evaluation.score(other), reasons.get(other))
+            Compared(spec, evaluation.score(other), why := reasons[other], why not in {NOT_FITTED, NOT_FITTED_TO_ALL})
             for other, spec in enumerate(specs)
-            if other != place and (evaluation.n_rows or other in reasons)
+            if other != place and (evaluation.n_rows or reasons[other])
         )
-        validation, temperature = evaluation.validation(place), evaluation.temperature(place)
-        return Chosen(fitted, specs[place], temperature, compared, validation, plan.folds, len(splits))
+        temperature = evaluation.temperature(place)
+        model = at_learned_temperature(fitted, rows, fits.folding, specs[place], temperature)
+        trained = replace(_trained(fitted, specs[place], model), compared=compared)
+        validation = evaluation.validation(place)
+        constant = _better_constant(rows, specs[place], measured, validation)
+        if constant is not None:
+            model, validation = constant
+            trained = replace(trained, learned=model)
+        return trained.measured(validation, folds, total)
     raise NotPositiveDefiniteError(f"none of {len(specs)} alternatives could be fitted: {NOT_FITTED_TO_ALL}")
 
 
-def _compared(spec: Spec, score: float | None, reason: str | None) -> Compared:
-    return Compared(spec, score, reason, computable=reason not in {NOT_FITTED, NOT_FITTED_TO_ALL})
+def _better_constant(
+    rows: Rows, spec: Spec, splits: Sequence[Split], validation: Validation
+) -> tuple[Model, Validation] | None:
+    """The constant probability of two classes and its validation, where the model's gain over it is not above
+    MIN_GAIN_OVER_CONSTANT; else None."""
+    likelihood = spec.likelihood
+    if not isinstance(likelihood, Bernoulli) or validation.left_out is None:
+        return None
+
+    def constant(some: Rows) -> Model:
+        return replace(without_functions(rows.X.shape[1], some.t, len(some.t)), likelihood=likelihood)
+
+    parts = [measured_rows(constant(rows.take(others)), rows.take(fold)) for others, fold in splits]
+    found = Validation.of(Measured.joined(parts), np.concatenate([fold for _, fold in splits]))
+    assert found.left_out is not None
+    gains = found.left_out.measured.each["log_loss"] - validation.left_out.measured.each["log_loss"]
+    is_better = gains.mean() > MIN_GAIN_OVER_CONSTANT * standard_error(gains)
+    return None if is_better else (constant(rows), found)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The numbers of alternatives (the first ones) and of folds that are compared."""
+def affordable(rows: int, specs: Sequence[Spec], folds: int, fits: FoldFits, budget: float | None) -> tuple[int, int]:
+    """The numbers of alternatives, the first ones, and of folds that `budget` allows.
 
-    alternatives: int
-    folds: int
-
-
-def affordable(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], budget: float) -> Comparison:
-    """The comparison that `budget` allows: all alternatives by all folds, or by MIN_FOLDS; else the first by either;
-    else none."""
-    each = [work(spec, len(rows.t)) for spec in specs]
+    All alternatives by all folds, or by MIN_FOLDS; else the first by either; else none.
+    """
+    each = [fits.work(spec, rows) for spec in specs]
     for alternatives in (len(specs), 1):
-        for folds in (len(splits), min(MIN_FOLDS, len(splits))):
-            if folds * sum(each[:alternatives]) <= budget:
-                return Comparison(alternatives, folds)
-    return Comparison(1, 0)
+        for some in (folds, min(MIN_FOLDS, folds)):
+            if budget is None or sum(begin + some * fold for begin, fold in each[:alternatives]) <= budget:
+                return alternatives, some
+    return 1, 0
 
 
-def work(spec: Spec, rows: int) -> float:
-    """An upper bound of the evaluations times rows and functions of a fit while its scales are learned."""
-    several = any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
-    evaluations = EVALUATIONS_PER_INPUT if several else EVALUATIONS
-    some = min(rows, ROWS_FOR_SCALES)
-    functions = some if spec.likelihood.is_conjugate else min(some, MAX_PIVOTS)
-    times = 1 if spec.likelihood.is_conjugate else spec.likelihood.latents
-    return float(times * evaluations * some * functions)
-
-
-def _tables(
-    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, fit_log: FitLog
-) -> Generator[Step, None, Array]:
+def _tables(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], fits: FoldFits) -> Generator[Step, None, Array]:
     """(A, K, n): probabilities of the rows of all folds, one after the other, by each alternative."""
-    K = max(specs[0].likelihood.latents, 2)
-    parts = [np.empty((len(specs), K, 0))]
-    yield Step("folds", 0, len(splits), "folds")
+    K, fit_log = max(specs[0].likelihood.latents, 2), fits.on.fit_log
+    tables, kept = np.empty((len(specs), K, 0)), [spec not in fits.behind for spec in specs]
+    done, total = 0, sum(kept) * len(splits)
+    yield Step("folds", 0, total, "fits")
     for number, (others, fold) in enumerate(splits):
         table = fit_log.recorded()
         if table is None:
-            place, step = fit_log.begin(), Step("folds", number, len(splits), "folds")
-            kept = _kept(np.concatenate(parts, axis=2), rows.t, splits[:number])
-            table = yield from _table(rows.take(others), rows.take(fold), specs, kept, learn, step)
-            fit_log.record(place, table)
-        parts.append(table.reshape(len(specs), K, len(fold)))
-        yield Step("folds", number + 1, len(splits), "folds")
-    return np.concatenate(parts, axis=2)
+            place, table = fit_log.begin(), np.empty((len(specs), K, len(fold)))
+            for each, spec, is_kept in zip(table, specs, kept, strict=True):
+                each[:] = np.nan if is_kept else DROPPED
+                if is_kept:
+                    steps = fits.probabilities(rows, spec, others, fold)
+                    found = yield from _within(steps, Step("folds", done, total, "fits"))
+                    each[:] = np.nan if found is None else found.T
+            fit_log.record(place, table.reshape(-1, len(fold)))
+        tables = np.concatenate([tables, table.reshape(len(specs), K, len(fold))], axis=2)
+        done += sum(kept)
+        kept = _kept(tables, rows.t, specs, splits, number + 1)
+        total = done + sum(kept) * (len(splits) - number - 1)
+        yield Step("folds", done, total, "fits")
+    return tables
 
 
-def _table(
-    others: Rows, fold: Rows, specs: Sequence[Spec], kept: Sequence[bool], learn: Learn, step: Step
-) -> Generator[Step, None, Array]:
-    """(A K, n): probabilities of a fold's rows by each alternative fitted to the other rows."""
-    parts: list[Array] = []
-    for spec, is_kept in zip(specs, kept, strict=True):
-        found = np.full((max(spec.likelihood.latents, 2), len(fold.t)), DROPPED if not is_kept else np.nan)
-        if is_kept:
-            try:
-                fitted = yield from _within(learn(others, spec), step)
-                prediction, _ = ready_of(fitted.model).predict(fold.X)
-            except (NotPositiveDefiniteError, DataError):
-                pass
-            else:
-                found = prediction.probabilities.T if isinstance(prediction, ClassPrediction) else found
-        parts.append(found)
-    return np.concatenate(parts)
-
-
-def _within(steps: Generator[Step, None, FittedClasses], step: Step) -> Generator[Step, None, FittedClasses]:
-    """A fit to its end, each of whose steps is reported as `step`."""
+def _within(steps: Generator[Step, None, Array | None], step: Step) -> Generator[Step, None, Array | None]:
+    """A prediction to its end, each of whose steps is reported as `step`; None where it can't be computed."""
     while True:
         try:
             next(steps)
         except StopIteration as ended:
-            found: FittedClasses = ended.value
+            found: Array | None = ended.value
             return found
+        except (NotPositiveDefiniteError, DataError):
+            return None
         yield step
 
 
-def _kept(table: Array, t: Array, splits: Sequence[Split]) -> list[bool]:
-    """The alternatives (A,) that are kept after some folds (A, K, n): not failed, dropped or clearly worse."""
-    if not splits:
-        return [True] * len(table)
-    measured = np.concatenate([fold for _, fold in splits])
+def _kept(table: Array, t: Array, specs: Sequence[Spec], splits: Sequence[Split], number: int) -> list[bool]:
+    """The alternatives (A,) that are kept after the first `number` folds (A, K, n): not failed, dropped or hopeless."""
+    measured = np.concatenate([fold for _, fold in splits[:number]])
     losses = np.array([-_log_probability(one, t[measured]) for one in table])
     is_finite = [bool(np.isfinite(one).all()) for one in losses]
-    if len(t) < MIN_ROWS_TO_DROP or not any(is_finite):
-        return [bool(not np.isnan(one).any()) for one in losses] if any(is_finite) else [True] * len(table)
-    best = min(
-        (place for place, finite in enumerate(is_finite) if finite), key=lambda place: float(losses[place].mean())
-    )
+    if not any(is_finite):
+        return [True] * len(table)
+    usual = [place for place, finite in enumerate(is_finite) if finite and not has_linear_columns(specs[place])]
+    if not usual:
+        return is_finite
+    best, share = min(usual, key=lambda place: float(losses[place].mean())), number / len(splits)
     return [
-        finite and (place == best or not _is_behind(losses[place] - losses[best]))
+        finite and (place == best or not _is_hopeless(specs[place], losses[best] - losses[place], share))
         for place, finite in enumerate(is_finite)
     ]
 
 
-def _is_behind(differences: Array) -> bool:
-    error = float(differences.std(ddof=1)) / sqrt(len(differences)) if len(differences) > 1 else np.inf
-    return float(differences.mean()) > MIN_STANDARD_ERRORS * error
+def _is_hopeless(spec: Spec, gains: Array, share: float) -> bool:
+    """True where an alternative is dropped that has these gains (n,) over the best: one with linear columns has to be
+    clearly better in the end, others to be better."""
+    if has_linear_columns(spec):
+        return is_hopeless(gains, share)
+    return len(gains) >= MIN_ROWS_TO_DROP and is_hopeless(gains, share, needed=0.0)
 
 
 def _log_probability(probabilities: Array, t: Array) -> Array:
@@ -230,6 +253,7 @@ class FoldEvaluation:
     splits: tuple[Split, ...]
     table: Array
     learns_temperature: bool
+    _known: dict[int, Measured] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -250,10 +274,22 @@ class FoldEvaluation:
         edges = np.cumsum([0, *(len(fold) for _, fold in self.splits)])
         return BEHIND.format(int(np.searchsorted(edges, int(dropped.argmax()), side="right")) - 1, len(self.splits))
 
-    def ranked(self, specs: int) -> list[int]:
-        """The alternatives in the order of their scores, those without one last; the earlier of equal ones first."""
-        scores = [self.score(place) for place in range(specs)]
-        return sorted(range(specs), key=lambda place: (scores[place] is None, -(scores[place] or 0.0)))
+    def ranked(self, specs: Sequence[Spec]) -> list[int]:
+        """The alternatives in the order of their scores, those without one last; the earlier of equal ones first.
+
+        One with linear columns comes after the best of the others where it is not clearly better.
+        """
+        scores = [self.score(place) for place in range(len(specs))]
+        order = sorted(range(len(specs)), key=lambda place: (scores[place] is None, -(scores[place] or 0.0)))
+        first, usual = order[0], [place for place in order if not has_linear_columns(specs[place])]
+        if not usual or usual[0] == first or scores[usual[0]] is None or self._gain(first, usual[0]):
+            return order
+        return [usual[0], *(place for place in order if place != usual[0])]
+
+    def _gain(self, place: int, other: int) -> bool:
+        """True where an alternative is clearly better than another one."""
+        gains = self._measured(other).each["log_loss"] - self._measured(place).each["log_loss"]
+        return is_clearly_better(gains)
 
     def score(self, place: int) -> float | None:
         """The mean log probability of the rows' classes at each fold's temperature, in nats; None without."""
@@ -278,8 +314,10 @@ class FoldEvaluation:
         return np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in self.splits)])
 
     def _measured(self, place: int) -> Measured:
-        probabilities, t = self.table[place].T, self._t
-        return Measured.joined(list(self._parts(probabilities, t)))
+        """The rows by an alternative that was measured on all of them, each fold at its temperature."""
+        if place not in self._known:
+            self._known[place] = Measured.joined(list(self._parts(self.table[place].T, self._t)))
+        return self._known[place]
 
     def _parts(self, probabilities: Array, t: Array) -> Iterator[Measured]:
         stop = 0

@@ -1,26 +1,27 @@
-"""The training of one model of classes, or one for each class, and its temperature by folds of the weights."""
+"""The fit of classes, by one model or one for each class, and its temperature by folds of the weights."""
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.state import Iterate
+from relevance_bayes.core.algorithms.state import Iterate, State
 from relevance_bayes.core.algorithms.task import Task, process_of
-from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fitting import learned
+from relevance_bayes.core.errors import NotPositiveDefiniteError, OneClassError
 from relevance_bayes.core.folds import Split, subset
-from relevance_bayes.core.likelihoods import BernoulliPerClass, ClassLikelihood
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, ClassLikelihood
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature
 from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass, constant_latent, without_functions
 from relevance_bayes.core.pool import LearnedModel, at_temperature, likelihood_of, members_of
+from relevance_bayes.core.prediction import with_temperature
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.selection.per_class import fitted_per_class
-from relevance_bayes.core.selection.rows import Folding, Rows, Step
+from relevance_bayes.core.problem import Problem, check_rows
+from relevance_bayes.core.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.ranking import FitContext, fitted_to, posed
+from relevance_bayes.core.softmax_regression import is_softmax_regression, softmax_regression
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.core.types import Array, Indices
 
 MAX_ROWS = 2_000
 """The most rows, drawn by content, to which a temperature is fitted."""
@@ -30,27 +31,18 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fit at its end, and the spec as run."""
+    """The end of the fit of a model: its problem, and the last iterate."""
 
-    spec: Spec
     problem: Problem
     last: Iterate
-
-    @property
-    def model(self) -> Model:
-        """The learned model."""
-        return learned(self.problem, self.last)
-
-
-FitOne = Callable[[Rows, Spec], Generator[Step, None, Fit]]
-"""A fit of one model."""
 
 
 @dataclass(frozen=True, eq=False)
 class FittedClasses:
     """A model of classes before its temperature is learned, with the fits (1,) or (K,) of its members.
 
-    `specs` are those of the members, with the widths found. A fit is None where a class has a constant probability.
+    `specs` are those of the members, with the widths found. A fit is None where a class has a constant probability, and
+    of a softmax regression.
     """
 
     model: LearnedModel
@@ -58,22 +50,54 @@ class FittedClasses:
     fits: tuple[Fit | None, ...]
 
 
-def fitted_classes(rows: Rows, spec: Spec, fit: FitOne) -> Generator[Step, None, FittedClasses]:
-    """Fit classes t (N,) by one model, or by one for each class under `BernoulliPerClass`."""
-    fits: list[Fit | None] = []
+def binary_problems(rows: Rows, spec: Spec) -> list[tuple[Rows, Spec]]:
+    """The rows and the spec of each model: of all classes, or under `BernoulliPerClass` of each class against all
+    others."""
+    if not isinstance(spec.likelihood, BernoulliPerClass):
+        return [(rows, spec)]
+    single = replace(spec, likelihood=spec.likelihood.member)
+    classes = range(spec.likelihood.latents)
+    return [(rows.with_targets((rows.t == number).astype(np.float64)), single) for number in classes]
 
-    def one(some: Rows, single: Spec) -> Generator[Step, None, tuple[Model, Spec]]:
-        fits.append(None)
-        found = yield from fit(some, single)
-        model = found.model
-        fits[-1] = found
-        return model, found.spec
 
-    if isinstance(spec.likelihood, BernoulliPerClass):
-        found = yield from fitted_per_class(rows, spec, spec.likelihood, one)
-        return FittedClasses(found.model, found.specs, tuple(fits))
-    model, run = yield from one(rows, spec)
-    return FittedClasses(model, (run,), tuple(fits))
+def is_constant(rows: Rows, spec: Spec) -> bool:
+    """True where the rows of a model of two classes are of one alone."""
+    return isinstance(spec.likelihood, Bernoulli) and bool((rows.t == rows.t[0]).all())
+
+
+def fitted_classes(
+    rows: Rows, spec: Spec, begin: Sequence[State | None] = (), *, folding: Folding, on: FitContext
+) -> Generator[Step, None, FittedClasses]:
+    """Fit classes t (N,) at temperature 1, each model from its state in `begin` where there are any.
+
+    A class that has no row, or all, and one whose matrices are not positive definite in floating point, has a constant
+    probability: see `without_functions`. Raises DataError, OneClassError where all rows are of one class, and
+    NotPositiveDefiniteError where a single model can't be fitted.
+    """
+    if is_softmax_regression(spec):
+        _, problem = yield from posed(rows, spec, folding, on)
+        return FittedClasses((yield from softmax_regression(problem)), (spec,), (None,))
+    likelihood = spec.likelihood
+    states = iter(begin or [None] * likelihood.latents)
+    if not isinstance(likelihood, BernoulliPerClass):
+        found = yield from fitted_to(rows, spec, folding, on, begin=next(states))
+        return FittedClasses(found.model, (found.spec,), (Fit(found.problem, found.last),))
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    likelihood.check(rows.t)
+    members, specs, fits = list[Model](), list[Spec](), list[Fit | None]()
+    for number, ((of_class, single), state) in enumerate(zip(binary_problems(rows, spec), states, strict=True)):
+        yield Step("classes", number, likelihood.latents, "models")
+        fit: Fit | None = None
+        try:
+            found = yield from fitted_to(of_class, single, folding, on, begin=state)
+            model, run, fit = found.model, found.spec, Fit(found.problem, found.last)
+        except (OneClassError, NotPositiveDefiniteError):
+            model, run = without_functions(rows.X.shape[1], of_class.t, candidates=len(rows.t)), single
+        members.append(model)
+        specs.append(run)
+        fits.append(fit)
+    yield Step("classes", likelihood.latents, likelihood.latents, "models")
+    return FittedClasses(PerClass(tuple(members), likelihood), tuple(specs), tuple(fits))
 
 
 def learns_temperature(spec: Spec) -> bool:
@@ -81,11 +105,25 @@ def learns_temperature(spec: Spec) -> bool:
     return isinstance(spec.likelihood, ClassLikelihood) and spec.likelihood.temperature == "learned"
 
 
-def with_fold_temperature(found: FittedClasses, rows: Rows, folding: Folding, seed: int) -> LearnedModel:
-    """The model at the temperature of folds whose rows are held out from the weights alone.
+def at_learned_temperature(
+    found: FittedClasses, rows: Rows, folding: Folding, spec: Spec, temperature: float | None = None
+) -> LearnedModel:
+    """The model at its temperature: that of whole folds where it is known, else that of folds of its weights."""
+    model = found.model
+    if not learns_temperature(spec):
+        return model
+    if isinstance(model, Model) and model.likelihood.is_conjugate and temperature is None:
+        return with_temperature(model, rows)
+    if temperature is None:
+        temperature = _temperature_of_weights(found, rows, folding, spec.seed)
+    return model if temperature is None else at_temperature(model, temperature)
+
+
+def _temperature_of_weights(found: FittedClasses, rows: Rows, folding: Folding, seed: int) -> float | None:
+    """The temperature of folds whose rows are held out from the weights alone; None without a process or a fold.
 
     Functions and scales are those of all rows, so that the probabilities are a few percent too certain: the temperature
-    is within 5 % of that of whole folds where all inputs have one width. The model is unchanged without a process.
+    is within 5 % of that of whole folds where all inputs have one width.
     """
     some = subset(rows.X, rows.t, MAX_ROWS, seed)
     splits = [
@@ -93,52 +131,30 @@ def with_fold_temperature(found: FittedClasses, rows: Rows, folding: Folding, se
         for others, fold in folding.take(some).splits(rows.take(some), FOLDS, seed)
         if len(fold) and len(np.unique(rows.t[some[others]])) > 1
     ]
-    try:
-        prediction = _left_out(found, splits)
-    except NotPositiveDefiniteError:
-        return found.model
-    if prediction is None:
-        return found.model
-    measured = np.concatenate([fold for _, fold in splits])
-    return at_temperature(found.model, fitted_temperature(prediction.probabilities, rows.t[measured]))
-
-
-def _left_out(found: FittedClasses, splits: Sequence[Split]) -> ClassPrediction | None:
-    """The folds' rows, one fold after the other, each by weights learned without it; None without process or fold."""
-    if not splits or not any(fit is not None and isinstance(fit.spec.prior, GaussianProcess) for fit in found.fits):
+    if not splits or not any(fit is not None and isinstance(fit.problem.prior, GaussianProcess) for fit in found.fits):
         return None
-    latents = [
-        _constant(model, splits) if fit is None else _latent_without(fit, splits)
-        for fit, model in zip(found.fits, members_of(found.model), strict=True)
-    ]
+    measured = np.concatenate([fold for _, fold in splits])
+    try:
+        latents = [
+            constant_latent(model, len(measured)) if fit is None else _latent_without(fit, splits)
+            for fit, model in zip(found.fits, members_of(found.model), strict=True)
+        ]
+    except NotPositiveDefiniteError:
+        return None
     likelihood, noise_sd = likelihood_of(found.model), members_of(found.model)[0].noise_sd
-    if len(latents) == 1:
-        prediction = likelihood.predictive(latents[0], noise_sd)
-    else:
-        parts = [(one.mean, one.weights, one.residual) for one in latents]
-        mean, weights, residual = (np.column_stack(part) for part in zip(*parts, strict=True))
-        prediction = likelihood.predictive(Latent(mean, weights, residual), noise_sd)
-    return prediction if isinstance(prediction, ClassPrediction) else None
+    if not isinstance(likelihood, ClassLikelihood):
+        return None
+    prediction = likelihood.predictive(Latent.of_each(latents), noise_sd)
+    return fitted_temperature(prediction.probabilities, rows.t[measured])
 
 
 def _latent_without(fit: Fit, splits: Sequence[Split]) -> Latent:
     """The latent of the folds' rows, each by weights that are learned from the other rows, at the scales of all."""
     task, state = Task.of(fit.problem), fit.last.state
-    h, vectors = process_of(state).hyperparameters, task.vectors(state)
-    V, kernel = vectors.mapped(h), h.covariance(task.kernel)
-    means, weights, residual = list[Array](), list[Array](), list[Array]()
+    h, vectors, parts = process_of(state).hyperparameters, task.vectors(state), list[Latent]()
     for others, fold in splits:
-        found = task.bound(task.rows(state, others), vectors, h)
         rows = task.rows(state, fold)
-        B = found.whitening.columns(kernel(h.input_map(rows.X), V))
-        P, known = np.hstack([rows.F, B]), found.optimum.posterior
-        means.append(P @ known.mean)
-        weights.append(np.vecdot(P @ known.covariance, P))
-        residual.append(h.signal_variance * found.whitening.left(B))
-    return Latent(np.concatenate(means), np.maximum(np.concatenate(weights), 0.0), np.concatenate(residual))
-
-
-def _constant(model: Model, splits: Sequence[Split]) -> Latent:
-    """The latent of a class of constant probability."""
-    rows: Indices = np.concatenate([fold for _, fold in splits])
-    return Latent(np.full(len(rows), model.mean[0]), np.full(len(rows), model.covariance[0, 0]), np.zeros(len(rows)))
+        found = task.bound(task.rows(state, others), vectors, h)
+        parts.append(task.latent(vectors, h, found, rows.X, rows.F))
+    joined = ([one.mean for one in parts], [one.weights for one in parts], [one.residual for one in parts])
+    return Latent(*(np.concatenate(part) for part in joined))

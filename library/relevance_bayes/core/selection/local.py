@@ -1,41 +1,54 @@
-"""Nearest-neighbour processes compared with the sparse model on held-out rows [THEORY 22].
+"""Nearest-neighbour processes, compared with a sparse model on held-out rows.
 
 The sparse model, a process of the targets and a process of the sparse model's residuals are fitted to the training
 rows. The one of the greatest mean log density is taken; a process only where it is clearly better, since it keeps all
 rows. The process that is taken predicts from all rows, the held-out ones included.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
+from math import isfinite, nan
 
 import numpy as np
 
-from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.algorithms.state import TRACE_COLUMNS, FitTrace, FitTracer
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fit_trace import FitTrace
-from relevance_bayes.core.fitting import pose_rows
-from relevance_bayes.core.folds import content_keys
-from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
+from relevance_bayes.core.fitting import FitLog, pose_rows
+from relevance_bayes.core.heteroscedastic import with_log_noise
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, InputMap
+from relevance_bayes.core.likelihoods import GaussianNoise, TransformedGaussian
+from relevance_bayes.core.likelihoods.base import NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.local.choice import LocalChoice, LocalKernel, LocalTarget
-from relevance_bayes.core.local.learning import LocalTask, Scored, local_process, n_apart
+from relevance_bayes.core.linalg import squared_distances
+from relevance_bayes.core.local.choice import LocalChoice, LocalTarget
+from relevance_bayes.core.local.learning import (
+    LocalState,
+    LocalTask,
+    Scored,
+    advance,
+    decoded,
+    encoded,
+    local_process,
+    n_apart,
+)
 from relevance_bayes.core.local.prediction import residuals
-from relevance_bayes.core.local.validation import Validation, validated
+from relevance_bayes.core.local.validation import Validation as LocalValidation
+from relevance_bayes.core.local.validation import validated
 from relevance_bayes.core.local_model import LocalModel
+from relevance_bayes.core.log_density import correlation, max_gain_of_noise, min_log_density, noise_varies
 from relevance_bayes.core.prediction import Measured, Ready
 from relevance_bayes.core.problem import check_rows
-from relevance_bayes.core.sampling import Sampler
-from relevance_bayes.core.scales import EvidencePerInputWidth
-from relevance_bayes.core.selection.local_alternatives import (
-    alternative_of_varying_noise,
-    has_varying_noise,
-    sparse_alternative,
+from relevance_bayes.core.rows import BLOCK_ROWS, Folding, Rows, Sampler, Step
+from relevance_bayes.core.selection.ranking import FitContext, fitted_to
+from relevance_bayes.core.selection.scoring import (
+    MIN_STANDARD_ERRORS,
+    LocalComparison,
+    ProcessScore,
+    Trained,
+    Validation,
+    standard_error,
 )
-from relevance_bayes.core.selection.local_steps import scales_of
-from relevance_bayes.core.selection.ranking import FitContext
-from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import standard_error
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
 
@@ -49,40 +62,20 @@ takes .7, 1.2 and 2.8 ms of CPU, in a batch .3, .7 and 2.2."""
 MAX_CENTRES = 1_000
 """Candidates of the problem whose hyperparameters are learned; no function is chosen among them."""
 
+NEAREST, STRIP = (4, 16), 64
+"""The numbers of nearest rows of one whose residuals are averaged: the fewer show hills no wider than the distance of
+some rows, the more show a little structure in much noise. STRIP: the rows whose neighbours are searched at once."""
+
+MAX_DISTANCES = 2**22
+"""The most distances in memory at once, in numbers."""
+
+MIN_STRUCTURE = 2.0
+"""The correlation of the residuals of held-out rows with those of their neighbours, times the root of the rows, below
+which no process is learned. A process that would gain .03 nats a row of 1,000 gives some 5."""
+
+NO_STRUCTURE = "The residuals of the sparse model show no likeness among neighbouring rows."
 NOT_BETTER = "It was not clearly better than the sparse model."
 NOT_COMPUTABLE = "Its covariances were not positive definite in floating point."
-
-
-@dataclass(frozen=True)
-class ProcessScore:
-    """A process of `on` on the held-out rows: its kernel, its mean log density, and the variance factor.
-
-    `reason` is why it was not taken, or would not have been if it were not required, None without; the figures are None
-    where it could not be computed.
-    """
-
-    on: LocalTarget
-    kernel: LocalKernel | None
-    score: float | None
-    variance_factor: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class LocalComparison:
-    """Mean log densities of the held-out `rows`, in nats a row, in the units of t.
-
-    `taken` is the quantity that the chosen process models, None where the sparse model was chosen; its score is
-    `sparse`, None where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None
-    where no process of the targets was learned.
-    """
-
-    taken: LocalTarget | None
-    rows: int
-    sparse: float | None
-    linear: float | None
-    noise: float | None
-    candidates: tuple[ProcessScore, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +88,12 @@ class LocalFit:
     measured: Measured | None = None
     apart: Indices = field(default_factory=lambda: np.zeros(0, np.intp))
 
+    def trained(self, spec: Spec) -> Trained:
+        """The result, measured on the held-out rows; raises NotPositiveDefiniteError where no process was taken."""
+        if self.model is None or self.measured is None:
+            raise NotPositiveDefiniteError(NOT_COMPUTABLE)
+        return Trained(self.model, spec).measured(Validation.of(self.measured, self.apart), 1, 1)
+
 
 @dataclass(frozen=True, eq=False)
 class LearnedProcess:
@@ -103,13 +102,13 @@ class LearnedProcess:
     on: LocalTarget
     task: LocalTask
     found: Scored
-    validation: Validation
+    validation: LocalValidation
     trace: FitTrace
     trend: Ready | None = None
 
     @property
     def log_density(self) -> Array:
-        """The log densities of the held-out rows, in the order of the rows."""
+        """The log densities of the held-out rows, in the order of the rows and without a bound."""
         return self.validation.predicted.log_density[np.argsort(self.numbers)]
 
     @property
@@ -138,8 +137,9 @@ def learned_locally(
     """Compare nearest-neighbour processes with the sparse model of a spec of Gaussian noise of one size.
 
     One of `compared_models` for the target's logarithm is fitted too, and the better one compared; one of
-    heteroscedastic noise where a process would be taken and the sparse model's residuals vary. Raises DataError, and
-    NotPositiveDefiniteError where a process is required and none can be computed.
+    heteroscedastic noise where a process would be taken, the sparse model's residuals vary, and a noise variance known
+    for each row could gain as much as the process. Raises DataError, and NotPositiveDefiniteError where a process is
+    required and none can be computed.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
@@ -149,29 +149,36 @@ def learned_locally(
     if choice.on != "targets" or not choice.required:
         sparse = yield from sparse_alternative(rows.take(others), spec, folding.take(others), on)
     learned, candidates = list[LearnedProcess](), list[ProcessScore]()
+    left_out = rows.take(apart)
+    lowest = min_log_density(left_out.t)
+    by_sparse = _log_density(sparse, left_out)
+    is_structured = choice.required or sparse is None or has_structure(sparse, rows.take(others), left_out)
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
-        one = yield from _learned(of, task, sparse, choice, on.fit_log)
+        if not is_structured:
+            candidates.append(ProcessScore(of, None, None, None, NO_STRUCTURE))
+            continue
+        one = yield from _learned(of, task, sparse, choice, on.fit_log, by_sparse)
         if one is None:
             candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE))
         else:
             learned.append(one)
-    left_out = rows.take(apart)
-    by_sparse = _log_density(sparse, left_out)
     for alternative in () if choice.required else compared_models:
-        if isinstance(alternative.likelihood, LogGaussian):
+        if isinstance(alternative.likelihood, TransformedGaussian):
             other = yield from sparse_alternative(rows.take(others), alternative, folding.take(others), on)
             by_sparse = _better(by_sparse, _log_density(other, left_out))
-    best = _best(learned, by_sparse, choice)
-    for alternative in () if choice.required or best is None else compared_models:
-        if is_heteroscedastic(alternative.likelihood) and sparse is not None and has_varying_noise(sparse, left_out):
+    best = _best(learned, by_sparse, lowest, choice)
+    for alternative in () if choice.required else compared_models:
+        if not is_heteroscedastic(alternative.likelihood) or best is None or sparse is None:
+            continue
+        if has_varying_noise(sparse, left_out) and not _is_out_of_reach(best, sparse, by_sparse, left_out, choice):
             other = yield from alternative_of_varying_noise(rows.take(others), alternative, folding.take(others), on)
             by_sparse = _better(by_sparse, _log_density(other, left_out))
-            best = _best(learned, by_sparse, choice)
+            best = _best(learned, by_sparse, lowest, choice)
     if best is None and choice.required:
         raise NotPositiveDefiniteError(NOT_COMPUTABLE)
-    candidates += [_candidate(one, best, by_sparse, choice) for one in learned]
+    candidates += [_candidate(one, best, by_sparse, lowest, choice) for one in learned]
     first = next((one.validation for one in learned if one.on == "targets"), None)
     comparison = LocalComparison(
         None if best is None else best.on,
@@ -196,38 +203,31 @@ def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: Fit
     wide = replace(spec, basis=(kernel, Bias(), Inputs()))
     problem = pose_rows(source, wide, centres=Sampler(source, spec.seed).sample(MAX_CENTRES))
     neighbours = choice.neighbours or NEIGHBOURS
-    apart = rows_apart(rows, folding, spec.seed)
+    apart = folding.held_out(n_apart(len(rows.t)), spec.seed)
     return LocalTask(problem, choice.kernels, neighbours, threads=on.threads, apart=apart)
 
 
-def rows_apart(rows: Rows, folding: Folding, seed: int) -> Indices | None:
-    """The held-out rows (n,): whole groups, or the last in time; None where they are drawn by content."""
-    size = n_apart(len(rows.t))
-    if folding.by == "random" or folding.keys is None:
-        return None
-    if folding.by == "order":
-        return np.flatnonzero(folding.keys >= np.sort(folding.keys)[-size])
-    codes, groups, sizes = np.unique(folding.keys, return_inverse=True, return_counts=True)
-    chosen, total = list[int](), 0
-    for group in np.argsort(content_keys(codes[:, None], seed), kind="stable").tolist():
-        if total + sizes[group] <= size:
-            chosen.append(group)
-            total += int(sizes[group])
-    return np.flatnonzero(np.isin(groups, chosen or [int(sizes.argmin())]))
-
-
 def _learned(
-    of: LocalTarget, task: LocalTask, sparse: Ready | None, choice: LocalChoice, fit_log: FitLog
+    of: LocalTarget,
+    task: LocalTask,
+    sparse: Ready | None,
+    choice: LocalChoice,
+    fit_log: FitLog,
+    by_sparse: Array | None,
 ) -> Generator[Step, None, LearnedProcess | None]:
-    """A process with its number of neighbours; None where it can't be computed."""
+    """A process with its number of neighbours; None where it can't be computed.
+
+    It is that of the first kernel where this one is hopeless beside the sparse model's log densities `by_sparse` (n,).
+    """
     trend = None
     if of == "residuals" and sparse is not None:
         trend = sparse
         task = replace(task, problem=residuals(task.problem, lambda X: sparse.latent(X).mean))
+    compared = None if choice.required else by_sparse
     try:
-        found, trace = yield from scales_of(task, fit_log)
-        validation = validated(task, found)
-        if choice.neighbours is None and validation.refusal is None:
+        found, trace, behind = yield from scales_of(task, fit_log, lambda one: _behind(task, one, compared, choice))
+        validation = behind or validated(task, found)
+        if choice.neighbours is None and validation.refusal is None and behind is None:
             for neighbours in FEWER_NEIGHBOURS:
                 fewer = replace(task, neighbours=neighbours)
                 other = validated(fewer, found)
@@ -239,23 +239,49 @@ def _learned(
     return LearnedProcess(of, task, found, validation, trace, trend)
 
 
-def _best(learned: list[LearnedProcess], by_sparse: Array | None, choice: LocalChoice) -> LearnedProcess | None:
+def _best(
+    learned: list[LearnedProcess], by_sparse: Array | None, lowest: Array, choice: LocalChoice
+) -> LearnedProcess | None:
     """The process of the greatest score where it is clearly better than the sparse model, or required."""
     usable = [one for one in learned if one.validation.refusal is None or choice.required]
     best = max(usable, key=lambda one: one.validation.score, default=None)
-    return best if best is None or choice.required or _is_better(best, by_sparse, choice) else None
+    return best if best is None or choice.required or _is_better(best, by_sparse, lowest, choice) else None
 
 
-def _is_better(one: LearnedProcess, by_sparse: Array | None, choice: LocalChoice) -> bool:
+def _is_better(one: LearnedProcess, by_sparse: Array | None, lowest: Array, choice: LocalChoice) -> bool:
     if by_sparse is None:
         return True
-    gain = one.log_density - by_sparse
+    gain = np.maximum(one.log_density, lowest) - by_sparse
     return bool(gain.mean() > max(standard_error(gain), choice.min_gain))
 
 
+def _is_out_of_reach(
+    best: LearnedProcess, sparse: Ready, by_sparse: Array | None, left_out: Rows, choice: LocalChoice
+) -> bool:
+    """True where a process stays clearly better than a sparse model even if this one gains all that noise which varies
+    could bring: it spares fits in turn of as many functions as a table of next to no noise needs."""
+    z = _standardised(sparse, left_out)
+    if z is None or by_sparse is None:
+        return False
+    gain = np.maximum(best.log_density, min_log_density(left_out.t)) - by_sparse - max_gain_of_noise(z[1])
+    return bool(gain.mean() > max(MIN_STANDARD_ERRORS * standard_error(gain), choice.min_gain))
+
+
+def _behind(task: LocalTask, one: Scored, by_sparse: Array | None, choice: LocalChoice) -> LocalValidation | None:
+    """The validation of a kernel that is too far behind the sparse model for others to be learned; None where it is
+    not: its gain may be the required one within MIN_STANDARD_ERRORS."""
+    if by_sparse is None or not isfinite(one.score):
+        return None
+    validation = validated(task, one)
+    gain = validation.predicted.bounded_log_density[np.argsort(task.order[task.learned :])] - by_sparse
+    return validation if gain.mean() + MIN_STANDARD_ERRORS * standard_error(gain) < choice.min_gain else None
+
+
 def _log_density(model: Ready | None, left_out: Rows) -> Array | None:
-    """The log densities (n,) of the held-out rows by a sparse model, where there is one."""
-    return None if model is None else model.predict(left_out.X)[0].log_density(left_out.t)
+    """The bounded log densities (n,) of the held-out rows by a sparse model, where there is one."""
+    if model is None:
+        return None
+    return np.maximum(model.predict(left_out.X)[0].log_density(left_out.t), min_log_density(left_out.t))
 
 
 def _better(one: Array | None, other: Array | None) -> Array | None:
@@ -266,14 +292,144 @@ def _better(one: Array | None, other: Array | None) -> Array | None:
 
 
 def _candidate(
-    one: LearnedProcess, best: LearnedProcess | None, by_sparse: Array | None, choice: LocalChoice
+    one: LearnedProcess, best: LearnedProcess | None, by_sparse: Array | None, lowest: Array, choice: LocalChoice
 ) -> ProcessScore:
     validation = one.validation
     reason: str | None = validation.refusal
     if reason is not None:
         reason = f"{reason[0].upper()}{reason[1:]}."
-    elif not _is_better(one, by_sparse, choice):
+    elif not _is_better(one, by_sparse, lowest, choice):
         reason = NOT_BETTER
     elif best is not None and one is not best:
         reason = f"That of the {best.on} was better."
     return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)
+
+
+def sparse_alternative(
+    others: Rows, spec: Spec, folding: Folding, on: FitContext
+) -> Generator[Step, None, Ready | None]:
+    """The sparse model of the other rows; None where it can't be computed."""
+    try:
+        fit = yield from fitted_to(others, spec, folding, on)
+        return Ready.of(fit.model)
+    except NotPositiveDefiniteError:
+        return None
+
+
+def alternative_of_varying_noise(
+    others: Rows, spec: Spec, folding: Folding, on: FitContext
+) -> Generator[Step, None, Ready | None]:
+    """The model of heteroscedastic noise of the other rows; None where it can't be computed."""
+    yield Step("fit", 0, None, "iterations")
+    try:
+        model, _ = yield from with_log_noise(others, spec, folding, on.fit_log, on.threads)
+        return Ready.of(model)
+    except NotPositiveDefiniteError:
+        return None
+
+
+def has_structure(sparse: Ready, others: Rows, apart: Rows) -> bool:
+    """True where a sparse model leaves structure to its neighbours: residuals of held-out rows are like those nearby.
+
+    Like: correlated with the mean of those of some NEAREST training rows, by standardised inputs or as the model's
+    kernel measures distances.
+    """
+    near, far = (_residuals(sparse, rows) for rows in (apart, others))
+    sd, root = others.X.std(axis=0), np.sqrt(len(near))
+    maps = [InputMap(np.where(sd > 0.0, sd, 1.0))]
+    maps += [one.input_map for one in sparse.model.functions if isinstance(one, KernelFunctions) and one.size]
+    averages = (of_one for mapped in maps for of_one in _averages(mapped(apart.X), mapped(others.X), far))
+    found = (correlation(near, one) for one in averages)
+    return any(one is not None and one * root > MIN_STRUCTURE for one in found)
+
+
+def _averages(U: Array, Z: Array, residuals: Array) -> Array:
+    """(R, n): the mean residual of the nearest of the rows Z (N, d) to each of U (n, d), by each number of NEAREST."""
+    number, strip = min(NEAREST[-1], len(Z)), max(min(STRIP, MAX_DISTANCES // len(Z)), 1)
+    found = np.empty((len(NEAREST), len(U)))
+    for first in range(0, len(U), strip):
+        distances = squared_distances(U[first : first + strip], Z)
+        nearest = np.argpartition(distances, number - 1, axis=1)[:, :number]
+        order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
+        ordered = residuals[np.take_along_axis(nearest, order, axis=1)]
+        found[:, first : first + strip] = [ordered[:, :count].mean(axis=1) for count in NEAREST]
+    return found
+
+
+def _residuals(sparse: Ready, rows: Rows) -> Array:
+    """t less the mean of each row, (N,)."""
+    parts = [slice(first, first + BLOCK_ROWS) for first in range(0, len(rows.t), BLOCK_ROWS)]
+    return np.concatenate([rows.t[some] - sparse.latent(rows.X[some]).mean for some in parts])
+
+
+def has_varying_noise(sparse: Ready, apart: Rows) -> bool:
+    """True where the sizes of a model's residuals on held-out rows depend on the inputs or on the prediction."""
+    found = _standardised(sparse, apart)
+    return found is not None and noise_varies(apart.X, *found)
+
+
+def _standardised(sparse: Ready, apart: Rows) -> tuple[Array, Array] | None:
+    """The means and the standardised residuals of held-out rows, each (n,); None where these are no numbers."""
+    predicted = sparse.predict(apart.X, apart.noise_sd)[0]
+    if not isinstance(predicted, NumberPrediction):
+        return None
+    return predicted.mean, (apart.t - predicted.mean) / np.sqrt(predicted.variance)
+
+
+BEST = "best"
+"""The phase of the last step."""
+
+
+def scales_of(
+    task: LocalTask, fit_log: FitLog, behind: Callable[[Scored], LocalValidation | None] = lambda _: None
+) -> Generator[Step, None, tuple[Scored, FitTrace, LocalValidation | None]]:
+    """The final kernel and hyperparameters, and the steps; the state is recorded after each, with those so far.
+
+    Where the first kernel is `behind` it is the final one, with that validation.
+    """
+    place, known = fit_log.place, fit_log.recorded()
+    state, tracer = LocalState(), FitTracer()
+    if known is not None:
+        state, tracer = decoded(known, task), FitTracer(_trace(known, task))
+    yield Step("neighbours", state.completed, task.steps, "steps")
+    while state.found is None:
+        if state.completed == task.starts + 1:
+            (first,) = state.scored
+            validation = behind(first)
+            if validation is not None:
+                return first, tracer.trace, validation
+        kept = encoded(advance(task, state), task)
+        state = decoded(kept, task)  # so that a resumed fit has the same bits
+        _trace_step(tracer, task, state)
+        numbers = tracer.trace.numbers
+        fit_log.record(place, np.concatenate([kept, numbers.ravel(), [len(numbers)]]))
+        yield Step("neighbours", state.completed, task.steps, "steps")
+    return state.found, tracer.trace, None
+
+
+def _trace_step(tracer: FitTracer, task: LocalTask, state: LocalState) -> None:
+    """Add the step that led to a state: a start of a kernel, its end, or that of the best kernel."""
+    place = (state.completed - 1) // (task.starts + 1)
+    phase = BEST if place == len(task.kernels) else task.kernels[place].type
+    ended = state.found or (state.scored[-1] if len(state.scored) > place else None)
+    h = state.start if ended is None else ended.hyperparameters
+    noise_sd = nan if h is None else task.problem.likelihood.noise(task.problem.precision(h.beta))
+    tracer.add(
+        phase,
+        state.completed,
+        nan if ended is None else ended.score,
+        nan,
+        nan if noise_sd is None else noise_sd,
+        len(task.fixed),
+        entered=nan,
+        left=nan,
+    )
+
+
+def _trace(recorded: Array, task: LocalTask) -> FitTrace:
+    """The trace behind the numbers of a state: few steps, of which none is left out."""
+    size = int(recorded[-1])
+    numbers = recorded[-1 - TRACE_COLUMNS * size : -1].reshape(size, TRACE_COLUMNS)
+    names = (*(kernel.type for kernel in task.kernels), BEST)
+    phases = names[: int(numbers[:, 1].max(initial=-1.0)) + 1]
+    return FitTrace(size, 1, phases, numbers)

@@ -1,7 +1,7 @@
 """Fits of one target compared by their evidence with the hyperparameters integrated out."""
 
-from collections.abc import Generator
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite, nan
 
@@ -9,20 +9,27 @@ from relevance_bayes.core.algorithms.greedy import with_more_jitter
 from relevance_bayes.core.algorithms.state import Iterate, State
 from relevance_bayes.core.algorithms.task import process_of
 from relevance_bayes.core.basis import KernelBasis, KernelFunctions
-from relevance_bayes.core.errors import NotPositiveDefiniteError, TooManyCandidatesError
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fitting import learned, pose_rows
-from relevance_bayes.core.integrated import Integral
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, TooManyCandidatesError
+from relevance_bayes.core.evidence import Integral
+from relevance_bayes.core.fitting import FitLog, learned, pose_rows
+from relevance_bayes.core.folds import Split
+from relevance_bayes.core.hyperparameters import CrossValidationWidth, InheritedWidth
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.problem import Problem, check_rows
-from relevance_bayes.core.sampling import Sample, Sampler
-from relevance_bayes.core.scales import CrossValidationWidth, InheritedWidth
-from relevance_bayes.core.selection.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.scoring import Compared, work_of
-from relevance_bayes.core.selection.widths import with_width
+from relevance_bayes.core.rows import Folding, Rows, Sample, Sampler, Step
+from relevance_bayes.core.selection.scoring import (
+    Compared,
+    RankedModel,
+    Trained,
+    Validation,
+    measured,
+    table_of_rows,
+    work_of,
+)
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Indices
+from relevance_bayes.core.width_search import with_width
 
 MAX_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
@@ -32,25 +39,12 @@ MIN_MARGIN = 0.1
 
 
 @dataclass(frozen=True)
-class RankedModel:
-    """One of the compared fits: its spec, the number of its functions, and its score.
-
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A model that was worse on the
-    rows of its scales was stopped early: it has no `functions`, and its score is the best less that difference.
-    """
-
-    spec: Spec
-    functions: int | None
-    score: float
-
-
-@dataclass(frozen=True)
 class FitContext:
     """The context of fits: their log, the threads that share passes over all rows, and the most cells of a pass."""
 
-    fit_log: FitLog
-    threads: int
-    max_cells: int | None
+    fit_log: FitLog = field(default_factory=FitLog)
+    threads: int = 1
+    max_cells: int | None = None
 
     def check(self, problem: Problem, spec: Spec) -> None:
         """Raises TooManyCandidatesError."""
@@ -70,16 +64,19 @@ class Ranking:
     outscored: tuple[RankedModel, ...]
     failed: tuple[Compared, ...]
 
+    def trained(self, best: "RankedFit") -> Trained:
+        """The result: the best fit, which may have been continued since."""
+        ranked_models = (self.best.ranked_model, *self.outscored) if self.outscored else ()
+        return Trained(best.model, best.spec, ranked_models=ranked_models, compared=self.failed, work=best.work)
 
-def ranked(
-    rows: Rows, spec: Spec, compared_models: tuple[Spec, ...], folding: Folding, on: FitContext
-) -> Generator[Step, None, Ranking]:
+
+def ranked(rows: Rows, specs: Sequence[Spec], folding: Folding, on: FitContext) -> Generator[Step, None, Ranking]:
     """Fit and compare all; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
-    spec.likelihood.check(rows.t)
+    specs[0].likelihood.check(rows.t)
     best: RankedFit | None = None
     outscored, failed, work = list[RankedModel](), list[Compared](), 0.0
-    for tried in (spec, *compared_models):
+    for tried in specs:
         alternative = tried if best is not None else _with_own_width(tried)
         try:
             fit = yield from fitted_to(rows, alternative, folding, on, earlier=best)
@@ -170,23 +167,37 @@ class RankedFit:
 
 
 def fitted_to(
-    rows: Rows, spec: Spec, folding: Folding, on: FitContext, *, earlier: RankedFit | None = None
+    rows: Rows,
+    spec: Spec,
+    folding: Folding,
+    on: FitContext,
+    *,
+    earlier: RankedFit | None = None,
+    begin: State | None = None,
 ) -> Generator[Step, None, RankedFit]:
-    """A fit; `earlier` is the best so far, from which kernels may inherit.
+    """A fit, from the state `begin` where there is one; `earlier` is the best so far, from which kernels may inherit.
 
     A model whose evidence per row is lower than the best's is stopped early, since the phases after the scales cost
     several times as much, most under a wrong likelihood with many functions. A fit from which no prediction can be
     computed is continued with more jitter. Noise of another likelihood may be in other units: the steps of a compared
     model don't report it.
     """
+    resolved, problem = yield from posed(rows, spec, folding, on, earlier=earlier)
+    inherited_cost = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
+    return (yield from _run(rows, resolved, problem, on, earlier=earlier, inherited_cost=inherited_cost, begin=begin))
+
+
+def posed(
+    rows: Rows, spec: Spec, folding: Folding, on: FitContext, *, earlier: RankedFit | None = None
+) -> Generator[Step, None, tuple[Spec, Problem]]:
+    """The spec with the widths that a search finds, and its problem."""
     resolved = yield from with_width(rows, spec, folding, on.fit_log)
     source = rows.blocks(on.threads)
     centres = Sampler(source, spec.seed).sample(MAX_CENTRES)
     inherited = None if earlier is None else _kernel_functions(earlier)
     problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
     on.check(problem, resolved)
-    inherited_cost = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    return (yield from _run(rows, resolved, problem, on, earlier=earlier, inherited_cost=inherited_cost))
+    return resolved, problem
 
 
 def continued(rows: Rows, fit: RankedFit, taken: Indices, on: FitContext) -> Generator[Step, None, RankedFit]:
@@ -200,6 +211,25 @@ def continued(rows: Rows, fit: RankedFit, taken: Indices, on: FitContext) -> Gen
     process = replace(process_of(fit.last.state), phase="together", origin=None)
     begin = replace(fit.last.state, objective=-inf, termination=None, process=process, trace=None)
     return (yield from _run(rows, fit.spec, problem, on, begin=begin))
+
+
+def beside_a_tenth(
+    rows: Rows, specs: Sequence[Spec], split: Split, folding: Folding, on: FitContext
+) -> Generator[Step, None, tuple[Ranking, RankedFit, Validation] | None]:
+    """A ranking of processes on all rows but a tenth, its best fit continued on all, and the figures of the tenth.
+
+    None where the others can't be learned from. To begin on all rows again would take twice the time.
+    """
+    others, fold = split
+    try:
+        ranking = yield from ranked(rows.take(others), specs, folding.take(others), on)
+    except (DataError, NotPositiveDefiniteError):
+        return None
+    yield Step("validation", 0, 1, "fits")
+    table = on.fit_log.once(lambda: table_of_rows(ranking.best.model, rows.take(fold)))
+    yield Step("validation", 1, 1, "fits")
+    best = yield from continued(rows, ranking.best, others, on)
+    return ranking, best, Validation.of(measured(table, rows.t[fold]), fold)
 
 
 def _run(

@@ -1,7 +1,7 @@
-"""The score of a training on held-out rows: the folds, their cost, and the figures reported."""
+"""The score of a training on held-out rows, its result, and its cross-validation."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
@@ -9,11 +9,17 @@ import numpy as np
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
 from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.evidence import LogEvidence
+from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.folds import Split, subset
-from relevance_bayes.core.prediction import Measured
+from relevance_bayes.core.hyperparameters import CrossValidationWidth
+from relevance_bayes.core.local.choice import LocalKernel, LocalTarget
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import LearnedModel, alone, ready_of, with_degrees_of_freedom
+from relevance_bayes.core.prediction import FIGURES, Measured
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import CrossValidationWidth
-from relevance_bayes.core.selection.rows import Folding, Rows
+from relevance_bayes.core.rows import Folding, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
 
@@ -36,22 +42,22 @@ class Bounds:
 
     Of more rows than `max_rows` only so many are divided into folds, drawn by content; of more than
     `max_rows_for_folds` one tenth is held out. Folds are computed while their total is within `budget`; where folds
-    choose among alternatives, those beyond `budget_of_choice` are left out in advance. A pool of many rows learns the
-    scales of a fold from `max_rows_for_scales`.
+    choose among alternatives, those beyond `budget_of_choice` are left out in advance. The folds of a
+    pool, and of alternatives of classes, start from the fit to all rows, unless it `learns_folds_anew`.
     """
 
     max_rows: int = 5_000
     max_rows_for_folds: int = 20_000
     budget: float = 5e10
     budget_of_choice: float = 3e9
-    max_rows_for_scales: int = 700
+    learns_folds_anew: bool = False
 
 
 NORMAL = Bounds()
-"""Some minutes of one core; a fold of a pool of many rows costs a third of the fit to all rows."""
+"""Some minutes of one core."""
 
-THOROUGH = Bounds(20_000, 100_000, 5e11, 3e10, ROWS_FOR_SCALES)
-"""Ten times that."""
+THOROUGH = Bounds(20_000, 100_000, 5e11, 3e10, learns_folds_anew=True)
+"""Ten times that; folds that know nothing of all rows check those that start from them."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,11 @@ class Scoring:
 
     folds: int = 0
     bounds: Bounds | None = None
+
+    @property
+    def learns_folds_anew(self) -> bool:
+        """True where folds know nothing of the fit to all rows: those of a requested validation, and by bounds."""
+        return self.bounds is None or self.bounds.learns_folds_anew
 
     def splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
         """Pairs of training rows, at least two, and measured rows, at least one."""
@@ -78,10 +89,6 @@ class Scoring:
         splits = folding.take(some).splits(rows.take(some), self.folds, seed)
         return [(some[others], some[fold]) for others, fold in splits]
 
-    def holds_out_a_tenth(self, rows: Rows) -> bool:
-        """Return whether one tenth of these rows is measured instead of folds."""
-        return bool(self.folds) and self.bounds is not None and len(rows.t) > self.bounds.max_rows_for_folds
-
     def affordable(self, splits: int, work: float) -> int:
         """The number of splits within the budget for a training of this `work`."""
         return splits if self.bounds is None else min(splits, int(self.bounds.budget // max(work, 1.0)))
@@ -89,7 +96,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Score:
-    """The mean log density, in nats, of held-out rows.
+    """The mean log density, in nats, of held-out rows, each at least `min_log_density`.
 
     `standard_error` of the mean, over `rows` rows in `folds` folds. Both are None without a score; `reason` is why
     there is none, or why it is not of all folds.
@@ -150,8 +157,9 @@ class Validation:
 
     @classmethod
     def of(cls, measured: Measured, rows: Indices) -> "Validation":
-        """The figures of these rows (n,)."""
-        return cls(figures(measured), MeasuredRows(rows, measured))
+        """The figures of these rows (n,), each with an nll that is bounded: see `Measured.clip`."""
+        bounded = measured if measured.is_clipped is not None else measured.clip()
+        return cls(figures(bounded), MeasuredRows(rows, bounded))
 
 
 def figures(measured: Measured) -> dict[str, float]:
@@ -165,6 +173,29 @@ def standard_error(each: Array) -> float:
     return float(each.std(ddof=1)) / sqrt(len(each)) if len(each) > 1 else 0.0
 
 
+MIN_STANDARD_ERRORS = 2.0
+"""Standard errors of the paired differences by which a model must be better than another one to be clearly better."""
+
+HOPELESS = 1.2816
+"""The quantile of a normal variable at a chance of one in ten."""
+
+
+def is_clearly_better(gains: Array) -> bool:
+    """True where the mean of paired gains (n,) is more than MIN_STANDARD_ERRORS above zero."""
+    return bool(gains.mean() > MIN_STANDARD_ERRORS * standard_error(gains))
+
+
+def is_hopeless(gains: Array, share: float, needed: float = MIN_STANDARD_ERRORS) -> bool:
+    """True where a model of these gains (n,) after a `share` of the folds would hardly end `needed` standard errors
+    above zero.
+
+    With the trend of the folds so far, which is uncertain itself, the chance of that is below one in ten where the
+    gain, z standard errors, is below needed sqrt(share) - 1.28 sqrt(1 - share).
+    """
+    trend = needed * sqrt(share) - HOPELESS * sqrt(1.0 - share)
+    return bool(gains.mean() < trend * standard_error(gains))
+
+
 def score_of(validation: Mapping[str, float], folds: int, total: int) -> Score:
     """The score in the figures of `folds` folds that were measured, of `total`."""
     rows = int(validation.get("rows", 0.0))
@@ -176,5 +207,198 @@ def score_of(validation: Mapping[str, float], folds: int, total: int) -> Score:
     return Score(value, error, rows, folds, reason) if np.isfinite(value) else Score.none(NOT_FINITE)
 
 
+NOT_FITTED = "could not be fitted to each fold"
+BEHIND = "after {0} of {1} folds it was too far behind to be taken"
 UNAFFORDABLE = "Another training on other rows is beyond what the effort allows."
 NOT_FINITE = "The density of a row that was left out is not a number."
+
+NOT_MEASURED = Score.none("No rows were held out: request a validation.")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A process of the pool: its spec, its weight, the number of its functions, and the evidence before the
+    reduction."""
+
+    spec: Spec
+    weight: float
+    functions: int
+    evidence: LogEvidence
+
+
+@dataclass(frozen=True)
+class RankedModel:
+    """One of the compared fits: its spec, the number of its functions, and its score.
+
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A model that was worse on the
+    rows of its scales was stopped early: it has no `functions`, and its score is the best less that difference.
+    """
+
+    spec: Spec
+    functions: int | None
+    score: float
+
+
+@dataclass(frozen=True)
+class ProcessScore:
+    """A process of `on` on the held-out rows: its kernel, its mean log density, and the variance factor.
+
+    `reason` is why it was not taken, or would not have been if it were not required, None without; the figures are None
+    where it could not be computed.
+    """
+
+    on: LocalTarget
+    kernel: LocalKernel | None
+    score: float | None
+    variance_factor: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class LocalComparison:
+    """Mean log densities of the held-out `rows`, in nats a row, in the units of t.
+
+    `taken` is the quantity that the chosen process models, None where the sparse model was chosen; its score is
+    `sparse`, None where it was not fitted. `linear` and `noise` are those of a linear model and of noise alone, None
+    where no process of the targets was learned.
+    """
+
+    taken: LocalTarget | None
+    rows: int
+    sparse: float | None
+    linear: float | None
+    noise: float | None
+    candidates: tuple[ProcessScore, ...]
+
+
+MAX_SCREENED_ROWS = 300
+"""The most rows of the two fits whose evidence decides whether folds compare derived columns."""
+
+
+@dataclass(frozen=True)
+class DerivedColumns:
+    """The comparison of a fit with columns of X that are derived from others, and without, or in their place.
+
+    `gain` is the score with them less that without, in nats a row, None where it was not measured.
+    """
+
+    kept: bool
+    gain: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The result: the model, the spec as run (with the widths found), and its figures.
+
+    `scores` on the held-out rows, `leave_one_out` and `validation` are empty where there are none; `ranked_models` are
+    those that were compared by evidence, the best first. Of a pool `members` are the processes that it kept, `compared`
+    the models that the folds evaluated, `score_loss` the loss by its reduction to few functions, and `unreduced` the
+    number of functions without it. `score` is that of the validation, or the reason why there is none. Models that
+    could not be fitted are in `compared` too, with the reason. Of a model for each class `class_specs` are the members'
+    specs, and of a hurdle those of both models. `local` is the comparison with nearest-neighbour processes. Figures are
+    in the units of t. `left_out` are the rows that `validation` measured, and `held_out` those of `scores`, with their
+    predictions; None without any. `gain` are the mean gain of a compared model that was taken over the pool, in nats a
+    row, and its standard error. `derived` is the comparison with derived columns, `logarithms` that with logarithms in
+    place of numbers, `texts` that with the effects of texts; None without any. `work` are the evaluations of the
+    compared fits times their rows and functions, 0 where they don't bound the folds.
+    """
+
+    learned: LearnedModel
+    spec: Spec
+    scores: dict[str, float] = field(default_factory=dict)
+    leave_one_out: dict[str, float] = field(default_factory=dict)
+    ranked_models: tuple[RankedModel, ...] = ()
+    validation: dict[str, float] = field(default_factory=dict)
+    members: tuple[Member, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    score_loss: float | None = None
+    class_specs: tuple[Spec, ...] = ()
+    unreduced: int | None = None
+    score: Score = NOT_MEASURED
+    local: LocalComparison | None = None
+    left_out: MeasuredRows | None = None
+    held_out: MeasuredRows | None = None
+    derived: DerivedColumns | None = None
+    logarithms: DerivedColumns | None = None
+    texts: DerivedColumns | None = None
+    gain: tuple[float, float] | None = None
+    work: float = 0.0
+
+    def measured(self, validation: Validation, folds: int, total: int) -> "Trained":
+        """With the figures of `folds` folds, of `total`."""
+        score = score_of(validation.figures, folds, total)
+        return replace(self, validation=dict(validation.figures), score=score, left_out=validation.left_out)
+
+    @property
+    def model(self) -> Model:
+        """The model, where it is a single one; raises SparseBayesError for a pool."""
+        return alone(self.learned)
+
+
+Fit = Callable[[Rows, Folding], Generator[Step, None, Trained]]
+"""The fit of a candidate to some rows, whose inner folds follow the `Folding`."""
+
+
+def validated(
+    rows: Rows, fit: Fit, splits: Sequence[Split], folding: Folding, fit_log: FitLog
+) -> Generator[Step, None, Validation]:
+    """The measured rows, each of them once.
+
+    A fold whose training rows can't be fitted is skipped. The log keeps the figures and predictions of each measured
+    fold's rows.
+    """
+    parts, folds = list[Measured](), list[Indices]()
+    yield Step("validation", 0, len(splits), "fits")
+    for number, (others, fold) in enumerate(splits):
+        table = fit_log.recorded()
+        if table is None:
+            place = fit_log.begin()
+            step = Step("validation", number, len(splits), "fits")
+            table = yield from _table(fit(rows.take(others), folding.take(others)), rows.take(fold), step)
+            fit_log.record(place, table)
+        part = measured(table, rows.t[fold])
+        if part.each:
+            parts.append(part)
+            folds.append(fold)
+        yield Step("validation", number + 1, len(splits), "fits")
+    return Validation.of(Measured.joined(parts), np.concatenate(folds)) if parts else Validation({"rows": 0.0})
+
+
+def _table(steps: Generator[Step, None, Trained], fold: Rows, step: Step) -> Generator[Step, None, Array]:
+    """The table (6 + J, n) of a fold's rows by the model learned in `steps`: see `table_of_rows`."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            return table_of_rows(with_degrees_of_freedom(ended.value.learned), fold)
+        except (DataError, NotPositiveDefiniteError):
+            return np.full((len(FIGURES), len(fold.t)), np.nan)
+        yield step
+
+
+def table_of_rows(model: LearnedModel, fold: Rows) -> Array:
+    """FIGURES of rows by a model, NaN where a target has no such figure, and J outputs of `Measured`: (6 + J, n)."""
+    found, nothing = measured_rows(model, fold), np.full(len(fold.t), np.nan)
+    return np.array([*(found.each.get(name, nothing) for name in FIGURES), *found.outputs])
+
+
+def measured_rows(model: LearnedModel, fold: Rows) -> Measured:
+    """The predictions of rows by a model that did not learn from them."""
+    prediction, _ = ready_of(model).predict(fold.X, fold.noise_sd)
+    return Measured.of(prediction, fold.t)
+
+
+def measured(table: Array, t: Array) -> Measured:
+    """The rows of a table (6 + J, n), with the targets t (n,)."""
+    pairs = zip(FIGURES, table[: len(FIGURES)], strict=True)
+    return Measured(t, {name: row for name, row in pairs if not np.isnan(row).all()}, table[len(FIGURES) :])
+
+
+def held_out_rows(model: LearnedModel, held_out: Rows | None) -> MeasuredRows | None:
+    """All held-out rows by the model of a training, None without any."""
+    return None if held_out is None else MeasuredRows(np.arange(len(held_out.t)), measured_rows(model, held_out))
+
+
+def scores_of(found: MeasuredRows | None) -> dict[str, float]:
+    """The scores of held-out rows, empty without any."""
+    return {} if found is None else found.measured.scores()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, exp, inf, lgamma, log
 from typing import TypeAlias
 
-from relevance_bayes.core.integrated import EvidenceKind, LogEvidence
+from relevance_bayes.core.evidence import EvidenceKind, LogEvidence
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Members: TypeAlias = dict[str, Json]

@@ -1,11 +1,11 @@
 """The result of a supervised fit: the report for its owner, and the predictor."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.core.basis import Basis
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import TargetLikelihood
 from relevance_bayes.core.model import Model
@@ -13,7 +13,8 @@ from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior
 from relevance_bayes.plans.requests import SupervisedPlan, Task
 from relevance_bayes.tables.encoding import Encoding
-from relevance_bayes.types.baselines import Baseline
+from relevance_bayes.types.annotations import is_none
+from relevance_bayes.types.baselines import Baseline, InputCells
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.reports import (
@@ -23,8 +24,10 @@ from relevance_bayes.types.reports import (
     InputWarp,
     InputWidth,
     LocalReport,
+    LogarithmicInputs,
     Outlier,
     Score,
+    TextInputs,
     TrainingWarning,
 )
 from relevance_bayes.types.values import Label
@@ -113,7 +116,9 @@ class SupervisedReport:
     `warnings` describe what was left out, and what differs from the plan. `local` is the comparison with
     nearest-neighbour processes, None without one. `baseline` has the histograms of the training rows and of predictions
     for them, `diagnostics` reliability, residuals and the trace of the fit; both are None in versions without them.
-    `calendar` is the comparison with inputs derived from timestamps, None without any.
+    `calendar` is the comparison with inputs derived from timestamps, `logarithms` that with logarithms of inputs with
+    heavy tails, `texts` that with texts of many values; None without any. `input_rows` are the inputs of training rows
+    from which missing values are drawn, None where none are kept.
     """
 
     task: Task
@@ -145,6 +150,9 @@ class SupervisedReport:
     baseline: Baseline | None = None
     diagnostics: Diagnostics | None = None
     calendar: CalendarInputs | None = None
+    logarithms: LogarithmicInputs | None = None
+    texts: TextInputs | None = None
+    input_rows: tuple[InputCells, ...] | None = field(default=None, metadata={"exclude_if": is_none})
 
     def with_diagnostics(self, found: Diagnostics | None) -> "SupervisedReport":
         """Return the report with these diagnostics."""

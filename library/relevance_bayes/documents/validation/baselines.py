@@ -1,16 +1,21 @@
-"""Validation of the histograms of training data in a report."""
+"""Validation of the histograms and the rows of training data in a report."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from relevance_bayes.documents.validation.figures import COUNT, POSITIVE_COUNT, Interval, figure_faults
-from relevance_bayes.types.baselines import Baseline, Histogram, NumberHistogram
+from relevance_bayes.tables.kinds import seconds_of
+from relevance_bayes.types.baselines import Baseline, Histogram, InputCells, NumberHistogram
 from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import InputColumn
+from relevance_bayes.types.values import Cell, ColumnKind, InputColumn
 
 WHERE = "/report/baseline"
 SIZE = Interval(0, 100)
 """The number of histograms of inputs, and of bins: some times those of trainings, and little memory."""
+
+ROWS = "/report/input_rows"
+N_ROWS = Interval(1, 256)
+"""The number of rows: some times those that trainings keep."""
 
 
 def baseline_faults(baseline: Baseline | None, inputs: Sequence[InputColumn], target: str | None) -> Iterator[Fault]:
@@ -51,3 +56,32 @@ def _of_histogram(histogram: Histogram, rows: int, where: str, *, is_complete: b
     total = sum(counts) + histogram.missing
     if total > rows or (is_complete and total < rows):
         yield Fault(f"Expected counts of {rows} rows, got {total}.", where)
+
+
+def input_row_faults(kept: Sequence[InputCells] | None, inputs: Sequence[InputColumn]) -> Iterator[Fault]:
+    """Yield faults of the inputs of the kept rows: of all inputs, with the same number of values of their kinds."""
+    if kept is None:
+        return
+    kinds = {column.name: column.kind for column in inputs}
+    if sorted(one.name for one in kept) != sorted(kinds):
+        yield Fault("Expected the names of all inputs.", ROWS)
+        return
+    for place, one in enumerate(kept):
+        where = f"{ROWS}/{place}/cells"
+        yield from figure_faults([(where, len(one.cells), N_ROWS)])
+        if len(one.cells) != len(kept[0].cells):
+            yield Fault(f"Expected {len(kept[0].cells)} values, got {len(one.cells)}.", where)
+        if not all(cell is None or _is_of_kind(cell, kinds[one.name]) for cell in one.cells):
+            yield Fault(f"Expected values of the kind {kinds[one.name]}.", where)
+
+
+def _is_of_kind(cell: Cell, kind: ColumnKind) -> bool:
+    match kind:
+        case "number":
+            return isinstance(cell, int | float) and not isinstance(cell, bool)
+        case "boolean":
+            return isinstance(cell, bool)
+        case "timestamp":
+            return isinstance(cell, str) and seconds_of(cell) is not None
+        case "category":
+            return isinstance(cell, str)

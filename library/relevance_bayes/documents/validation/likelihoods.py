@@ -8,13 +8,14 @@ from relevance_bayes.core.likelihoods import (
     BernoulliPerClass,
     Categorical,
     GaussianNoise,
+    Hurdle,
     LogVariance,
     OneAgainstRest,
     StudentT,
     TargetLikelihood,
 )
 from relevance_bayes.documents.validation.figures import POSITIVE, Figure, Interval, figure_faults
-from relevance_bayes.tables.encoding.inputs import MAX_SCALED
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 NOISE_SD = Interval(1.0 / MAX_SCALED, MAX_SCALED)
@@ -36,7 +37,7 @@ def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) ->
                 figures.append((f"{where}/temperature", likelihood.temperature, POSITIVE))
         case _:
             pass
-    if not isinstance(likelihood, BernoulliPerClass) and (shape := likelihood.shape) is not None:
+    if not isinstance(likelihood, BernoulliPerClass | Hurdle) and (shape := likelihood.shape) is not None:
         figures.append((f"{where}/{shape.name}", shape.of(likelihood), Interval(shape.min_value, shape.max_value)))
     if isinstance(likelihood, OneAgainstRest | Categorical | BernoulliPerClass):
         figures.append((f"{where}/classes", likelihood.classes, Interval(classes, classes)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
-from relevance_bayes.tables.encoding.inputs import MAX_SCALED
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.reports import InputWidth
 

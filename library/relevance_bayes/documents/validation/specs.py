@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.errors import IllegalCombinationError
-from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.spec import check
 from relevance_bayes.documents.validation.figures import Interval, figure_faults
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults, noise_by_row_faults
 from relevance_bayes.documents.validation.reports import WIDTH
-from relevance_bayes.plans.choices import MAX_SEED
 from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.plans.supervised import MAX_SEED
 from relevance_bayes.types.errors import Fault
 
 PLAN = "/report/plan"
@@ -23,6 +23,8 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
     The widths of the selected fit are one for each column, those of all others one for each input. Groups are of
     inputs.
     """
+    if plan.positive_class is not None and plan.positive_class not in plan.classes:
+        yield Fault("Expected one of the classes.", f"{PLAN}/positive_class")
     inputs = len(plan.inputs)
     compared = [(f"{PLAN}/compared_models/{number}", spec, inputs) for number, spec in enumerate(plan.compared_models)]
     pool = [(f"{PLAN}/pool/{number}", spec, inputs) for number, spec in enumerate(plan.pool)]

@@ -9,19 +9,22 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import ConstantFunction, Functions, GroupFunctions, InputFunctions, KernelFunctions
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.kernels import Additive, Covariance
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
     GaussianNoise,
+    Hurdle,
     LogGaussian,
     OneAgainstRest,
+    TransformedGaussian,
 )
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool, members_of
+from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, likelihood_of, members_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.validation.columns import column_name_faults, input_faults, is_label
@@ -29,7 +32,7 @@ from relevance_bayes.documents.validation.figures import COUNT, Interval, figure
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.encoding import EncodedTarget
-from relevance_bayes.tables.encoding.inputs import MAX_SCALED
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
@@ -39,6 +42,9 @@ GAIN = Interval(-1e-3, inf)
 """The interval of a gain in nats: a function not worth adding has 0, or less by rounding."""
 
 LOG_NOISE = "/model/log_noise"
+
+HURDLE_MEMBERS = ("zero", "positive")
+"""The places of both models of a hurdle in a document."""
 
 ASYMMETRY = 1e-8
 """The tolerance of a covariance's symmetry, in standard deviations, for rounding."""
@@ -59,15 +65,19 @@ def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault
             if not isinstance(learned, Model) and fault.pointer is not None and fault.pointer.startswith("/model")
             else fault
             for place, model in enumerate(members)
-            for fault in _of_model(model, encoding.target, of_class=isinstance(learned, PerClass))
+            for fault in _of_model(model, encoding.target, learned)
         ),
         *(_of_pool(learned) if isinstance(learned, Pool) else ()),
+        *_of_tails(learned),
         *(_of_classes(learned, encoding.target) if isinstance(learned, PerClass) else ()),
+        *(_of_hurdle(learned, encoding.target) if isinstance(learned, HurdleModel) else ()),
         *(_of_local(learned, encoding.target) if isinstance(learned, LocalModel) else ()),
     )
 
 
 def _place(learned: LearnedModel, member: int) -> str:
+    if isinstance(learned, HurdleModel):
+        return f"/model/{HURDLE_MEMBERS[member]}"
     return "/model/trend" if isinstance(learned, LocalModel) else f"/model/members/{member}"
 
 
@@ -84,8 +94,17 @@ def _of_local(learned: LocalModel, target: EncodedTarget) -> Iterator[Fault]:
         yield Fault("Expected only a bias and the inputs, besides the kernel.", "/model/functions")
 
 
-def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterator[Fault]:
-    yield from _of_class(model, target) if of_class else _of_likelihood(model, target)
+def _of_model(model: Model, target: EncodedTarget, learned: LearnedModel) -> Iterator[Fault]:
+    match learned:
+        case PerClass():
+            yield from _of_class(model, target)
+        case HurdleModel(zero=zero):
+            yield from _of_noise(model)
+            expected = Hurdle.zero if model is zero else Hurdle.positive
+            if model.likelihood != expected:
+                yield Fault(f'Expected "{expected.type}", got "{model.likelihood.type}".', "/model/likelihood")
+        case _:
+            yield from _of_likelihood(model, target)
     yield from _of_function(model)
     if is_heteroscedastic(model.likelihood) != (model.log_noise is not None):
         yield Fault('Expected `log_noise` with, and only with, a `noise_sd` of "heteroscedastic".', LOG_NOISE)
@@ -103,6 +122,7 @@ def _of_function(model: Model) -> Iterator[Fault]:
     yield from _of_prior(model)
     yield from _of_covariance(model)
     yield from _of_figures(model)
+    yield from _of_input_range(model)
     yield from function_faults(model)
 
 
@@ -117,6 +137,31 @@ def _of_pool(pool: Pool) -> Iterator[Fault]:
             yield Fault("Expected the first member's.", f"{where}/likelihood")
         if member.rows != first.rows:
             yield Fault("Expected the first member's.", f"{where}/rows")
+
+
+def _of_tails(learned: LearnedModel) -> Iterator[Fault]:
+    """Yield faults of the degrees of freedom: those of one model or of a pool, whose noise is Gaussian and of one
+    size."""
+    likelihood = likelihood_of(learned)
+    has_learned_noise = isinstance(likelihood, TransformedGaussian | Hurdle) or (
+        isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "learned"
+    )
+    if degrees_of_freedom_of(learned) is not None and not has_learned_noise:
+        yield Fault("Expected learned Gaussian noise of one size with them.", "/model/degrees_of_freedom")
+    elif degrees_of_freedom_of(learned) is not None and members_of(learned)[0].rows < 2:
+        yield Fault("Expected at least two rows with them.", "/model/degrees_of_freedom")
+    for place, member in enumerate(() if isinstance(learned, Model) else members_of(learned)):
+        if member.degrees_of_freedom is not None and not (isinstance(learned, HurdleModel) and place):
+            detail = "Expected none for one of several models: a pool has them for all."
+            yield Fault(detail, f"{_place(learned, place)}/degrees_of_freedom")
+
+
+def _of_hurdle(learned: HurdleModel, target: EncodedTarget) -> Iterator[Fault]:
+    """Yield faults of a hurdle: targets in their own unit, and no more rows above 0 than in all."""
+    if (target.shift, target.scale) != (0.0, 1.0) or target.classes or target.logarithmic or target.noise_column:
+        yield Fault("Expected a number in its own unit, without a noise column, for a hurdle.", "/target")
+    if learned.positive.rows > learned.zero.rows:
+        yield Fault("Expected at most the rows of the model of zeros.", "/model/positive/rows")
 
 
 def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
@@ -196,17 +241,21 @@ def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
     if not fits:
         yield Fault(f'Expected a likelihood for {len(target.classes)} classes, got "{likelihood.type}".', where)
     yield from likelihood_faults(likelihood, where, len(target.classes))
-    noiseless = not likelihood.has_target_units
-    if noiseless != (model.noise_sd is None):
-        expected = "has no noise" if noiseless else "has noise, whose sd is missing"
-        yield Fault(f'"{likelihood.type}" {expected}.', "/model/noise_sd")
-    elif model.noise_sd == 0.0:
-        yield Fault("Expected a noise sd above 0.", "/model/noise_sd")
+    yield from _of_noise(model)
     if isinstance(likelihood, LogGaussian) != target.logarithmic:
         yield Fault('Expected true for, and only for, "log_gaussian".', "/target/logarithmic")
     if likelihood.noise_by_row != (target.noise_column is not None):
         detail = 'Expected a noise column with, and only with, a `noise_sd` of "rows".'
         yield Fault(detail, "/target/noise_column")
+
+
+def _of_noise(model: Model) -> Iterator[Fault]:
+    likelihood, noiseless = model.likelihood, not model.likelihood.has_target_units
+    if noiseless != (model.noise_sd is None):
+        expected = "has no noise" if noiseless else "has noise, whose sd is missing"
+        yield Fault(f'"{likelihood.type}" {expected}.', "/model/noise_sd")
+    elif model.noise_sd == 0.0:
+        yield Fault("Expected a noise sd above 0.", "/model/noise_sd")
 
 
 def _of_prior(model: Model) -> Iterator[Fault]:
@@ -226,6 +275,16 @@ def _of_prior(model: Model) -> Iterator[Fault]:
         yield Fault("Expected kernel functions for an augmentation.", f"{where}/functions/kernel")
     if (kept.precisions is not None) != model.likelihood.noise_by_row:
         yield Fault("Expected precisions with, and only with, noise by row.", f"{where}/precisions")
+
+
+def _of_input_range(model: Model) -> Iterator[Fault]:
+    bounds, where = model.input_range, "/model/input_range"
+    if bounds is None:
+        return
+    if not model.likelihood.has_input_range:
+        yield Fault(f'Expected no range of the inputs for "{model.likelihood.type}".', where)
+    if not (bounds.lower <= bounds.upper).all():
+        yield Fault("Expected `lower` to be at most `upper`.", f"{where}/upper")
 
 
 def _of_covariance(model: Model) -> Iterator[Fault]:

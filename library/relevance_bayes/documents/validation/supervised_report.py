@@ -5,16 +5,25 @@ from itertools import chain
 from math import inf
 
 from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.kernels import Additive, Kernel
 from relevance_bayes.core.likelihoods import ClassLikelihood, StudentT
 from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions, representative
+from relevance_bayes.core.pool import (
+    LearnedModel,
+    Pool,
+    degrees_of_freedom_of,
+    likelihood_of,
+    members_of,
+    n_functions,
+    representative,
+)
+from relevance_bayes.documents.functions import map_warps, model_terms, model_warps, model_widths, named_widths
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.documents.scales import map_warps, model_terms, model_warps, model_widths, named_widths
-from relevance_bayes.documents.validation.baselines import baseline_faults
+from relevance_bayes.documents.validation.baselines import baseline_faults, input_row_faults
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
 from relevance_bayes.documents.validation.figures import (
@@ -68,6 +77,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from common_faults(report)
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
     yield from baseline_faults(report.baseline, report.plan.inputs, report.plan.target)
+    yield from input_row_faults(report.input_rows, report.plan.inputs)
     yield from diagnostics_faults(
         report.diagnostics, report.plan.inputs, encoding.target.classes, max(len(report.members), 1)
     )
@@ -123,7 +133,10 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
         kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
         if member.kernel is not None and kernels and member.kernel not in kernels:
             yield Fault("Expected a kernel of the model.", f"{where}/kernel")
-        yield from _of_hyperparameters(member.hyperparameters, model, encoding, f"{where}/hyperparameters")
+        found = member.hyperparameters
+        tails = degrees_of_freedom_of(model if isinstance(learned, HurdleModel) else learned)
+        inputs, here = _inputs(report, encoding), f"{where}/hyperparameters"
+        yield from _of_hyperparameters(found, model, encoding, here, tails=tails, inputs=inputs)
         yield from _of_evidence(member, model, encoding.target, where)
 
 
@@ -151,7 +164,8 @@ def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding)
         yield Fault("Expected that of the model.", f"{where}/kernel")
     if member.evidence is not None:
         yield Fault("A nearest-neighbour process has no evidence.", f"{where}/evidence")
-    widths, warps = tuple(named_widths(input_map, encoding)), map_warps(input_map, encoding)
+    inputs = _inputs(report, encoding)
+    widths, warps = tuple(named_widths(input_map, encoding, inputs)), map_warps(input_map, encoding, inputs)
     yield from _named_faults(f"{where}/hyperparameters/widths", _by_place(found.widths), _by_place(widths))
     yield from _named_faults(f"{where}/hyperparameters/warps", _by_place(found.warps), _by_place(warps))
     if report.local is None or report.local.neighbours != process.neighbours:
@@ -162,12 +176,20 @@ def _plain(kernel: Kernel | Additive) -> Kernel:
     return kernel.kernel if isinstance(kernel, Additive) else kernel
 
 
-def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding, where: str) -> Iterator[Fault]:
+def _of_hyperparameters(
+    found: Hyperparameters,
+    model: Model,
+    encoding: Encoding,
+    where: str,
+    *,
+    tails: float | None,
+    inputs: Sequence[str] | None,
+) -> Iterator[Fault]:
     """Yield faults of hyperparameters, which follow from the model; widths without kernels in it are those of the
-    request."""
+    request. `tails` are the degrees of freedom of predictions under Gaussian noise, `inputs` their order."""
     target, dof = (
         encoding.target,
-        model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else None,
+        model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else tails,
     )
     yield from difference_faults(
         [
@@ -178,12 +200,19 @@ def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding
             (f"{where}/degrees_of_freedom", found.degrees_of_freedom, None if dof == "learned" else dof),
         ]
     )
-    widths, warps, terms = model_widths(model, encoding), model_warps(model, encoding), model_terms(model, encoding)
+    widths, warps = model_widths(model, encoding, inputs), model_warps(model, encoding, inputs)
+    terms = model_terms(model, encoding, inputs)
     yield from width_faults(found.widths, column_names(encoding), where)
     if widths:
         yield from _named_faults(f"{where}/widths", _by_place(found.widths), _by_place(widths))
     yield from _named_faults(f"{where}/warps", _by_place(found.warps), _by_place(warps))
     yield from _named_faults(f"{where}/terms", _by_place(found.terms), _by_place(terms))
+
+
+def _inputs(report: SupervisedReport, encoding: Encoding) -> Sequence[str] | None:
+    """Return the names of the inputs in the plan's order; None where they are not those of the encoding."""
+    planned, encoded = [column.name for column in report.plan.inputs], [column.name for column in encoding.inputs]
+    return planned if sorted(planned) == sorted(encoded) else None
 
 
 def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str) -> Iterator[Fault]:

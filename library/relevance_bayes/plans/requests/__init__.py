@@ -12,6 +12,7 @@ from relevance_bayes.plans.requests.supervised import (
     AutomaticLocal,
     AutomaticPrior,
     BasisChoice,
+    Budget,
     Dates,
     Effort,
     GroupChoice,
@@ -32,6 +33,7 @@ from relevance_bayes.plans.requests.supervised import (
     Text,
     Validation,
 )
+from relevance_bayes.types.reports import BudgetPlan
 from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
 
 TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest | ComponentsRequest
@@ -46,6 +48,8 @@ __all__ = [
     "AutomaticLocal",
     "AutomaticPrior",
     "BasisChoice",
+    "Budget",
+    "BudgetPlan",
     "ComponentsPlan",
     "ComponentsRequest",
     "Dates",

@@ -6,11 +6,13 @@ from uuid import UUID
 
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.dictionaries import Dictionary
+from relevance_bayes.core.hyperparameters import Width
 from relevance_bayes.core.kernels import Gaussian, Kernel
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import Width
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
+from relevance_bayes.types.annotations import is_none
+from relevance_bayes.types.reports import BudgetPlan
 from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label, Missing
 
 Task = Literal["regression", "classification"]
@@ -55,7 +57,7 @@ Dates = Literal["time", "calendar"]
 """The inputs of a timestamp: the time, or also the position within year, week and day where that predicts better."""
 
 Text = Literal["leave_out", "target"]
-"""The treatment of texts of more than 50 values: left out, or encoded by their effects on the target."""
+"""The treatment of texts of more than 50 values: none, or by their effects on the target where these predict better."""
 
 Effort = Literal["quick", "normal", "thorough"]
 """The effort of a training: one fit; all that is open, by five folds; or more of it, by ten."""
@@ -182,6 +184,15 @@ class LocalPlan:
 
 
 @dataclass(frozen=True)
+class Budget:
+    """The most work of a training: what so many CPU seconds of the reference core compute, on every machine."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    cpu_seconds: float = field(metadata={"gt": 0, "le": 1e6, "allow_inf_nan": False})
+
+
+@dataclass(frozen=True)
 class SupervisedRequest:
     """A request; None is the default. One kernel as `basis` includes the columns that go with it under the prior.
 
@@ -209,7 +220,10 @@ class SupervisedRequest:
     max_score_loss: float | None = None
     local: LocalOption | None = None
     dates: Dates = "calendar"
-    text: Text = "leave_out"
+    text: Text = "target"
+    keep_rows: bool = True
+    budget: Budget | None = field(default=None, metadata={"exclude_if": is_none})
+    positive_class: Label | None = field(default=None, metadata={"exclude_if": is_none})
 
 
 @dataclass(frozen=True)
@@ -223,7 +237,9 @@ class SupervisedPlan:
     of `spec` and its `alternatives`. `local` are the nearest-neighbour processes that `spec` is compared with, None for
     none. `noise_column` has each row's noise sd, in the target's units, where that is known. Inputs of texts without
     categories are encoded by their effects on the target. `dates` are `time` where no input is a timestamp, and
-    in plans that were stored without the member.
+    in plans that were stored without the member. `keep_rows`: the version keeps the inputs of some training rows, from
+    which missing values of later ones are drawn. `budget` is what was left out for the requested one. `positive_class`
+    is one of `classes`, if it was named.
     """
 
     task: Task
@@ -250,6 +266,9 @@ class SupervisedPlan:
     missing_reason: str = ""
     dates: Dates = "time"
     text: Text = "leave_out"
+    keep_rows: bool = True
+    budget: BudgetPlan | None = field(default=None, metadata={"exclude_if": is_none})
+    positive_class: Label | None = field(default=None, metadata={"exclude_if": is_none})
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""

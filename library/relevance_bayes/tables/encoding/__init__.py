@@ -8,16 +8,23 @@ from relevance_bayes.tables.encoding.columns import (
     EncodedTarget,
     Encoding,
     InputEncoding,
+    Limits,
     column_names,
     column_units,
+    columns_of,
 )
-from relevance_bayes.tables.encoding.inputs import encode_inputs, encode_known
-from relevance_bayes.tables.encoding.outlying import Limits
-from relevance_bayes.tables.encoding.raw import gaps, quoted, raw_cells, real_values
-from relevance_bayes.tables.encoding.spec import in_columns, in_target_units
-from relevance_bayes.tables.encoding.target import (
+from relevance_bayes.tables.encoding.table import (
+    encode_inputs,
+    encode_known,
     encode_noise,
     encode_target,
+    gaps,
+    in_columns,
+    in_order_of,
+    in_target_units,
+    quoted,
+    raw_cells,
+    real_values,
     user_evidence,
     user_log_evidence,
     user_mean,
@@ -39,12 +46,14 @@ __all__ = [
     "Limits",
     "column_names",
     "column_units",
+    "columns_of",
     "encode_inputs",
     "encode_known",
     "encode_noise",
     "encode_target",
     "gaps",
     "in_columns",
+    "in_order_of",
     "in_target_units",
     "quoted",
     "raw_cells",

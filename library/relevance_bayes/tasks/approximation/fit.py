@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from relevance_bayes.core.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.selection import Step
-from relevance_bayes.tasks.fit import Fitted, Limits, Trainer
-from relevance_bayes.tasks.mapped_rows import mapped
+from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance
-from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.types import Array
-from relevance_bayes.tasks.fit import Fitted, Limits, Trainer
-from relevance_bayes.tasks.mapped_rows import mapped
+from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
 
 MAX_DENSITIES = 1_000
 """The most log densities that are stored; of more, so many quantiles."""

@@ -7,17 +7,25 @@ from pathlib import Path
 from relevance_bayes import __version__
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.functions import named_widths
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.tables.columns import IdentifiedTable
-from relevance_bayes.tables.encoding import column_names
-from relevance_bayes.tasks.baseline import baseline_of, monitored_of
-from relevance_bayes.tasks.complete_rows import Read
 from relevance_bayes.tasks.components.fit import ComponentsFit, FoundComponents
 from relevance_bayes.tasks.components.prediction import ComponentsModel
-from relevance_bayes.tasks.learned import Learned, NewComponentsVersion, expected
-from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, listed_images, raw_rows
+from relevance_bayes.tasks.listing import (
+    BlockHolding,
+    FunctionLocation,
+    Learned,
+    NewComponentsVersion,
+    baseline_of,
+    expected,
+    listed_images,
+    monitored_of,
+    raw_rows,
+)
 from relevance_bayes.tasks.matrix import Matrix, encoded_matrix
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
 from relevance_bayes.types.reports import InputWidth
@@ -44,8 +52,8 @@ class ComponentsTraining:
         plan, made = self.plan, self.made
         widths = plan.widths
         if widths is not None and len(widths) > 1:
-            pairs = zip(widths, made.encoding.inputs, strict=True)
-            widths = tuple(width for width, column in pairs for _ in range(column.width))
+            named = {column.name: width for column, width in zip(plan.inputs, widths, strict=True)}
+            widths = tuple(named[column.name] for column in made.encoding.inputs for _ in range(column.width))
         return ComponentsFit(
             made.path,
             made.rows,
@@ -86,9 +94,9 @@ class ComponentsTraining:
         return Learned(replace(report, baseline=baseline), tuple(self._vectors(found, holding)), predictor)
 
     def _widths(self, found: Components) -> tuple[InputWidth, ...]:
-        widths = found.input_map.widths.tolist()
-        names = column_names(self.made.encoding) if len(widths) > 1 else (None,)
-        return tuple(InputWidth(name, width) for name, width in zip(names, widths, strict=True))
+        if len(found.input_map.widths) == 1:
+            return (InputWidth(None, float(found.input_map.widths[0])),)
+        return tuple(named_widths(found.input_map, self.made.encoding, [column.name for column in self.plan.inputs]))
 
     def _vectors(self, found: Components, holding: BlockHolding) -> Iterator[RelevanceVector]:
         """Yield the kept rows."""

@@ -1,6 +1,6 @@
 """Predictions for rows with a known target, with the target."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -24,17 +24,16 @@ from relevance_bayes.tables.encoding import (
 from relevance_bayes.tasks.decisions import most_probable
 from relevance_bayes.tasks.labelled import COVERAGES, Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
-from relevance_bayes.tasks.supervised.unknown_categories import AveragedRows
+from relevance_bayes.tasks.supervised.averages import AveragedRows
+from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 
 ROWS_AT_ONCE = 16_384
 """The number of rows of one evaluation of the model, which bounds the memory of a large batch."""
 
 
-def labelled_block(
-    encoding: Encoding, frequencies: Mapping[str, Array], ready: AnyReady, block: Block
-) -> LabelledBlock:
+def labelled_block(encoding: Encoding, distribution: InputDistribution, ready: AnyReady, block: Block) -> LabelledBlock:
     """Return a model's predictions for a block with the column of its target, and the targets."""
-    target, rows = encoding.target, TargetRows.of(encoding, frequencies, block)
+    target, rows = encoding.target, TargetRows.of(encoding, distribution, block)
     raw = _raw(target, block)
     parts = [*rows.predictions(ready)]
     labelled = [_labelled(target, prediction, rows.t[some], raw[some]) for some, prediction in parts]
@@ -58,8 +57,8 @@ class TargetRows:
     averaged: AveragedRows | None
 
     @classmethod
-    def of(cls, encoding: Encoding, frequencies: Mapping[str, Array], block: Block) -> Self:
-        """Return the rows of a block, encoded; `frequencies` are those of `category_frequencies`."""
+    def of(cls, encoding: Encoding, distribution: InputDistribution, block: Block) -> Self:
+        """Return the rows of a block, encoded; `distribution` is that of the training rows."""
         target = encoding.target
         inputs, faults = encode_known(encoding, block)
         noise_sd, wrong = encode_noise(target, block)
@@ -67,7 +66,7 @@ class TargetRows:
         if noise_sd is not None:
             sound &= np.isfinite(noise_sd)
         known = ~gaps(block[target.name])
-        averaged = AveragedRows.of(encoding, frequencies, block, (*faults, *wrong), noise_sd) if faults else None
+        averaged = AveragedRows.of(distribution, block, (*faults, *wrong), noise_sd) if faults else None
         if averaged is not None:
             sound[averaged.places] = True
             averaged = averaged.of_rows(known)

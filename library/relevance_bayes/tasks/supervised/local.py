@@ -1,10 +1,12 @@
 """Nearest-neighbour processes in the report of a version, in the user's units."""
 
+from collections.abc import Sequence
+
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.pool import LearnedModel, n_functions
 from relevance_bayes.core.selection import LocalComparison
+from relevance_bayes.documents.functions import map_warps, named_widths
 from relevance_bayes.documents.models import Hyperparameters, Member
-from relevance_bayes.documents.scales import map_warps, named_widths
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
     Encoding,
@@ -15,8 +17,8 @@ from relevance_bayes.tables.encoding import (
 from relevance_bayes.types.reports import LocalCandidate, LocalReport
 
 
-def local_member(model: LocalModel, encoding: Encoding) -> Member:
-    """Return the member of the process; its functions are those of the trend."""
+def local_member(model: LocalModel, encoding: Encoding, inputs: Sequence[str]) -> Member:
+    """Return the member of the process, by `inputs` in their order; its functions are those of the trend."""
     target, process = encoding.target, model.process
     h = process.hyperparameters
     return Member(
@@ -25,8 +27,8 @@ def local_member(model: LocalModel, encoding: Encoding) -> Member:
         functions=n_functions(model),
         hyperparameters=Hyperparameters(
             noise_sd=user_noise_sd(target, process.noise_sd),
-            widths=tuple(named_widths(h.input_map, encoding)),
-            warps=map_warps(h.input_map, encoding),
+            widths=tuple(named_widths(h.input_map, encoding, inputs)),
+            warps=map_warps(h.input_map, encoding, inputs),
             signal_sd=user_process_sd(target, h.signal_variance),
         ),
         evidence=None,

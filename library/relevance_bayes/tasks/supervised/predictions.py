@@ -1,4 +1,4 @@
-"""Predictions of numbers and of classes, in the user's units."""
+"""Predictions of rows of numbers and of classes, as columns and as members of a response."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +13,7 @@ from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.members import decision_members, explanation_members, support_members
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.predictions import UnknownCategory
+from relevance_bayes.types.predictions import MissingValue, UnknownCategory
 from relevance_bayes.types.values import Label, text_of
 
 _FIGURES_OF = {
@@ -33,8 +33,8 @@ class RegressionPrediction:
     """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
 
     `support` is in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` are set where
-    they were requested. A row with a fault is NaN throughout. `unknown_categories` are the first cells with one,
-    whose rows, `rows_averaged` in all, are averages over the known categories.
+    they were requested. A row with a fault is NaN throughout. `unknown_categories` are the first cells with one, and
+    `nulls` the first missing values, whose rows, `rows_averaged` in all, are averages over known values.
     """
 
     mean: Array
@@ -50,6 +50,7 @@ class RegressionPrediction:
     explanation: Explanation | None
     faults: tuple[Fault, ...]
     unknown_categories: tuple[UnknownCategory, ...] = ()
+    nulls: tuple[MissingValue, ...] = ()
     rows_averaged: int = 0
 
     @property
@@ -112,9 +113,9 @@ class RegressionPrediction:
         return self.figures if self.support is None else {**self.figures, "support": self.support}
 
     def joint_members(self) -> dict[str, object]:
-        """Return the covariance, where it was requested, and unknown categories."""
+        """Return the covariance, where it was requested, unknown categories and missing values."""
         covariance = {} if self.covariance is None else {"covariance": self.covariance.tolist()}
-        return covariance | _unknown_members(self.unknown_categories)
+        return covariance | _averaged_members(self.unknown_categories, self.nulls)
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return the figures, and explanations after them."""
@@ -144,7 +145,7 @@ class ClassificationPrediction:
     [0, 1], None where the model does not know it; `explanation`, where requested, is of the latent of the most probable
     class, in its units, before the temperature. `decisions`, where requested, follow from the `probabilities`, which
     are then those under the requested priors; the latents do not change. A row with a fault is NaN throughout.
-    `unknown_categories` and `rows_averaged` as of `RegressionPrediction`.
+    `unknown_categories`, `nulls` and `rows_averaged` as of `RegressionPrediction`.
     """
 
     classes: tuple[Label, ...]
@@ -156,6 +157,7 @@ class ClassificationPrediction:
     decisions: Decisions | None
     faults: tuple[Fault, ...]
     unknown_categories: tuple[UnknownCategory, ...] = ()
+    nulls: tuple[MissingValue, ...] = ()
     rows_averaged: int = 0
 
     @property
@@ -224,8 +226,8 @@ class ClassificationPrediction:
         return {"label": Labels(self.classes, self.most_probable), "probabilities": self.compared, **support}
 
     def joint_members(self) -> dict[str, object]:
-        """Return unknown categories."""
-        return _unknown_members(self.unknown_categories)
+        """Return unknown categories and missing values."""
+        return _averaged_members(self.unknown_categories, self.nulls)
 
     def members(self, outputs: Sequence[str], functions: Sequence[ListedFunction], record: RecordClass) -> Members:
         """Return labels, probabilities and latents, then explanations and decisions."""
@@ -266,8 +268,13 @@ class ClassificationPrediction:
         ]
 
 
-def _unknown_members(cells: tuple[UnknownCategory, ...]) -> dict[str, object]:
-    return {"unknown_categories": [asdict(cell) for cell in cells]} if cells else {}
+def _averaged_members(unknown: tuple[UnknownCategory, ...], nulls: tuple[MissingValue, ...]) -> dict[str, object]:
+    members: dict[str, object] = {}
+    if unknown:
+        members["unknown_categories"] = [asdict(cell) for cell in unknown]
+    if nulls:
+        members["nulls"] = [asdict(cell) for cell in nulls]
+    return members
 
 
 def _decided(found: Decisions, rows: Rows) -> Decisions:

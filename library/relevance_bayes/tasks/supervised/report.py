@@ -1,49 +1,111 @@
-"""From the result of a fit to the version to record, in the user's units and with the user's rows."""
+"""The report of a supervised training."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from relevance_bayes import __version__
-from relevance_bayes.core.basis import Group, KernelBasis
+from relevance_bayes.core.basis import Group, KernelBasis, KernelFunctions
+from relevance_bayes.core.folds import drawn_rows
+from relevance_bayes.core.hurdle import HurdleModel
+from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
 from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import Pool, likelihood_of, n_functions, representative
-from relevance_bayes.core.scales import FixedWidth, InputMap
+from relevance_bayes.core.pool import (
+    LearnedModel,
+    Pool,
+    degrees_of_freedom_of,
+    likelihood_of,
+    n_functions,
+    representative,
+)
+from relevance_bayes.core.selection import DerivedColumns, Step, Trained
 from relevance_bayes.core.selection import Member as TrainedMember
-from relevance_bayes.core.selection import Step, Trained
 from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.core.types import Indices
+from relevance_bayes.documents.functions import model_terms, model_warps, model_widths, named_widths
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.documents.scales import model_terms, model_warps, model_widths, named_widths
-from relevance_bayes.plans.requests import SupervisedPlan
-from relevance_bayes.tables.columns import IdentifiedTable
+from relevance_bayes.plans.inputs import has_effects
+from relevance_bayes.plans.requests import IgnoredColumn, SupervisedPlan, Text
+from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, Block, IdentifiedTable
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
     EncodedTarget,
     Encoding,
+    InputEncoding,
+    encode_inputs,
+    encode_target,
+    in_order_of,
     in_target_units,
+    raw_cells,
     user_evidence,
     user_log_evidence,
     user_noise_sd,
     user_process_sd,
     user_scores,
 )
-from relevance_bayes.tasks.baseline import baseline_of, monitored_of
-from relevance_bayes.tasks.learned import Learned, NewSupervisedVersion
-from relevance_bayes.tasks.listing import BlockHolding
-from relevance_bayes.tasks.supervised.diagnostics import diagnostics_of
+from relevance_bayes.tasks.listing import (
+    BlockHolding,
+    FunctionLocation,
+    Learned,
+    NewSupervisedVersion,
+    baseline_of,
+    listed,
+    monitored_of,
+    places,
+    raw_rows,
+)
+from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
+from relevance_bayes.tasks.supervised.diagnostics import diagnostics_of, outliers, warnings
 from relevance_bayes.tasks.supervised.local import local_member, local_report
 from relevance_bayes.tasks.supervised.materialise import Materialised, class_rows
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.tasks.supervised.vectors import vectors
-from relevance_bayes.tasks.supervised.warnings import outliers, warnings
+from relevance_bayes.types.baselines import InputCells
+from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.reports import CalendarInputs, DerivedInput, InputWidth, Score
+from relevance_bayes.types.reports import CalendarInputs, DerivedInput, InputWidth, LogarithmicInputs, Score, TextInputs
+
+NO_EFFECT = (
+    f"it has more than {MAX_CATEGORIES_LISTED} distinct texts, whose effects on the target do not predict better"
+)
+FEW_ROWS = f"it has more than {MAX_CATEGORIES_LISTED} distinct texts, with few rows of each"
+"""Why a column of texts is no input of a version."""
+
+MOVED = 1e-9
+"""The least distance of an optimised centre from its row, relative to the number or its unit, to count as moved."""
+
+MAX_KEPT_CELLS = 32_768
+"""The most values of the ROWS_OF_AVERAGE training rows that a version keeps: fewer where they have more, ..."""
+
+MIN_KEPT_ROWS = 16
+"""... but at least so many."""
+
+
+def vectors(
+    plan: SupervisedPlan, dataset: IdentifiedTable, model: LearnedModel, made: Materialised, holding: BlockHolding
+) -> Iterator[RelevanceVector]:
+    """Yield the functions that a version keeps, in the user's units."""
+    rows = made.rows()
+
+    def locate(functions: KernelFunctions, columns: Indices) -> Iterator[FunctionLocation]:
+        stood = rows[functions.rows]
+        # A centre that was only warped and unwarped differs by rounding.
+        stays = np.isclose(functions.centres, stood[:, columns], rtol=MOVED, atol=MOVED)
+        moved = ~np.logical_and.reduce(stays, axis=1)
+        for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):
+            yield FunctionLocation(functions.kernel.type, row=int(number), moved=has_moved)
+
+    found = list(places(model, made.encoding, locate))
+    names = [column.name for column in plan.inputs]
+    integral = [column.name for column in dataset.columns if column.integral]
+    cells = raw_rows([place.row for place in found if place.row is not None], names, integral, holding)
+    seen = [place if place.row is None else replace(place, cells=cells[place.row]) for place in found]
+    yield from listed(model, made.encoding.target.classes, seen)
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -70,25 +132,31 @@ def new_version(
     holding: BlockHolding,
 ) -> NewSupervisedVersion:
     """Return the version to record of a successful fit that took `seconds`."""
-    calendar = _calendar(trained, made.encoding)
-    made = made.learned_from(trained.derived)
+    calendar, logarithms = _calendar(trained, made.encoding), _logarithms(trained, made)
+    texts = None if trained.texts is None else _texts(trained.texts, made)
+    made = made.learned_from(trained)
     learned, encoding = trained.learned, _settled(made.encoding, trained)
-    target, units = encoding.target, _Units.of(plan, made.encoding.target)
-    model = representative(learned)
+    if len(encoding.inputs) < len(plan.inputs):
+        plan = _of_inputs(plan, encoding, compared=() if texts is None else texts.columns)
+    target, inputs = encoding.target, tuple(column.name for column in plan.inputs)
+    units = _Units.of(plan, made.encoding, inputs)
+    model, likelihood = representative(learned), likelihood_of(learned)
     report = SupervisedReport(
         task=plan.task,
         plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
-        members=_members(trained, encoding),
+        members=_members(trained, encoding, inputs),
         score=_score(trained, target),
         integrated_evidence=_integrated_evidence(trained, target, model.rows),
         alternatives=tuple(_alternatives(trained, target, units, model.rows)),
         outliers=outliers(learned, made),
         warnings=warnings(trained, made),
         score_loss=trained.score_loss,
-        temperature=_temperature(likelihood_of(learned)),
+        temperature=temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None,
         unreduced_functions=trained.unreduced,
         local=None if trained.local is None else local_report(trained.local, learned, target),
         calendar=calendar,
+        logarithms=logarithms,
+        texts=texts,
         class_rows=class_rows(made),
         standardised=plan.standardise,
         functions=n_functions(learned),
@@ -111,12 +179,24 @@ def new_version(
         seconds=seconds,
         software_version=__version__,
     )
+    if plan.keep_rows and made.sample:
+        report = replace(report, input_rows=kept_rows(made.sample, encoding, seed=plan.spec.seed))
     predictor = SupervisedPredictor(encoding, learned)
     monitored = monitored_of(made.sample, SupervisedModel.of(predictor, report))
     baseline = baseline_of(made.sample, plan.inputs, plan.target, monitored, target.classes)
-    diagnostics = diagnostics_of(trained, made, encoding, None if monitored is None else monitored[1])
+    diagnostics = diagnostics_of(trained, made, encoding, inputs, None if monitored is None else monitored[1])
     listed = tuple(vectors(plan, dataset, learned, made, holding))
     return Learned(replace(report, baseline=baseline, diagnostics=diagnostics), listed, predictor)
+
+
+def kept_rows(sample: Block, encoding: Encoding, *, seed: int) -> tuple[InputCells, ...]:
+    """Return the inputs of the rows that a version keeps, of a sample of training rows, drawn by content."""
+    inputs, _ = encode_inputs(encoding, sample)
+    size = max(MIN_KEPT_ROWS, min(ROWS_OF_AVERAGE, MAX_KEPT_CELLS // max(1, len(encoding.inputs))))
+    rows = drawn_rows(np.column_stack([inputs, encode_target(encoding.target, sample)]), size, seed)
+    names = [one.name for one in encoding.inputs]
+    cells = [raw_cells(sample, row, names) for row in rows.tolist()]
+    return tuple(InputCells(name=name, cells=tuple(one[name] for one in cells)) for name in names)
 
 
 def _calendar(trained: Trained, planned: Encoding) -> CalendarInputs | None:
@@ -128,20 +208,47 @@ def _calendar(trained: Trained, planned: Encoding) -> CalendarInputs | None:
     return CalendarInputs(derived, trained.derived.kept, trained.derived.gain)
 
 
+def _logarithms(trained: Trained, made: Materialised) -> LogarithmicInputs | None:
+    """Return the inputs with heavy tails, and whether their logarithms were selected; None without any."""
+    if trained.logarithms is None:
+        return None
+    columns = tuple(one.name for one in made.logarithms)
+    return LogarithmicInputs(columns, trained.logarithms.kept, trained.logarithms.gain)
+
+
+def _texts(found: DerivedColumns, made: Materialised) -> TextInputs:
+    """Return the texts that were compared by their effects, and whether they were selected."""
+    return TextInputs(tuple(one.name for _, one in made.encoding.layout.effects), found.kept, found.gain)
+
+
+def _of_inputs(plan: SupervisedPlan, encoding: InputEncoding, *, compared: Collection[str]) -> SupervisedPlan:
+    """Return a plan whose inputs are those of the encoding; the others are left out, some `compared` by folds."""
+    names = {one.name for one in encoding.inputs}
+    others = [one.name for one in plan.inputs if one.name not in names]
+    ignored = tuple(IgnoredColumn(name, NO_EFFECT if name in compared else FEW_ROWS) for name in others)
+    inputs = tuple(one for one in plan.inputs if one.name in names)
+    text: Text = plan.text if any(map(has_effects, inputs)) else "leave_out"
+    return replace(plan, inputs=inputs, ignored=(*plan.ignored, *ignored), text=text)
+
+
 @dataclass(frozen=True)
 class _Units:
-    """Likelihoods and priors as requested, by their form in the units of t."""
+    """Likelihoods and priors as requested, by their form in the units of t; `inputs` are the user's."""
 
     likelihoods: Mapping[TargetLikelihood, TargetLikelihood]
     priors: Mapping[Prior, Prior]
+    encoding: Encoding
+    inputs: tuple[str, ...]
 
     @classmethod
-    def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
+    def of(cls, plan: SupervisedPlan, encoding: Encoding, inputs: tuple[str, ...]) -> "_Units":
         requested = (plan.spec, *plan.compared_models, *plan.pool)
-        run = [in_target_units(spec, target) for spec in requested]
+        run = [in_target_units(spec, encoding.target) for spec in requested]
         return cls(
             {there.likelihood: here.likelihood for there, here in zip(run, requested, strict=True)},
             {there.prior: here.prior for there, here in zip(run, requested, strict=True)},
+            encoding,
+            inputs,
         )
 
     def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:
@@ -153,42 +260,47 @@ class _Units:
         return self.priors.get(prior, prior)
 
     def spec(self, spec: Spec) -> Spec:
-        """Return a spec with both in the user's units."""
+        """Return a spec with both in the user's units, and widths in the order of the user's inputs."""
+        spec = in_order_of(self.inputs, spec, self.encoding)
         return replace(spec, likelihood=self.likelihood(spec.likelihood), prior=self.prior(spec.prior))
 
 
-def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
-    """Return the processes of a pool, the models of classes, or the only model."""
+def _members(trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> tuple[Member, ...]:
+    """Return the processes of a pool, the models of classes or of a hurdle, or the only model."""
     match trained.learned:
         case Pool() as pool:
             pairs = zip(trained.members, pool.members, strict=True)
-            return tuple(_pooled(one, model, trained, encoding) for one, model in pairs)
+            return tuple(_pooled(one, model, trained, encoding, inputs) for one, model in pairs)
         case PerClass() as per_class:
             each = zip(encoding.target.classes, trained.class_specs, per_class.members, strict=True)
             return tuple(
-                replace(_member(spec, model, encoding), weight=None, label=label) for label, spec, model in each
+                replace(_member(spec, model, encoding, inputs, model), weight=None, label=label)
+                for label, spec, model in each
             )
+        case HurdleModel() as hurdle:
+            both = zip(trained.class_specs, hurdle.members, strict=True)
+            return tuple(replace(_member(spec, model, encoding, inputs, model), weight=None) for spec, model in both)
         case LocalModel() as local:
-            return (local_member(local, encoding),)
+            return (local_member(local, encoding, inputs),)
         case Model() as model if trained.members:
-            return (_pooled(trained.members[0], model, trained, encoding),)
+            return (_pooled(trained.members[0], model, trained, encoding, inputs),)
         case model:
-            return (_member(trained.spec, model, encoding),)
+            return (_member(trained.spec, model, encoding, inputs, model),)
 
 
-def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding) -> Member:
+def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
     """Return a process of a pool, which was reduced, with its own score over the folds."""
     scores = (other.score for other in trained.compared if other.spec == one.spec)
     score = next((score for score in scores if score is not None), None)
     return replace(
-        _member(one.spec, model, encoding),
+        _member(one.spec, model, encoding, inputs, trained.learned),
         weight=one.weight,
         evidence_unreduced=user_evidence(encoding.target, one.evidence, model.rows),
         score=None if score is None else user_log_evidence(encoding.target, score, 1),
     )
 
 
-def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
+def _member(spec: Spec, model: Model, encoding: Encoding, inputs: Sequence[str], learned: LearnedModel) -> Member:
     target = encoding.target
     return Member(
         kernel=_kernel_of(spec),
@@ -196,10 +308,10 @@ def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
         functions=model.size,
         hyperparameters=Hyperparameters(
             noise_sd=user_noise_sd(target, model.noise_sd),
-            degrees_of_freedom=_degrees_of_freedom(model.likelihood),
-            widths=_widths(model, spec, encoding),
-            warps=model_warps(model, encoding),
-            terms=model_terms(model, encoding),
+            degrees_of_freedom=_degrees_of_freedom(model.likelihood, learned),
+            widths=_widths(model, spec, encoding, inputs),
+            warps=model_warps(model, encoding, inputs),
+            terms=model_terms(model, encoding, inputs),
             signal_sd=user_process_sd(target, model.signal_variance),
             last_gain=model.last_gain,
             next_gain=model.next_gain,
@@ -250,16 +362,11 @@ def _settled(encoding: Encoding, trained: Trained) -> Encoding:
     return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
 
-def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
-    return (
-        float(likelihood.degrees_of_freedom)
-        if isinstance(likelihood, StudentT) and likelihood.degrees_of_freedom != "learned"
-        else None
-    )
-
-
-def _temperature(likelihood: TargetLikelihood) -> float | None:
-    return temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
+def _degrees_of_freedom(likelihood: Likelihood, learned: LearnedModel) -> float | None:
+    """Return those of heavy-tailed noise, or of predictions whose noise variance is integrated."""
+    if isinstance(likelihood, StudentT):
+        return None if likelihood.degrees_of_freedom == "learned" else float(likelihood.degrees_of_freedom)
+    return degrees_of_freedom_of(learned)
 
 
 def _recorded(spec: Spec, planned: Spec) -> Spec:
@@ -270,11 +377,11 @@ def _recorded(spec: Spec, planned: Spec) -> Spec:
     return replace(spec, basis=tuple(other if isinstance(other, Group) else basis for basis, other in pairs))
 
 
-def _widths(model: Model, spec: Spec, encoding: Encoding) -> tuple[InputWidth, ...]:
+def _widths(model: Model, spec: Spec, encoding: Encoding, inputs: Sequence[str]) -> tuple[InputWidth, ...]:
     """Return the widths of the kept functions; the requested ones where none was kept."""
-    return model_widths(model, encoding) or tuple(
+    return model_widths(model, encoding, inputs) or tuple(
         width
         for basis in spec.basis
         if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
-        for width in named_widths(InputMap(np.array(basis.width.each)), encoding)
+        for width in named_widths(InputMap(np.array(basis.width.each)), encoding, inputs)
     )

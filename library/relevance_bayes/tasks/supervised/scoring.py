@@ -1,7 +1,5 @@
 """Predictions of numbers and classes, scored by outcomes."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from relevance_bayes.core.pool import AnyReady
@@ -11,6 +9,7 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedTarget, Encoding
 from relevance_bayes.tasks.scored import LEVELS, MARGIN, MARGIN_OF_COUNTS, TEMPERED, ScoredRows, tempered_ratio
 from relevance_bayes.tasks.supervised.evaluation import TargetRows
+from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 
 NODES = 32
 """The number of quantiles by which means under a predictive distribution are computed: Gauss-Legendre quadrature over s
@@ -22,9 +21,9 @@ QUANTILES = np.square(_PLACES) * (3.0 - 2.0 * _PLACES)
 QUANTILE_WEIGHTS = 3.0 * _WEIGHTS * _PLACES * (1.0 - _PLACES)
 
 
-def scored_rows(encoding: Encoding, frequencies: Mapping[str, Array], ready: AnyReady, block: Block) -> ScoredRows:
+def scored_rows(encoding: Encoding, distribution: InputDistribution, ready: AnyReady, block: Block) -> ScoredRows:
     """Return the scores of a model's predictions for a block with the column of its target."""
-    rows, n_levels = TargetRows.of(encoding, frequencies, block), 0 if encoding.target.classes else len(LEVELS)
+    rows, n_levels = TargetRows.of(encoding, distribution, block), 0 if encoding.target.classes else len(LEVELS)
     figures = np.full((7 + n_levels, len(rows.t)), np.nan)
     for some, prediction in rows.predictions(ready):
         t = rows.t[some]

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
-from relevance_bayes.plans.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+from relevance_bayes.core.selection import Selection, Step, Trained
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.plans.cost import bounds_of, fitted_spec, folds_of
+from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
 from relevance_bayes.tables.columns import IdentifiedTable
 from relevance_bayes.tables.encoding import in_columns, in_target_units
-from relevance_bayes.tasks.complete_rows import Read
-from relevance_bayes.tasks.learned import NewSupervisedVersion, expected
-from relevance_bayes.tasks.listing import BlockHolding
+from relevance_bayes.tasks.listing import BlockHolding, NewSupervisedVersion, expected
+from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.materialise import Materialised, materialise
 from relevance_bayes.tasks.supervised.report import new_version, progress
@@ -36,22 +37,31 @@ class SupervisedTraining:
     def fit(self) -> SupervisedFit:
         """Return the order to the child process."""
         plan, made = self.plan, self.made
-        target = made.encoding.target
+        target, encoded = made.encoding.target, {one.name for one in made.encoding.inputs}
+        names = [column.name for column in plan.inputs if column.name in encoded]
+
+        def fitted(spec: Spec) -> Spec:
+            return in_target_units(fitted_spec(spec, plan.effort, made.training), target)
+
         return SupervisedFit(
             made.path,
             made.training,
             made.held_out,
             made.inputs,
-            in_target_units(in_columns(plan.spec, made.encoding), target),
+            Selection(
+                fitted(in_columns(plan.spec, made.encoding, names)),
+                compared_models=tuple(map(fitted, plan.compared_models)),
+                pool=tuple(map(fitted, plan.pool)),
+                alternatives=tuple(map(fitted, plan.alternatives)),
+                local=None if plan.local is None else plan.local.choice,
+                folds=folds_of(plan),
+                bounds=bounds_of(plan),
+                max_score_loss=plan.max_score_loss,
+            ),
             _folding(plan.split),
-            compared_models=tuple(in_target_units(other_fit, target) for other_fit in plan.compared_models),
-            pool=tuple(in_target_units(member, target) for member in plan.pool),
-            alternatives=plan.alternatives,
-            folds=_folds(plan),
-            bounds=_bounds(plan),
-            max_score_loss=plan.max_score_loss,
-            local=None if plan.local is None else plan.local.choice,
             derived=made.encoding.derived,
+            replaced=made.replaced,
+            texts=tuple(at for start, one in made.encoding.layout.effects for at in range(start, start + one.width)),
         )
 
     def progress(self, step: Step) -> Progress:
@@ -63,21 +73,6 @@ class SupervisedTraining:
         return new_version(
             self.plan, self.dataset, expected(result, Trained), made=self.made, seconds=seconds, holding=holding
         )
-
-
-def _folds(plan: SupervisedPlan) -> int:
-    """Return the requested number of folds; by default that of the effort."""
-    return plan.validation.folds if plan.validation is not None else FOLDS_OF[plan.effort]
-
-
-def _bounds(plan: SupervisedPlan) -> Bounds | None:
-    """Return the bounds of the folds' cost; None where folds are requested: they are computed at any cost."""
-    if plan.validation is not None:
-        return None
-    return THOROUGH if plan.effort == "thorough" else NORMAL
-
-
-FOLDS_OF: dict[Effort, int] = {"quick": 0, "normal": FOLDS, "thorough": 2 * FOLDS}
 
 
 def _folding(split: Split) -> Literal["random", "groups", "order"]:

@@ -48,6 +48,7 @@ def last_of(problem: Problem, spec: Spec, start: State | None = None) -> State:
     return last
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 @each_algorithm
 @each_kernel
@@ -65,6 +66,7 @@ def test_the_objective_never_falls_and_the_fit_ends(
     assert states[-1].objective > states[0].objective
 
 
+@pytest.mark.thorough
 @each_algorithm
 @each_likelihood
 def test_iterations_count_and_states_represent_themselves(likelihood: Likelihood, algorithm: Algorithm) -> None:
@@ -76,6 +78,7 @@ def test_iterations_count_and_states_represent_themselves(likelihood: Likelihood
         assert rebuild(problem, state).evidence.value == pytest.approx(state.objective, rel=1e-8)
 
 
+@pytest.mark.thorough
 @each_algorithm
 @each_likelihood
 def test_a_resumed_fit_ends_with_the_model_of_the_unbroken_one(

@@ -8,12 +8,12 @@ from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.basis import Candidates, KernelFunctions
 from relevance_bayes.core.evidence import Evidence, evidence
 from relevance_bayes.core.factors import Factors, build
+from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.row_source import ArrayRows
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, hyperparameters, problem_for
 

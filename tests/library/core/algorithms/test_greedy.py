@@ -9,21 +9,22 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from relevance_bayes.core import row_source
-from relevance_bayes.core.algorithms import greedy, lbfgs, phases
-from relevance_bayes.core.algorithms.phases import STEPS
+from relevance_bayes.core import rows as row_source
+from relevance_bayes.core.algorithms import greedy
+from relevance_bayes.core.algorithms import greedy as phases
+from relevance_bayes.core.algorithms import optimisation as lbfgs
+from relevance_bayes.core.algorithms.greedy import STEPS
 from relevance_bayes.core.algorithms.state import Iterate, Process, State, Termination
 from relevance_bayes.core.algorithms.task import Task
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions, evaluate
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
 from relevance_bayes.core.fitting import fit, iterate, iterates, learned, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import FixedWidth, Hyperparameters, InputMap
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import RealPrediction, predict
-from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.priors import JITTER
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, WIDTHS, friedman, process_spec, rows_for, sinc, spec_for, width_for
@@ -145,6 +146,7 @@ def test_a_model_states_what_it_was_learned_from(name: str) -> None:
     assert model.last_gain >= 3.0 > model.next_gain
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_on_rows_vectors_stay(name: str, width: FixedWidth) -> None:
@@ -314,7 +316,10 @@ def test_the_rows_drawn_depend_on_their_content_alone() -> None:
     order = np.random.default_rng(0).permutation(300)
     spec = process_spec(GaussianNoise(), width=WIDTHS["fixed"])
     one, other = kernel_functions_of(fit(X, t, spec)), kernel_functions_of(fit(X[order], t[order], spec))
-    assert sorted(X[one.rows, 0].tolist()) == sorted(X[order][other.rows, 0].tolist())
+    drawn = [pose(*some, spec).sample(100).X[:, 0] for some in ((X, t), (X[order], t[order]))]
+    np.testing.assert_array_equal(np.sort(drawn[0]), np.sort(drawn[1]))
+    # Sums in another order differ by rounding, which decides between neighbours of equal gain.
+    np.testing.assert_allclose(np.sort(X[one.rows, 0]), np.sort(X[order][other.rows, 0]), atol=0.05)
 
 
 def test_a_step_that_rounding_forbids_is_tried_again_with_more_jitter() -> None:

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from relevance_bayes.core import fitting
 from relevance_bayes.core.algorithms import Sequential, sequential
-from relevance_bayes.core.algorithms.price import BACKWARD, FORWARD, Price
 from relevance_bayes.core.algorithms.sequential import Ascent
-from relevance_bayes.core.algorithms.state import State, Termination, rebuild
+from relevance_bayes.core.algorithms.state import BACKWARD, FORWARD, Price, State, Termination, rebuild
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.dictionaries import Fourier
 from relevance_bayes.core.fitting import fit, iterate, pose

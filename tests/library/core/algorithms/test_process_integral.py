@@ -6,9 +6,9 @@ from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.fitting import iterate, pose
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.process import bound
-from relevance_bayes.core.scales import EvidencePerInputWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import WIDTHS, process_spec, ripley, sinc

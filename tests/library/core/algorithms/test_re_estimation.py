@@ -12,9 +12,9 @@ from relevance_bayes.core.algorithms import ReEstimation, re_estimation
 from relevance_bayes.core.algorithms.state import Termination, rebuild
 from relevance_bayes.core.basis import Inputs, KernelBasis
 from relevance_bayes.core.fitting import iterate, iterates, pose
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, by_differences, log_marginal, rows_for, sinc, spec_for
@@ -114,6 +114,7 @@ CASES = {
 """Where no precision of the noise is learned, these two are "flat" and "of alpha"."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "prior"), CASES.values(), ids=CASES)
 @each_update
 @settings(max_examples=examples(2), deadline=None)

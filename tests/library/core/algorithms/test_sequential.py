@@ -3,15 +3,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.algorithms import inner, sequential
+from relevance_bayes.core.algorithms import sequential
+from relevance_bayes.core.algorithms import sequential as inner
 from relevance_bayes.core.algorithms.state import State, Termination, with_evidence
 from relevance_bayes.core.basis import Bias, Candidates, KernelBasis, KernelFunctions
 from relevance_bayes.core.evidence import gain
 from relevance_bayes.core.factors import SPAN
 from relevance_bayes.core.fitting import iterate, iterates, pose
+from relevance_bayes.core.hyperparameters import FixedWidth, width_range
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import FixedWidth, width_range
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, friedman, rows_for, sinc, spec_for
@@ -116,7 +117,7 @@ def test_many_that_gain_only_together_are_found_where_many_are_in(monkeypatch: p
     _, largest = width_range(X)
     spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(0.4 * largest)), Bias()))
     *_, together = iterate(pose(X, t, spec), spec)
-    monkeypatch.setattr(inner, "MIN_TOTAL_GAIN", np.inf)
+    monkeypatch.setattr(sequential, "MIN_TOTAL_GAIN", np.inf)
     *_, alone = iterate(pose(X, t, spec), spec)
     assert inner.MAX_ACTIVE < len(alone.active) < len(together.active)
     assert together.objective > alone.objective + 30.0

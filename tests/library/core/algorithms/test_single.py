@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relevance_bayes.core import fitting
-from relevance_bayes.core.algorithms import Sequential, sequential, single
+from relevance_bayes.core.algorithms import Sequential, sequential
 from relevance_bayes.core.algorithms.ascent import maximise
-from relevance_bayes.core.algorithms.price import FREE
-from relevance_bayes.core.algorithms.state import State, Termination, iterate_of, with_evidence
+from relevance_bayes.core.algorithms.sequential import single_step
+from relevance_bayes.core.algorithms.state import FREE, State, Termination, iterate_of, with_evidence
 from relevance_bayes.core.basis import Inputs
 from relevance_bayes.core.evidence import evidence, quality_over_sparsity
 from relevance_bayes.core.fitting import iterate, iterates, pose
@@ -31,6 +31,7 @@ def posed(likelihood: Likelihood, *, seed: int, rows: int) -> tuple[Problem, Spe
     return pose(*rows_for(likelihood, rows, seed), spec), spec
 
 
+@pytest.mark.thorough
 @each_likelihood
 @settings(max_examples=examples(3), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(8, 40))
@@ -78,7 +79,7 @@ def test_on_sinc_neither_ascent_finds_more_where_the_other_ended(seed: int) -> N
     assert climbed.evidence.value == pytest.approx(last.evidence.value, abs=1e-3)
     *_, end = iterates(problem, replace(spec, algorithm=Sequential()))
     other = with_evidence(problem, end)
-    on = single.step(other, FREE)
+    on = single_step(other, FREE)
     assert on is None or on.evidence.value == pytest.approx(other.evidence.value, abs=1e-3)
     assert last.evidence.value == pytest.approx(other.evidence.value, abs=1.0)
 
@@ -99,7 +100,7 @@ def test_a_saddle_is_not_left() -> None:
     """The inner ascent leaves it: see test_ascent."""
     factors, here, _ = saddle()
     rested = evidence(factors, here.posterior.alpha, here.beta, here.posterior.mean)
-    assert single.step(iterate_of(factors, rested, iteration=0), FREE) is None
+    assert single_step(iterate_of(factors, rested, iteration=0), FREE) is None
 
 
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:

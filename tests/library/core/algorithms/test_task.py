@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
 
+from relevance_bayes.core.algorithms import greedy
+from relevance_bayes.core.algorithms.optimisation import Objective
 from relevance_bayes.core.algorithms.task import Task, farthest_first
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fitting import iterates, pose
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.types import Array, Mask
 from tests.library.core.drawn import by_differences, friedman, problem_for, process_spec, rows_for
 
 each_likelihood = pytest.mark.parametrize(
@@ -113,3 +115,34 @@ def test_functions_are_chosen_on_a_quarter_of_the_rows_between_two_bounds(rows: 
     assert len(places) == min(rows, 1_000)
     np.testing.assert_array_equal(drawn.X[: len(places)], Task.of(problem).functions.centres[places])
     assert len(np.unique(drawn.X, axis=0)) == expected
+
+
+def wide(likelihood: Likelihood, *, rows: int = 60, each: bool = True) -> Task:
+    """A task of 32 inputs, of which one matters."""
+    X = np.random.default_rng(5).standard_normal((rows, 32))
+    t = (X[:, 0] > 0.0).astype(np.float64) if isinstance(likelihood, Bernoulli) else np.sin(X[:, 0])
+    width = EvidencePerInputWidth() if each else EvidenceWidth()
+    return Task.of(pose(X, t, process_spec(likelihood, width=width, vectors="rows")))
+
+
+def test_a_table_is_wide_where_a_width_for_each_of_many_inputs_is_learned_by_exact_evidence() -> None:
+    assert wide(GaussianNoise()).is_wide
+    for task in (wide(GaussianNoise(), each=False), wide(Bernoulli()), wide(GaussianNoise(), rows=256)):
+        assert not task.is_wide
+
+
+def test_all_hyperparameters_of_a_wide_table_are_learned_together_in_few_iterations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = list[int]()
+
+    def counted(
+        objective: Objective, start: Array, free: Mask, box: tuple[Array, Array], iterations: int, **_: object
+    ) -> tuple[Array, float]:
+        limits.append(iterations)
+        return start, objective(start)[0]
+
+    monkeypatch.setattr(greedy, "maximise", counted)
+    for task in (wide(GaussianNoise()), wide(GaussianNoise(), rows=256)):
+        assert [*iterates(task.problem, process_spec(GaussianNoise(), vectors="rows"))][-1].state.termination
+    assert limits == [greedy.ITERATIONS_OF_WIDE, greedy.VERY_LONG]

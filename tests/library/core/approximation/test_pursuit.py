@@ -3,7 +3,7 @@ import pytest
 
 from relevance_bayes.core.approximation import pursuit
 from relevance_bayes.core.approximation.pursuit import pursue
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.types import Array
 
 rng = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from relevance_bayes.core.images.tiles import Tile
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.row_source import ArrayRows
+from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.images.small_images import (
@@ -158,6 +158,7 @@ def test_the_same_image_has_the_same_code_to_the_bit() -> None:
     assert first.path == second.path
 
 
+@pytest.mark.thorough
 def test_steps_report_how_far_it_is_and_the_last_has_the_code() -> None:
     reported = list(steps(textured(40, 52), functions=160))
     assert [one.functions for one in reported] == [51, 101, 151, 160]

@@ -11,7 +11,7 @@ from relevance_bayes.core.images.tiles import Move, Tile
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.row_source import ArrayRows
+from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array
 from tests.library.core.images.small_images import FULL, SMALL, dense, inside, pixels
 

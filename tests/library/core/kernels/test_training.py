@@ -9,14 +9,14 @@ import pytest
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import IllegalCombinationError
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.kernels.by_input import Periodic
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import NumberPrediction, predict
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Algorithm, Prior, Spec, check
 from relevance_bayes.core.types import Array
 
@@ -34,12 +34,13 @@ T = wave(X) + 0.1 * np.random.default_rng(2).standard_normal(len(X))
 
 
 def learned(spec: Spec) -> Model:
-    *_, found = train(Rows(X, T), spec)
+    *_, found = train(Rows(X, T), Selection(spec))
     assert isinstance(found, Trained)
     assert isinstance(found.learned, Model)
     return found.learned
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [member() for member in get_args(Kernel)], ids=lambda kernel: kernel.type)
 def test_it_is_learned_by_every_prior_and_algorithm_that_takes_it(kernel: Kernel) -> None:
     basis, trained = (KernelBasis(kernel, FixedWidth(PERIOD)), Bias()), 0

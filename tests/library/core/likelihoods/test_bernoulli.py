@@ -61,6 +61,7 @@ def test_without_variance_it_is_the_sigmoid() -> None:
     np.testing.assert_allclose(integrated_sigmoid(mean, np.zeros(11)), 1.0 / (1.0 + np.exp(-mean)), rtol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mean", [-60.0, -4.0, 0.3, 9.0])
 @pytest.mark.parametrize("sd", [0.3, 1.59, 1.61, 3.5, 14.0, 90.0])
 def test_expectations_under_gaussians_of_any_width_are_those_by_quadrature(mean: float, sd: float) -> None:

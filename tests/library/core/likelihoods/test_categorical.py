@@ -4,8 +4,8 @@ from scipy.special import logsumexp
 
 from relevance_bayes.core.errors import DataError, OneClassError
 from relevance_bayes.core.likelihoods import Categorical
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.categorical import curved
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 

@@ -1,17 +1,27 @@
 """The probability that a new observation is below a number, for all predictions of numbers at once."""
 
+from functools import partial
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
-from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, LogitGaussian, Poisson, StudentT
+from relevance_bayes.core.likelihoods.base import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
+from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
 
 CONTINUOUS: dict[str, Likelihood] = {
     "gaussian": GaussianNoise(),
     "log_gaussian": LogGaussian(),
+    "logit_gaussian": LogitGaussian(),
     "student_t": StudentT(4.0),
 }
+
+INTEGRATED = 2.5
+"""The degrees of freedom of predictions whose noise variance is integrated."""
 
 
 def predicted(likelihood: Likelihood, mean: float = 0.4, sd: float = 0.3, rows: int = 1) -> NumberPrediction:
@@ -21,19 +31,36 @@ def predicted(likelihood: Likelihood, mean: float = 0.4, sd: float = 0.3, rows: 
     return found
 
 
+def each(name: str) -> list[NumberPrediction]:
+    """The prediction, and where the noise is Gaussian that with an integrated noise variance."""
+    found = predicted(CONTINUOUS[name])
+    match found:
+        case RealPrediction():
+            return [found, found.integrated(1.25, INTEGRATED)]
+        case PositivePrediction(log=log):
+            return [found, PositivePrediction.of(log.integrated(1.25, INTEGRATED))]
+        case SharePrediction(logit=logit):
+            return [found, SharePrediction.of(logit.integrated(1.25, INTEGRATED))]
+        case _:
+            return [found]
+
+
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_it_is_what_quantiles_invert(name: str) -> None:
-    for share in (0.025, 0.3, 0.5, 0.975):
-        prediction = predicted(CONTINUOUS[name])
+    for share, prediction in product((0.025, 0.3, 0.5, 0.975), each(name)):
         below, upto = prediction.distribution(prediction.quantile(share))
         assert (below[0], upto[0]) == pytest.approx((share, share), abs=1e-9)
 
 
+def _density(prediction: NumberPrediction, y: float) -> float:
+    return float(np.exp(prediction.log_density(np.array([y]))[0]))
+
+
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_it_is_the_integral_of_the_density(name: str) -> None:
-    prediction = predicted(CONTINUOUS[name])
-    for first, last in ((0.1, 0.9), (0.5, 2.0)):
-        mass, _ = quad(lambda y: float(np.exp(prediction.log_density(np.array([y]))[0])), first, last)
+    for (first, last), prediction in product(((0.1, 0.9), (0.5, 0.97)), each(name)):
+        density = partial(_density, prediction)
+        mass, _ = quad(density, first, last)
         (start,), (stop,) = (prediction.distribution(np.array([end]))[1] for end in (first, last))
         assert stop - start == pytest.approx(mass, abs=1e-8)
 

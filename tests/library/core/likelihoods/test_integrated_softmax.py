@@ -63,6 +63,7 @@ def fine(mean: Array, sd: float) -> Array:
     return np.asarray(p / p.sum())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("classes", [3, 4, 20])
 @pytest.mark.parametrize("sd", [0.0, 0.5, 1.29, 1.31, 2.0, 5.0, 40.0])
 def test_it_is_what_a_fine_quadrature_computes_and_small_probabilities_keep_their_size(classes: int, sd: float) -> None:

@@ -5,8 +5,8 @@ from scipy.stats import lognorm
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fitting import fit
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.log_gaussian import PositivePrediction
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.prediction import predict
 from tests.library.core.drawn import process_spec, sinc, spec_for
 

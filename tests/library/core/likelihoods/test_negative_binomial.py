@@ -12,16 +12,15 @@ from scipy.stats import nbinom, norm
 
 from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, Width
 from relevance_bayes.core.likelihoods import Poisson
-from relevance_bayes.core.likelihoods.base import LikelihoodBase
+from relevance_bayes.core.likelihoods.base import Latent, LikelihoodBase
 from relevance_bayes.core.likelihoods.counts import CountLikelihood, CountPrediction
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, Width
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
@@ -152,7 +151,7 @@ def counts_of(dispersion: float, rows: int) -> tuple[Array, Array]:
 
 
 def learned(spec: Spec, X: Array, t: Array) -> Model:
-    *_, found = train(Rows(X, t), spec)
+    *_, found = train(Rows(X, t), Selection(spec))
     assert isinstance(found, Trained)
     assert isinstance(found.learned, Model)
     return found.learned

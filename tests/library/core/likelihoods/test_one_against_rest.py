@@ -5,17 +5,16 @@ from scipy.stats import norm
 
 from relevance_bayes.core import selection
 from relevance_bayes.core.errors import DataError, OneClassError
+from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.fitting import fit, pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise, OneAgainstRest
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.prediction import ClassPrediction, predict, scores
-from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, exact
-from relevance_bayes.core.process_sums import row_sums
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient, row_sums
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
@@ -67,11 +66,11 @@ def test_all_classes_together_are_the_sum_of_each_against_the_rest() -> None:
 
 
 def test_so_it_is_where_the_evidence_has_a_closed_form() -> None:
-    value, gradient, gamma = exact(Rows(X, INDICATORS, F), Gaussian(), H)
-    each = [exact(Rows(X, INDICATORS[:, k], F), Gaussian(), H) for k in range(K)]
-    assert value == pytest.approx(sum(one[0] for one in each), rel=1e-12)
-    np.testing.assert_allclose(gradient, sum(one[1] for one in each), rtol=1e-9)
-    np.testing.assert_allclose(gamma, each[0][2])
+    process = ExactProcess.of(Rows(X, INDICATORS, F), Gaussian(), H)
+    value, gradient = process.value, process.gradient
+    each = [ExactProcess.of(Rows(X, INDICATORS[:, k], F), Gaussian(), H) for k in range(K)]
+    assert value == pytest.approx(sum(one.value for one in each), rel=1e-12)
+    np.testing.assert_allclose(gradient, sum(one.gradient for one in each), rtol=1e-9)
 
 
 def test_sums_over_rows_know_the_same() -> None:
@@ -105,7 +104,7 @@ def test_far_from_all_vectors_every_class_is_possible() -> None:
 def test_many_classes_are_distinguished_and_their_probabilities_are_honest() -> None:
     X, t = rings(800, 16, 1)
     rows = selection.Rows(X, t)
-    *_, found = selection.train(rows, process_spec(OneAgainstRest(16)))
+    *_, found = selection.train(rows, selection.Selection(process_spec(OneAgainstRest(16))))
     assert isinstance(found, selection.Trained)
     model = found.model
     assert model.likelihood.type == "one_against_rest"
@@ -140,7 +139,7 @@ def lattice(classes: int, each: int, sd: float) -> tuple[selection.Rows, Array]:
 @pytest.mark.parametrize(("classes", "each"), [pytest.param(50, 8, marks=pytest.mark.thorough), (12, 6)])
 def test_half_way_between_two_classes_neither_is_certain(classes: int, each: int) -> None:
     rows, between = lattice(classes, each, 0.1)
-    *_, found = selection.train(rows, process_spec(OneAgainstRest(classes)))
+    *_, found = selection.train(rows, selection.Selection(process_spec(OneAgainstRest(classes))))
     assert isinstance(found, selection.Trained)
     prediction = predict(found.model, between)
     assert isinstance(prediction, ClassPrediction)
@@ -156,7 +155,7 @@ def test_folds_find_a_temperature_that_predicts_their_rows_better() -> None:
     at_one = process_spec(OneAgainstRest(12, 1.0))
     probabilities = np.empty((200, 12))
     for others, fold in selection.Folding().splits(rows, 4, 0):
-        *_, found = selection.train(rows.take(others), at_one)
+        *_, found = selection.train(rows.take(others), selection.Selection(at_one))
         assert isinstance(found, selection.Trained)
         assert found.model.likelihood == OneAgainstRest(12, 1.0)
         predicted = predict(found.model, rows.X[fold])
@@ -169,7 +168,7 @@ def test_folds_find_a_temperature_that_predicts_their_rows_better() -> None:
     )
     assert after <= before
     # Left-out rows in closed form are about as in folds.
-    *_, closed = selection.train(rows, process_spec(OneAgainstRest(12)))
+    *_, closed = selection.train(rows, selection.Selection(process_spec(OneAgainstRest(12))))
     assert isinstance(closed, selection.Trained)
     learned = closed.model.likelihood
     assert isinstance(learned, OneAgainstRest)

@@ -8,11 +8,11 @@ from scipy.stats import norm, poisson
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.poisson import PoissonPrediction
-from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 
 each_latent = pytest.mark.parametrize("mean", [-3.0, 0.5, 4.0, 9.0])

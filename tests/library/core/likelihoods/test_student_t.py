@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 from relevance_bayes.core.errors import ConstantTargetError
 from relevance_bayes.core.likelihoods import StudentT
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.student_t import MAX_DOF, MIN_DOF, HeavyTailedPrediction
 from relevance_bayes.core.types import Array
 
@@ -36,6 +36,7 @@ def density(at: float, dof: float, latent_sd: float) -> float:
     )
 
 
+@pytest.mark.thorough
 @each_dof
 @each_share
 def test_the_density_is_that_of_noise_and_latent_added(dof: float, latent_sd: float) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, ClassLikelihood, OneAgainstRest
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.likelihoods.temperature import (
     LOG_TEMPERATURE_SD,
     MAX_TEMPERATURE,

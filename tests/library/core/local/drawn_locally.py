@@ -5,12 +5,11 @@ import numpy as np
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.fitting import pose
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, TargetLikelihood
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import EvidencePerInputWidth, InputMap
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 

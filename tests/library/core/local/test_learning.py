@@ -24,6 +24,7 @@ GAUSSIAN: tuple[LocalKernel, ...] = (Gaussian(),)
 ROUGH_OR_SMOOTH: tuple[LocalKernel, ...] = (Matern32(), Gaussian())
 
 SHORT = Stages(Stage(150, 10, 10), Stage(200, 10, 10), Stage(300, 20, 20))
+CONVERGED = Stages(Stage(150, 30, 30), Stage(200, 40, 40), Stage(300, 60, 60))
 
 
 def last(task: LocalTask) -> Scored:
@@ -40,9 +41,10 @@ def test_noise_and_the_inputs_that_matter_are_found() -> None:
     assert h.input_map.widths[2] > 5.0 * h.input_map.widths[:2].max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "kernel"), [(wavy(), "gaussian"), (rough(), "matern_3_2")], ids=["smooth", "rough"])
 def test_the_kernel_is_that_which_predicts_rows_kept_apart_best(rows: tuple[Array, Array], kernel: str) -> None:
-    task = LocalTask(posed(*rows), ROUGH_OR_SMOOTH, stages=SHORT)
+    task = LocalTask(posed(*rows), ROUGH_OR_SMOOTH, stages=CONVERGED)
     states = list(learn(task))
     found = states[-1].found
     assert found is not None

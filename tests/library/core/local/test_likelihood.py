@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.exact_process import ExactProcess
+from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.local import conditioning
 from relevance_bayes.core.local.likelihood import NeighbourLikelihood
 from relevance_bayes.core.local.neighbours import ABSENT, Neighbourhoods, NeighbourSearch, earlier
-from relevance_bayes.core.process import Rows, exact
-from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.process import Rows
 from tests.library.core.drawn import by_differences
 
 RADIAL: list[Radial] = [
@@ -49,7 +49,8 @@ def test_with_all_earlier_rows_as_neighbours_it_is_the_process_itself(kernel: Ra
     rows, h = drawn(each=each), guessed(warp=warp)
     value, gradient = of_few(rows, kernel, h, len(rows.t) - 1).gradient(h)
     assert isinstance(kernel, Covariance)
-    complete, slope, _ = exact(rows, kernel, h)
+    process = ExactProcess.of(rows, kernel, h)
+    complete, slope = process.value, process.gradient
     assert value == pytest.approx(complete, rel=1e-9)
     np.testing.assert_allclose(gradient, slope, rtol=1e-7, atol=1e-8)
 
@@ -84,7 +85,7 @@ def test_each_target_is_conditioned_on_its_neighbours_alone() -> None:
 
 def test_more_neighbours_come_nearer_to_the_process() -> None:
     rows, h = drawn(200), guessed()
-    complete, _, _ = exact(rows, Gaussian(), h)
+    complete = ExactProcess.of(rows, Gaussian(), h).value
     off = [abs(of_few(rows, Gaussian(), h, m).gradient(h)[0] - complete) for m in (2, 8, 32, 128)]
     assert off == sorted(off, reverse=True)
     assert off[-1] < 1.0 < 10.0 < off[0]

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import scipy
 
-from relevance_bayes.core.pooling.densities import Densities, log_normal
+from relevance_bayes.core.log_density import log_normal
+from relevance_bayes.core.pooling.reduction import Densities
 from relevance_bayes.core.types import Array
 
 
@@ -41,10 +42,11 @@ def test_shares_add_to_one_and_make_the_mean() -> None:
 
 def test_the_gradient_of_the_weights_is_that_of_differences() -> None:
     densities, t = drawn(25, 3)
-    t[:2] = 60.0  # rows that no member expects, for which the shortfall is bounded
+    t[:2] = 60.0  # rows that no member expects, whose density is bounded
+    lowest = densities.min_log_density(t)
     for theta in (np.zeros(3), np.array([0.4, -1.2, 0.7])):
-        _, gradient = densities._loss(theta, t)
-        numeric = scipy.optimize.approx_fprime(theta, lambda at: densities._loss(at, t)[0], 1e-6)
+        _, gradient = densities._loss(theta, t, lowest)
+        numeric = scipy.optimize.approx_fprime(theta, lambda at: densities._loss(at, t, lowest)[0], 1e-6)
         np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-4)
 
 
@@ -86,3 +88,22 @@ def test_one_row_of_no_density_does_not_decide() -> None:
     means[0, 0] = t[0] + 1.0
     after = Densities(means, variances).best_weights(t)
     assert abs(after[0] - before[0]) < 0.2
+
+
+def test_a_row_that_all_members_miss_by_far_does_not_decide() -> None:
+    """Each misses it by more than ten thousand nats, one by less than the others."""
+    rng = np.random.default_rng(4)
+    t = rng.standard_normal(100)
+    means = np.column_stack([t + 0.1 * rng.standard_normal(100), t + 0.5 * rng.standard_normal(100)])
+    variances = np.column_stack([np.full(100, 0.01), np.full(100, 0.25)])
+    before = Densities(means, variances).best_weights(t)
+    means[0] = t[0] + 500.0  # 1.25e7 nats for one, 5e5 for the other
+    after = Densities(means, variances).best_weights(t)
+    np.testing.assert_allclose(after, before, atol=0.02)
+
+
+def test_rows_away_from_the_bound_have_the_weights_of_the_plain_log_density() -> None:
+    densities, t = drawn(60, 3, seed=5)
+    assert (densities.of_members(t).max(axis=1) > densities.min_log_density(t)).all()
+    unbounded = np.full(60, -np.inf)
+    np.testing.assert_array_equal(densities.best_weights(t), densities.best_weights(t, unbounded))

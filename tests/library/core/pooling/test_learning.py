@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import task as tasks
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.fitting import FitLog, pose
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.pooling import learning
-from relevance_bayes.core.pooling.learning import Ordered, whole
+from relevance_bayes.core.pooling import members as learning
+from relevance_bayes.core.pooling.members import Ordered, learned_through, whole
 from relevance_bayes.core.prediction import predict
-from relevance_bayes.core.selection.pool_members import learned_through
 from tests.library.core.drawn import friedman, process_spec
 from tests.library.core.generators import returned
 
@@ -38,7 +36,7 @@ def ordered(rows: int) -> Ordered:
 
 
 def through_few(member: Ordered, *, max_functions: int | None) -> Model:
-    return returned(learned_through(member, FUNCTIONS, FitLog(), max_functions=max_functions))
+    return returned(learned_through(member, FUNCTIONS, FitLog(), max_functions=max_functions)).model
 
 
 def error(model: Model) -> float:
@@ -76,10 +74,13 @@ def test_a_member_of_few_rows_keeps_the_functions_chosen() -> None:
 def test_growth_and_the_fit_after_it_use_at_most_so_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     member = ordered(2_000)
     monkeypatch.setattr(tasks, "MAX_ROWS_TOGETHER", 500)
-    monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 1)
+    for name in ("ROWS_PER_FUNCTION", "MAX_ROWS_PER_FUNCTION"):
+        monkeypatch.setattr(tasks, name, 1)
     state = member.through(FUNCTIONS, 1e-8, grows=True)
     assert state.process is not None
     task = member.whole.task
     later = replace(state, process=replace(state.process, round=1))
     assert [task.n_rows_together(one) for one in (state, later)] == [150, 500]
+    monkeypatch.setattr(tasks, "MAX_ROWS_PER_FUNCTION", 50)
+    assert task.n_rows_together(later) == min(50 * len(later.active), 2_000)
     assert len(through_few(member, max_functions=100).mean) > len(through_few(member, max_functions=None).mean)

@@ -5,20 +5,23 @@ from functools import cache
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.fitting import FitLog, pose
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.pooling.densities import Densities
-from relevance_bayes.core.pooling.learning import Ordered, whole
+from relevance_bayes.core.pooling.members import Ordered, whole
 from relevance_bayes.core.pooling.reduction import (
+    Densities,
     affordable_functions,
+    allowed_loss,
     expected_log_density,
+    learning_loss,
+    order_losses,
     prediction_cost,
     reduced,
+    smallest_pool,
     widening,
 )
-from relevance_bayes.core.selection.rows import Rows
+from relevance_bayes.core.rows import Rows
 from tests.library.core.drawn import friedman, process_spec
 
 UNBOUNDED = 1e12
@@ -62,7 +65,10 @@ def test_a_member_is_as_sure_of_itself_as_its_functions_allow() -> None:
         found = widening(member)
         assert len(found) == len(member.chosen.gains) + 1
         assert (np.diff(found) <= 0.0).all()
-        assert found[-1] == 1.0
+        left = member.left
+        assert found[-1] == pytest.approx((1.0 + 2.0 * left / 120.0) ** 0.5)
+        everything = float(member.chosen.gains.sum()) + left
+        assert found[0] == pytest.approx((1.0 + 2.0 * everything / 120.0) ** 0.5)
 
 
 def test_a_pool_whose_members_miss_something_is_expected_to_reach_what_draws_of_it_reach() -> None:
@@ -92,7 +98,7 @@ def test_a_member_of_little_weight_keeps_few_functions() -> None:
     spread = np.sqrt(folds().variances[0, 0])
     noisy = rows().t + 2.0 * spread * np.random.default_rng(3).standard_normal(len(rows().t))
     unequal = Densities(np.column_stack([folds().means[:, 0], noisy]), folds().variances * np.array([1.0, 4.0]))
-    alike = reduced([ordered()[0]] * 2, unequal, rows().t, max_score_loss=0.001, max_cost=UNBOUNDED)
+    alike = reduced([ordered()[0]] * 2, unequal, rows().t, max_score_loss=0.005, max_cost=UNBOUNDED)
     assert alike.places == (0, 1)
     (heavy, light), (many, few) = alike.weights, alike.sizes
     assert light < heavy
@@ -156,3 +162,69 @@ def test_affordable_functions_are_those_whose_predictions_cost_so_much(functions
     assert affordable_functions(cost + 1.0, inputs) == functions
     assert affordable_functions(cost - 1.0, inputs) == functions - 1
     assert affordable_functions(0.0, inputs) == 0
+
+
+def test_a_row_that_all_members_miss_by_far_changes_neither_members_nor_functions() -> None:
+    chosen = reduced(ordered(), folds(), rows().t, max_score_loss=0.01, max_cost=UNBOUNDED)
+    means = folds().means.copy()
+    means[5] += 1e4
+    found = reduced(ordered(), Densities(means, folds().variances), rows().t, max_score_loss=0.01, max_cost=UNBOUNDED)
+    assert found.places == chosen.places
+    assert np.abs(np.subtract(found.sizes, chosen.sizes)).max() <= 0.1 * max(chosen.sizes)
+    assert found.loss == pytest.approx(chosen.loss, abs=2e-3)  # a function more or less
+
+
+def test_members_that_add_nothing_are_not_in_the_smallest_pool() -> None:
+    """A copy of the first, and one that is far worse."""
+    worse = rows().t + 20.0 * np.random.default_rng(4).standard_normal(len(rows().t)) * rows().t.std()
+    means = np.column_stack([folds().means, folds().means[:, 0], worse])
+    variances = np.column_stack([folds().variances, folds().variances[:, 0], np.full(len(worse), np.var(worse))])
+    four = Densities(means, variances)
+    found = smallest_pool(four, rows().t)
+    assert found in {(0, 1), (1, 2)}
+    few = four.taken(np.array(found))
+    scores = [float(one.log_density(rows().t, one.best_weights(rows().t)).mean()) for one in (four, few)]
+    assert scores[1] >= scores[0] - 1e-4
+
+
+def test_all_members_are_the_smallest_pool_where_each_is_needed() -> None:
+    assert smallest_pool(folds(), rows().t) == (0, 1)
+    assert smallest_pool(folds().taken(np.array([1])), rows().t) == (0,)
+
+
+def test_orders_that_end_early_lose_the_pool_a_tenth_of_what_it_may() -> None:
+    """Each member's own loss, weighted."""
+    weights = np.array([0.2, 0.8])
+    np.testing.assert_allclose(weights * order_losses(weights, 0.01), 0.001)
+
+
+def test_the_loss_by_learning_is_half_the_effective_number_of_functions_over_the_rows() -> None:
+    """Of a Bayesian linear regression, whose variance of new rows is known."""
+    rng, noise = np.random.default_rng(0), 0.2
+    X, new = rng.standard_normal((2, 500, 6))
+    variance = noise * (1.0 + np.einsum("nd,de,ne->n", new, np.linalg.inv(X.T @ X), new))
+    one = Densities(np.zeros((500, 1)), variance[:, None])
+    assert learning_loss(one, np.ones(1), np.array([noise])) == pytest.approx(3.0 / 500.0, rel=0.1)
+    twice = Densities(np.zeros((500, 2)), np.tile(variance[:, None], 2) * np.array([1.0, 3.0]))
+    same = learning_loss(twice, np.array([0.4, 0.6]), noise * np.array([1.0, 3.0]))
+    assert same == pytest.approx(learning_loss(one, np.ones(1), np.array([noise])))
+
+
+def test_a_pool_of_a_certain_function_may_lose_less() -> None:
+    found = [allowed_loss(0.01, of_learning) for of_learning in (0.0, 0.012, 0.02, 0.04, 1.0)]
+    np.testing.assert_allclose(found, [0.003, 0.003, 0.005, 0.01, 0.01])
+
+
+def test_a_reduction_of_orders_that_end_early_keeps_what_one_of_complete_orders_keeps() -> None:
+    """The functions after the end would not have been kept; their gains are in the loss."""
+    weights = folds().best_weights(rows().t)
+    early = [
+        Ordered.of(member.whole, max_loss=float(loss))
+        for member, loss in zip(ordered(), order_losses(weights, 0.1), strict=True)
+    ]
+    assert all(len(few.chosen.places) < len(all_.chosen.places) for few, all_ in zip(early, ordered(), strict=True))
+    found = reduced(early, folds(), rows().t, max_score_loss=0.1, max_cost=UNBOUNDED)
+    expected = reduced(ordered(), folds(), rows().t, max_score_loss=0.1, max_cost=UNBOUNDED)
+    assert found.places == expected.places
+    np.testing.assert_allclose(found.sizes, expected.sizes, atol=2)
+    assert found.loss == pytest.approx(expected.loss, abs=0.01)

@@ -4,7 +4,7 @@ import pytest
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.linalg import solve_lower
-from relevance_bayes.core.priors.gaussian_process import JITTER, Whitening
+from relevance_bayes.core.priors import JITTER, Whitening
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
 

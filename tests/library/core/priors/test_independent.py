@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import gamma
 
-from relevance_bayes.core.algorithms.price import BACKWARD, FORWARD, FREE, Price, first_phase, price_in
+from relevance_bayes.core.algorithms.state import BACKWARD, FORWARD, FREE, Price, first_phase, price_in
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from tests.library.core.drawn import problem_for

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fit_log import FitLog
+from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict, scores
-from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.beside_a_tenth import learned_beside_a_tenth
-from relevance_bayes.core.selection.ranking import FitContext, ranked
+from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
+from relevance_bayes.core.selection.ranking import beside_a_tenth, ranked
 from relevance_bayes.core.selection.scoring import Bounds, Scoring
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import friedman, process_spec, spec_for
@@ -41,14 +40,14 @@ def model_of(trained: Trained) -> Model:
 def on_nine_tenths(rows: Rows, spec: Spec) -> tuple[Model, Rows]:
     """The model of all rows but those of the tenth, and the tenth."""
     ((others, fold),) = SCORING.splits(rows, Folding(), spec.seed)
-    ranking = returned(ranked(rows.take(others), spec, (), Folding(), FitContext(FitLog(), 1, None)))
+    ranking = returned(ranked(rows.take(others), (spec,), Folding(), FitContext()))
     return ranking.best.model, rows.take(fold)
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), StudentT()], ids=["gaussian", "student_t"])
 def test_the_score_is_that_of_a_fit_that_has_not_seen_the_tenth(likelihood: GaussianNoise | StudentT) -> None:
     rows, spec = drawn(110), process_spec(likelihood, inputs=True)
-    found = ended(train(rows, spec, folds=5, bounds=SMALL))
+    found = ended(train(rows, Selection(spec, folds=5, bounds=SMALL)))
     before, tenth = on_nine_tenths(rows, spec)
     expected = scores(predict(before, tenth.X), tenth.t)
     assert found.score.folds == 1
@@ -60,8 +59,8 @@ def test_the_score_is_that_of_a_fit_that_has_not_seen_the_tenth(likelihood: Gaus
 def test_the_model_is_learned_from_all_rows_and_as_good_as_one_from_the_beginning() -> None:
     rows = drawn()
     new, f, _ = friedman(1_000, 1)
-    found = model_of(ended(train(rows, MOVED, folds=5, bounds=SMALL)))
-    full = model_of(ended(train(rows, MOVED)))
+    found = model_of(ended(train(rows, Selection(MOVED, folds=5, bounds=SMALL))))
+    full = model_of(ended(train(rows, Selection(MOVED))))
     before, tenth = on_nine_tenths(rows, MOVED)
     errors = [scores(predict(model, new), f)["rmse"] for model in (found, full, before)]
     assert errors[0] < 1.1 * errors[1]
@@ -74,15 +73,17 @@ def test_the_model_is_learned_from_all_rows_and_as_good_as_one_from_the_beginnin
 def test_a_training_that_is_stopped_anywhere_is_resumed_to_the_same_model() -> None:
     rows = drawn(110)
     fit_log = FitLog()
-    steps = list(train(rows, MOVED, folds=5, bounds=SMALL, fit_log=fit_log))
+    steps = list(train(rows, Selection(MOVED, folds=5, bounds=SMALL), on=FitContext(fit_log)))
     end = steps[-1]
     assert isinstance(end, Trained)
     assert [type(entry).__name__ for entry in fit_log.entries] == ["State", "ndarray", "State"]
     for stop in range(1, len(steps) - 1, 5):
         log = FitLog()
-        for _, _step in zip(range(stop), train(rows, MOVED, folds=5, bounds=SMALL, fit_log=log), strict=False):
+        for _, _step in zip(
+            range(stop), train(rows, Selection(MOVED, folds=5, bounds=SMALL), on=FitContext(log)), strict=False
+        ):
             pass
-        again = ended(train(rows, MOVED, folds=5, bounds=SMALL, fit_log=FitLog(log.entries)))
+        again = ended(train(rows, Selection(MOVED, folds=5, bounds=SMALL), on=FitContext(FitLog(log.entries))))
         np.testing.assert_array_equal(model_of(again).mean, model_of(end).mean)
         assert again.validation == end.validation
 
@@ -90,8 +91,8 @@ def test_a_training_that_is_stopped_anywhere_is_resumed_to_the_same_model() -> N
 def test_weights_without_a_process_are_learned_twice() -> None:
     rows, spec = drawn(), spec_for(GaussianNoise())
     fit_log = FitLog()
-    found = ended(train(rows, spec, folds=5, bounds=SMALL, fit_log=fit_log))
-    np.testing.assert_array_equal(model_of(found).mean, model_of(ended(train(rows, spec))).mean)
+    found = ended(train(rows, Selection(spec, folds=5, bounds=SMALL), on=FitContext(fit_log)))
+    np.testing.assert_array_equal(model_of(found).mean, model_of(ended(train(rows, Selection(spec)))).mean)
     assert found.score.folds == 1
 
 
@@ -101,5 +102,5 @@ def test_where_the_others_can_not_be_learned_from_the_model_is_of_all_and_has_no
     late = Rows(rows.X, np.where(others, np.nan, rows.t))
     folding = Folding("order", np.arange(150.0))
     split = np.flatnonzero(others), np.flatnonzero(~others)
-    context = FitContext(FitLog(), 1, None)
-    assert returned(learned_beside_a_tenth(late, MOVED, (), split, folding, context)) is None
+    context = FitContext()
+    assert returned(beside_a_tenth(late, (MOVED,), split, folding, context)) is None

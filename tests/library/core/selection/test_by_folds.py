@@ -1,6 +1,6 @@
 """Folds choose among alternatives of classes, measure what is taken, and end the same wherever they are broken off."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -10,23 +10,25 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fit_log import FitLog, LogEntry
-from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.fitting import FitLog, LogEntry, fit
 from relevance_bayes.core.folds import Split, random_folds
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth
 from relevance_bayes.core.kernels import CityBlock
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, OneAgainstRest
-from relevance_bayes.core.likelihoods.predictive import ClassPrediction
+from relevance_bayes.core.likelihoods.base import ClassPrediction
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, temperature_of, tempered
 from relevance_bayes.core.numpy_namespace import NUMPY
 from relevance_bayes.core.per_class import PerClass, without_functions
 from relevance_bayes.core.pool import LearnedModel, likelihood_of, ready_of
 from relevance_bayes.core.prediction import predict, scores
-from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth
-from relevance_bayes.core.selection import NORMAL, Rows, Step, Trained, by_folds, train
-from relevance_bayes.core.selection.by_folds import BEHIND, NOT_FITTED, Comparison, affordable, chosen
+from relevance_bayes.core.selection import NORMAL, FitContext, Folding, Rows, Selection, Step, Trained, by_folds, train
+from relevance_bayes.core.selection.by_folds import affordable, chosen
 from relevance_bayes.core.selection.classes import FittedClasses
+from relevance_bayes.core.selection.fold_fits import FoldFits, work
+from relevance_bayes.core.selection.scoring import BEHIND, NOT_FITTED
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ring, ripley
@@ -45,15 +47,28 @@ def rows() -> Rows:
     return Rows(*ripley(60, 0))
 
 
+@cache
+def more_rows() -> Rows:
+    return Rows(*ripley(100, 0))
+
+
 def ended(steps: Iterator[Step | Trained]) -> Trained:
     *_, last = steps
     assert isinstance(last, Trained)
     return last
 
 
+ANEW = replace(NORMAL, learns_folds_anew=True)
+
+
 @cache
 def trained() -> Trained:
-    return ended(train(rows(), ONE, alternatives=(EACH, STEPS)))
+    return ended(train(rows(), Selection(ONE, alternatives=(EACH, STEPS), bounds=ANEW)))
+
+
+@cache
+def stepped() -> Trained:
+    return ended(train(more_rows(), Selection(ONE, alternatives=(EACH, STEPS))))
 
 
 def probabilities(found: Trained, X: Array) -> Array:
@@ -126,27 +141,28 @@ def test_the_score_agrees_with_new_rows() -> None:
 
 @pytest.mark.parametrize("places", [2, pytest.param(8, marks=pytest.mark.thorough)])
 def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> None:
-    expected = probabilities(trained(), rows().X)
+    expected = probabilities(stepped(), more_rows().X)
     marks: list[tuple[LogEntry, ...]] = []
     fit_log = FitLog()
-    for _ in train(rows(), ONE, alternatives=(EACH, STEPS), fit_log=fit_log):
+    for _ in train(more_rows(), Selection(ONE, alternatives=(EACH, STEPS)), on=FitContext(fit_log)):
         kept = fit_log.entries
         if not marks or len(marks[-1]) != len(kept) or any(a is not b for a, b in zip(marks[-1], kept, strict=True)):
             marks.append(kept)
-    assert len(marks) > 20
+    assert len(marks) > 10
     for kept in marks[:: max(1, len(marks) // places)]:
-        again = ended(train(rows(), ONE, alternatives=(EACH, STEPS), fit_log=FitLog(kept)))
-        np.testing.assert_array_equal(probabilities(again, rows().X), expected)
-        assert again.validation == trained().validation
-        assert again.compared == trained().compared
+        again = ended(train(more_rows(), Selection(ONE, alternatives=(EACH, STEPS)), on=FitContext(FitLog(kept))))
+        np.testing.assert_array_equal(probabilities(again, more_rows().X), expected)
+        assert again.validation == stepped().validation
+        assert again.compared == stepped().compared
 
 
 def test_it_reports_how_far_it_is() -> None:
-    steps = [step for step in train(rows(), ONE, alternatives=(STEPS,)) if isinstance(step, Step)]
-    folds = [(step.completed, step.total) for step in steps if step.phase == "folds"]
+    steps = [step for step in train(rows(), Selection(ONE, alternatives=(STEPS,))) if isinstance(step, Step)]
+    folds = [(step.completed, step.total or 0) for step in steps if step.phase == "folds"]
     assert folds == sorted(folds)
-    assert {done for done, _ in folds} == set(range(6))
-    assert {total for _, total in folds} == {5}
+    assert folds[0] == (0, 2 * 5)
+    assert folds[-1][0] == folds[-1][1] <= 2 * 5
+    assert all(after[1] <= before[1] for before, after in pairwise(folds))
     assert any(step.phase == "fit" and step.log_marginal_likelihood is not None for step in steps)
     assert steps[-1].phase == "done"
 
@@ -154,7 +170,7 @@ def test_it_reports_how_far_it_is() -> None:
 def test_three_classes_are_chosen_among_with_a_model_for_each() -> None:
     X, t = ring(60, 0)
     specs = [replace(spec, likelihood=BernoulliPerClass(3)) for spec in (ONE, EACH)]
-    found = ended(train(Rows(X, t), specs[0], alternatives=(specs[1],)))
+    found = ended(train(Rows(X, t), Selection(specs[0], alternatives=(specs[1],))))
     assert isinstance(found.learned, PerClass)
     assert len(found.class_specs) == 3
     assert found.validation["rows"] == 60.0
@@ -170,7 +186,7 @@ def test_of_classes_reported_together_the_temperature_is_that_of_folds(
 ) -> None:
     X, t = ring(45, 0)
     specs = [replace(spec, likelihood=likelihood) for spec in (ONE, STEPS)]
-    found = ended(train(Rows(X, t), specs[0], alternatives=(specs[1],)))
+    found = ended(train(Rows(X, t), Selection(specs[0], alternatives=(specs[1],))))
     assert likelihood_of(found.learned).latents == 3
     assert found.validation["rows"] == 45.0
     assert found.score.value is not None
@@ -191,7 +207,7 @@ class Constant:
         self.shares = shares
         self.fitted: list[Spec] = []
 
-    def __call__(self, some: Rows, spec: Spec) -> Learned:
+    def __call__(self, some: Rows, spec: Spec, begin: Sequence[State | None] = ()) -> Learned:
         self.fitted.append(spec)
         yield Step("fit", 0, None, "iterations")
         share = self.shares[spec]
@@ -201,11 +217,15 @@ class Constant:
         return FittedClasses(without_functions(2, classes, 1_000), (spec,), (None,))
 
 
-def of_constants(n: int, shares: dict[Spec, float | None]) -> tuple[by_folds.Chosen, Constant]:
+def learned_by(learn: Constant, *, by_steps: bool = False) -> FoldFits:
+    return FoldFits(learn, Folding(), FitContext(), by_steps)
+
+
+def of_constants(n: int, shares: dict[Spec, float | None]) -> tuple[Trained, Constant]:
     rng = np.random.default_rng(0)
     some = Rows(rng.standard_normal((n, 2)), (rng.random(n) < 0.3).astype(np.float64))
     learn = Constant(shares)
-    steps = chosen(some, tuple(shares), fifths(n), learn, FitLog(), budget=NORMAL.budget_of_choice)
+    steps = chosen(some, tuple(shares), fifths(n), learned_by(learn), NORMAL.budget_of_choice)
     return returned(steps), learn
 
 
@@ -213,22 +233,18 @@ FROZEN = [replace(spec, likelihood=Bernoulli(1.0)) for spec in (ONE, EACH, STEPS
 """At a temperature that is given, so that a constant stays what it is."""
 
 
-def test_of_many_rows_what_is_clearly_behind_is_not_fitted_again() -> None:
+def test_what_will_hardly_be_the_best_is_not_fitted_again() -> None:
     one, each, steps = FROZEN
-    found, learn = of_constants(1_200, {one: 0.9, each: 0.3, steps: 0.31})
-    assert found.spec == each
-    assert learn.fitted.count(one) == 1
-    assert learn.fitted.count(each) == 6
-    assert [(other.spec, other.reason) for other in found.compared] == [(one, BEHIND.format(1, 5)), (steps, None)]
-    assert [other.score is None for other in found.compared] == [True, False]
-
-
-def test_of_few_rows_all_are_measured_on_all_folds() -> None:
-    one, each, steps = FROZEN
-    found, learn = of_constants(200, {one: 0.9, each: 0.3, steps: 0.31})
-    assert found.spec == each
-    assert learn.fitted.count(one) == learn.fitted.count(steps) == 5
-    assert all(other.score is not None and other.reason is None for other in found.compared)
+    for rows, folds in ((200, 2), (1_200, 1)):  # of 40 and 240 rows
+        found, learn = of_constants(rows, {one: 0.9, each: 0.3, steps: 0.3})
+        assert found.spec == each
+        assert learn.fitted.count(one) == folds
+        assert learn.fitted.count(each) + learn.fitted.count(steps) == 11
+        assert [(other.spec, other.reason) for other in found.compared] == [
+            (one, BEHIND.format(folds, 5)),
+            (steps, None),
+        ]
+        assert [other.score is None for other in found.compared] == [True, False]
 
 
 def test_of_equal_ones_the_first_is_taken() -> None:
@@ -253,22 +269,30 @@ def test_a_training_fails_only_where_nothing_can_be_fitted() -> None:
 
 
 def test_what_is_beyond_the_budget_is_left_out_and_named() -> None:
-    some = Rows(np.zeros((300, 2)), np.zeros(300))
-    specs, splits = [ONE, EACH, STEPS], fifths(300)
-    unit = 300.0 * 200.0
-    each = [by_folds.work(spec, 300) for spec in specs]
+    specs = [ONE, EACH, STEPS]
+    anew, by_steps = learned_by(Constant({})), learned_by(Constant({}), by_steps=True)
+    unit = 300.0 * 150.0
+    each = [work(spec, 300) for spec in specs]
     assert each == [75 * unit, 105 * unit, 105 * unit]
-    assert by_folds.work(replace(ONE, likelihood=BernoulliPerClass(4)), 300) == 4 * 75 * unit
+    assert work(replace(ONE, likelihood=BernoulliPerClass(4)), 300) == 4 * 75 * unit
     for budget, expected in (
-        (5 * 285 * unit, Comparison(3, 5)),
-        (5 * 285 * unit - 1, Comparison(3, 3)),
-        (3 * 285 * unit - 1, Comparison(1, 5)),
-        (5 * 75 * unit - 1, Comparison(1, 3)),
-        (3 * 75 * unit - 1, Comparison(1, 0)),
+        (5 * 285 * unit, (3, 5)),
+        (5 * 285 * unit - 1, (3, 3)),
+        (3 * 285 * unit - 1, (1, 5)),
+        (5 * 75 * unit - 1, (1, 3)),
+        (3 * 75 * unit - 1, (1, 0)),
     ):
-        assert affordable(some, specs, splits, budget) == expected
-    for_one = replace(NORMAL, budget_of_choice=5 * by_folds.work(ONE, 60))
-    found = ended(train(rows(), ONE, alternatives=(STEPS,), bounds=for_one))
+        assert affordable(300, specs, 5, anew, budget) == expected
+    for budget, expected in (
+        (435 * unit, (3, 5)),
+        (434 * unit, (3, 3)),
+        (125 * unit, (1, 5)),
+        (105 * unit, (1, 3)),
+        (104 * unit, (1, 0)),
+    ):
+        assert affordable(300, specs, 5, by_steps, budget) == expected
+    for_one = replace(ANEW, budget_of_choice=5 * work(ONE, 60))
+    found = ended(train(rows(), Selection(ONE, alternatives=(STEPS,), bounds=for_one)))
     assert found.spec == ONE
     assert found.score.rows == 60
     assert {one.reason for one in found.compared} == {by_folds.UNAFFORDABLE}
@@ -276,7 +300,10 @@ def test_what_is_beyond_the_budget_is_left_out_and_named() -> None:
 
 def test_without_a_fold_the_temperature_is_that_of_weights_learned_anew() -> None:
     nothing = replace(NORMAL, budget_of_choice=0.0)
-    unmeasured, quick = ended(train(rows(), ONE, alternatives=(STEPS,), bounds=nothing)), ended(train(rows(), ONE))
+    unmeasured, quick = (
+        ended(train(rows(), Selection(ONE, alternatives=(STEPS,), bounds=nothing))),
+        ended(train(rows(), Selection(ONE))),
+    )
     assert unmeasured.validation == {}
     assert unmeasured.score.value is None
     assert unmeasured.score.reason is not None
@@ -287,7 +314,7 @@ def test_without_a_fold_the_temperature_is_that_of_weights_learned_anew() -> Non
 
 def test_a_temperature_that_is_given_stays() -> None:
     given = [replace(spec, likelihood=Bernoulli(1.7)) for spec in (ONE, STEPS)]
-    found = ended(train(rows(), given[0], alternatives=(given[1],)))
+    found = ended(train(rows(), Selection(given[0], alternatives=(given[1],))))
     assert likelihood_of(found.learned) == Bernoulli(1.7)
 
 
@@ -327,7 +354,7 @@ def logistic(X: Array, t: Array, Z: Array, u: Array) -> float:
 def test_few_rows_of_many_correlated_inputs_are_classified_as_well_as_by_logistic_regression() -> None:
     (X, t), (Z, u) = factors(130, 0), factors(3_000, 1)
     X, Z = X / X.std(axis=0), Z / X.std(axis=0)
-    found = ended(train(Rows(X, t), ONE))
+    found = ended(train(Rows(X, t), Selection(ONE)))
     prediction, _ = ready_of(found.learned).predict(Z)
     assert scores(prediction, u)["log_loss"] < logistic(X, t, Z, u) + 0.02
 
@@ -338,7 +365,7 @@ def test_the_four_inputs_of_32_that_matter_are_found() -> None:
     X = rng.standard_normal((300, 32))
     latent = 3.0 * np.sin(1.5 * X[:, 0]) + 2.0 * X[:, 1] * X[:, 2] + 2.0 * X[:, 3]
     t = (rng.random(300) < 1.0 / (1.0 + np.exp(-2.0 * latent))).astype(np.float64)
-    model = ended(train(Rows(X, t), EACH)).model
+    model = ended(train(Rows(X, t), Selection(EACH))).model
     kernels = model.functions[0]
     assert isinstance(kernels, KernelFunctions)
     widths = kernels.input_map.widths

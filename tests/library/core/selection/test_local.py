@@ -1,6 +1,6 @@
 """Nearest-neighbour processes beside the sparse model: which is taken, on which rows, and what is kept of learning."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -8,25 +8,31 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import Greedy
+from relevance_bayes.core.algorithms.state import FitTracer
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fit_trace import FitTracer
+from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.local.choice import LocalChoice
-from relevance_bayes.core.local.learning import LocalState, LocalTask, advance, learn
+from relevance_bayes.core.local.learning import LocalState, LocalTask, advance, decoded, encoded, learn, n_apart
 from relevance_bayes.core.local.validation import validated
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.pool import members_of, n_functions, ready_of, representative
+from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.scales import EvidencePerInputWidth
-from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.local import LearnedProcess, LocalFit, learned_locally, rows_apart
-from relevance_bayes.core.selection.local_steps import decoded, encoded
-from relevance_bayes.core.selection.ranking import FitContext
+from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
+from relevance_bayes.core.selection.local import (
+    NO_STRUCTURE,
+    LearnedProcess,
+    LocalFit,
+    has_structure,
+    learned_locally,
+    sparse_alternative,
+)
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.local.drawn_locally import posed
@@ -52,7 +58,7 @@ def linear(rows: int = 200) -> Rows:
 def trained(rows: Rows, choice: LocalChoice, fit_log: FitLog | None = None, folding: Folding | None = None) -> Trained:
     """The end of a training whose sparse model may have few functions."""
     few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
-    *_, last = train(rows, few, local=choice, fit_log=fit_log, folding=folding)
+    *_, last = train(rows, Selection(few, local=choice), folding=folding, on=FitContext(fit_log or FitLog()))
     assert isinstance(last, Trained)
     return last
 
@@ -77,6 +83,7 @@ def selected() -> Trained:
     return trained(rough(), LocalChoice(kernels=ONE_KERNEL, warped=False))
 
 
+@pytest.mark.thorough
 def test_a_process_is_taken_where_few_functions_can_not_follow(selected: Trained) -> None:
     assert isinstance(selected.learned, LocalModel)
     assert selected.local is not None
@@ -109,7 +116,7 @@ def test_its_score_is_of_the_rows_kept_apart(selected: Trained) -> None:
 
 def test_folds_that_are_requested_measure_whole_trainings_of_the_process() -> None:
     choice = LocalChoice(20, "targets", True, ONE_KERNEL, False)
-    *_, last = train(rough(360), SPEC, local=choice, folds=3)
+    *_, last = train(rough(360), Selection(SPEC, local=choice, folds=3))
     assert isinstance(last, Trained)
     assert isinstance(last.learned, LocalModel)
     assert last.validation["rows"] == 360
@@ -131,7 +138,7 @@ def test_residuals_keep_the_sparse_model_as_trend() -> None:
 
 
 def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relevance_bayes.core.selection.local_alternatives.fitted_to", None)
+    monkeypatch.setattr("relevance_bayes.core.selection.local.fitted_to", None)
     found = trained(rough(400), LocalChoice(40, "targets", required=True, kernels=ONE_KERNEL, warped=False))
     assert isinstance(found.learned, LocalModel)
     assert found.learned.process.neighbours == 40
@@ -145,7 +152,7 @@ def test_of_targets_alone_there_is_no_sparse_model(monkeypatch: pytest.MonkeyPat
 
 
 def test_noise_that_varies_is_compared_where_a_process_would_be_taken() -> None:
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, (500, 2))
     varied = Rows(X, np.sin(3.0 * X[:, 0]) + np.exp(1.5 * X[:, 0] - 1.5) * rng.standard_normal(500))
     few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=1))
@@ -162,11 +169,40 @@ def test_noise_that_varies_is_compared_where_a_process_would_be_taken() -> None:
 
 
 @pytest.mark.thorough
+def test_varying_noise_that_could_not_make_up_for_a_process_is_not_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is fitted where it could gain as much."""
+    monkeypatch.setattr("relevance_bayes.core.selection.local.has_structure", lambda *_: True)
+    monkeypatch.setattr("relevance_bayes.core.selection.local.has_varying_noise", lambda *_: True)
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2.0, 2.0, (300, 2))
+    rows = Rows(X, np.sin(3.0 * X[:, 0]) + 0.1 * rng.standard_normal(300))
+    few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=1))
+    varying = replace(SPEC, likelihood=GaussianNoise("heteroscedastic"))
+    choice, fits = LocalChoice(on="targets", kernels=ONE_KERNEL, warped=False), list[float]()
+
+    def fit(*_: object) -> Generator[Step, None, None]:
+        fits.append(max_gain)
+        yield Step("fit", 0, None, "iterations")
+
+    monkeypatch.setattr("relevance_bayes.core.selection.local.alternative_of_varying_noise", fit)
+    for max_gain in (0.0, 100.0):
+        monkeypatch.setattr(
+            "relevance_bayes.core.selection.local.max_gain_of_noise", lambda _, max_gain=max_gain: max_gain
+        )
+        context = FitContext(FitLog(), 1, None)
+        found = ended(learned_locally(rows, few, (varying,), choice, Folding(), context))
+        assert found.comparison.taken == "targets"
+    assert fits == [100.0]
+
+
+@pytest.mark.thorough
 def test_residuals_that_do_not_vary_are_not_fitted_with_varying_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relevance_bayes.core.selection.local_alternatives.with_log_noise", None)
+    monkeypatch.setattr("relevance_bayes.core.selection.local.with_log_noise", None)
     few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=12))
     varying = replace(SPEC, likelihood=GaussianNoise("heteroscedastic"))
-    *_, last = train(rough(400), few, compared_models=(varying,), local=LocalChoice(kernels=ONE_KERNEL, warped=False))
+    *_, last = train(
+        rough(400), Selection(few, compared_models=(varying,), local=LocalChoice(kernels=ONE_KERNEL, warped=False))
+    )
     assert isinstance(last, Trained)
     assert isinstance(last.learned, LocalModel)
 
@@ -178,6 +214,55 @@ def test_the_sparse_model_stays_where_a_process_is_no_better() -> None:
     assert found.local is not None
     assert found.local.taken is None
     assert all(one.reason is not None for one in found.local.candidates)
+
+
+@pytest.mark.thorough
+def test_a_process_that_is_behind_by_its_first_kernel_ends_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance_bayes.core.selection.local.has_structure", lambda *_: True)
+    kernels, log, steps = (Matern52(), Gaussian()), FitLog(), 0
+    rows, choice = linear(600), LocalChoice(8, "targets", kernels=kernels, warped=False)
+    for step in train(rows, Selection(SPEC, local=choice), on=FitContext(log)):
+        steps += isinstance(step, Step) and step.phase == "neighbours"
+    task = LocalTask(posed(rows.X, rows.t), kernels)
+    assert steps == 1 + task.starts + 1  # the beginning, the starts of the first kernel, and its best
+    assert isinstance(step, Trained)
+    assert step.local is not None
+    (candidate,) = step.local.candidates
+    assert candidate.kernel == kernels[0]
+    assert candidate.score is not None
+    assert candidate.reason is not None
+    *_, again = train(rows, Selection(SPEC, local=choice), on=FitContext(FitLog(log.entries)))
+    assert isinstance(again, Trained)
+    assert again.local == step.local
+
+
+def few_functions(rows: Rows) -> Ready:
+    few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
+    steps = sparse_alternative(rows, few, Folding(), FitContext())
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Ready = end.value
+            return found
+
+
+@pytest.mark.parametrize(("drawn", "training"), [(rough, 500), (rough, 320), (linear, 500)])
+def test_residuals_that_are_like_their_neighbours_show_structure(drawn: Callable[[int], Rows], training: int) -> None:
+    rows = drawn(training + 200)
+    others, apart = rows.take(np.arange(training)), rows.take(np.arange(training, training + 200))
+    sparse = few_functions(others)
+    assert has_structure(sparse, others, apart) is (drawn is rough)
+    rng = np.random.default_rng(0)
+    assert not has_structure(sparse, others, replace(apart, t=sparse.latent(apart.X).mean + rng.standard_normal(200)))
+
+
+def test_without_structure_no_process_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relevance_bayes.core.selection.local.advance", None)
+    found = trained(linear(600), LocalChoice(kernels=ONE_KERNEL))
+    assert found.local is not None
+    assert [one.reason for one in found.local.candidates] == [NO_STRUCTURE, NO_STRUCTURE]
+    assert found.local.taken is None
 
 
 def test_a_required_process_states_what_speaks_against_it_and_nothing_takes_its_place(
@@ -193,7 +278,7 @@ def test_a_required_process_states_what_speaks_against_it_and_nothing_takes_its_
     def fails(task: LocalTask, state: LocalState) -> LocalState:
         raise NotPositiveDefiniteError("expected positive definite covariances")
 
-    monkeypatch.setattr("relevance_bayes.core.selection.local_steps.advance", fails)
+    monkeypatch.setattr("relevance_bayes.core.selection.local.advance", fails)
     with pytest.raises(NotPositiveDefiniteError):
         trained(linear(), choice)
     assert not isinstance(trained(linear(), replace(choice, required=False)).learned, LocalModel)
@@ -205,8 +290,8 @@ def test_a_model_of_the_logarithm_is_compared_too() -> None:
     rows = Rows(X, np.exp(2.0 * np.sin(2.0 * X[:, 0]) + 0.5 * rng.standard_normal(600)))
     log = replace(SPEC, likelihood=LogGaussian())
     choice = LocalChoice(40, "targets", kernels=ONE_KERNEL, warped=False)
-    *_, alone = train(rows, SPEC, local=choice)
-    *_, beside = train(rows, SPEC, compared_models=(log,), local=choice)
+    *_, alone = train(rows, Selection(SPEC, local=choice))
+    *_, beside = train(rows, Selection(SPEC, compared_models=(log,), local=choice))
     assert isinstance(alone, Trained)
     assert isinstance(beside, Trained)
     assert alone.local is not None
@@ -235,7 +320,7 @@ def test_learning_goes_on_from_what_was_kept_to_the_same_bits(kept: int) -> None
     fit_log = FitLog()
     few = Spec(SPEC.likelihood, BASIS, GaussianProcess(inducing_points="rows", max_functions=12), Greedy())
     done = 0
-    for step in train(rough(400), few, local=choice, fit_log=fit_log):
+    for step in train(rough(400), Selection(few, local=choice), on=FitContext(fit_log)):
         done += isinstance(step, Step) and step.phase == "neighbours"
         if done == kept + 2:
             break
@@ -270,24 +355,24 @@ def test_log_densities_are_those_of_the_rows_in_their_order() -> None:
 def test_groups_stay_whole_and_the_last_in_time_are_kept_apart() -> None:
     rows = rough(500)
     groups = np.repeat(np.arange(50.0), 10)
-    apart = rows_apart(rows, Folding("groups", groups), 0)
+    apart = Folding("groups", groups).held_out(n_apart(len(rows.t)), 0)
     assert apart is not None
     assert 80 <= len(apart) <= 140
     assert all(np.isin(groups == group, [True]).sum() == 10 for group in np.unique(groups[apart]))
     assert set(np.flatnonzero(np.isin(groups, groups[apart]))) == set(apart)
-    late = rows_apart(rows, Folding("order", np.arange(500.0)), 0)
+    late = Folding("order", np.arange(500.0)).held_out(n_apart(len(rows.t)), 0)
     np.testing.assert_array_equal(late, np.arange(400, 500))
-    assert rows_apart(rows, Folding(), 0) is None
+    assert Folding().held_out(n_apart(len(rows.t)), 0) is None
 
 
 def test_of_large_groups_no_more_than_the_size_is_kept_apart() -> None:
     rows = rough(500)
     groups = np.concatenate([np.zeros(300), np.arange(1.0, 201.0)])
-    apart = rows_apart(rows, Folding("groups", groups), 0)
+    apart = Folding("groups", groups).held_out(n_apart(len(rows.t)), 0)
     assert apart is not None
     assert len(apart) == 100
     assert not (groups[apart] == 0.0).any()
-    few = rows_apart(rows, Folding("groups", np.repeat([0.0, 1.0], [300, 200])), 0)
+    few = Folding("groups", np.repeat([0.0, 1.0], [300, 200])).held_out(n_apart(len(rows.t)), 0)
     np.testing.assert_array_equal(few, np.arange(300, 500))
 
 

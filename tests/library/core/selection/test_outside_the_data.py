@@ -9,7 +9,7 @@ from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.prediction import RealPrediction
-from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
@@ -30,7 +30,7 @@ def predicted_outside(x: Array, t: Array, new: Array) -> tuple[Array, Array]:
     """Mean and sd at new inputs by what is learned by default of x (N,) and t (N,), in their units."""
     place, unit, centre, scale = x.mean(), x.std(), t.mean(), t.std()
     rows = Rows((x[:, None] - place) / unit, (t - centre) / scale)
-    *_, found = train(rows, SMOOTH, pool=(ROUGH, BENT))
+    *_, found = train(rows, Selection(SMOOTH, pool=(ROUGH, BENT)))
     assert isinstance(found, Trained)
     prediction, _ = ready_of(found.learned).predict((new[:, None] - place) / unit)
     assert isinstance(prediction, RealPrediction)

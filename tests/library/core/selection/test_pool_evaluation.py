@@ -1,10 +1,15 @@
 """The choice by folds between a pool and its alternatives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from relevance_bayes.core.selection.pool_evaluation import PoolEvaluation
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.log_density import MAX_SHORTFALL, log_one_normal
+from relevance_bayes.core.selection.evaluation import PoolEvaluation
 from relevance_bayes.core.types import Array
+from tests.library.core.drawn import process_spec
 
 N = 100
 
@@ -33,6 +38,29 @@ def test_an_alternative_that_is_hardly_less_precise_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
+    ("gain", "sd", "is_bounded", "selected"),
+    [
+        (-0.01, 0.2, True, 0),  # within a standard error of 0.02, and 0.05 nats
+        (-0.01, 0.2, False, None),
+        (-0.03, 0.2, True, None),  # beyond a standard error
+        (-0.06, 1.0, True, None),  # within one, but beyond 0.05 nats
+        (-0.04, 1.0, True, 0),
+        (0.01, 0.2, True, 0),
+        (0.01, 0.2, False, None),
+    ],
+)
+def test_shares_are_taken_unless_they_are_behind(
+    gain: float, sd: float, is_bounded: bool, selected: int | None
+) -> None:
+    evaluation = judged(np.ones(N), 0.0)
+    nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + sd * np.resize([-1.0, 1.0], N)
+    figures = np.array([nll, np.ones(N), np.ones(N)])
+    whole = replace(evaluation, compared_models=np.empty((0, 3, N))).with_compared(figures, None, is_bounded=is_bounded)
+    assert whole.gain_of(0).mean() == pytest.approx(gain)
+    assert whole.best_alternative == selected
+
+
+@pytest.mark.parametrize(
     ("gains", "taken"),
     [
         ([0.0], 0),
@@ -50,4 +78,58 @@ def test_the_first_model_is_taken_unless_another_one_is_clearly_better(gains: li
     rng, none = np.random.default_rng(2), np.zeros(N)
     figures = np.array([[-gain + 0.1 * rng.standard_normal(N), none, none, none, none, none] for gain in gains])
     evaluation = PoolEvaluation((), np.arange(N), none, np.empty((N, 0)), np.empty((N, 0)), figures)
+    assert evaluation.first_or_clearly_better == taken
+
+
+def with_a_row_far_out(evaluation: PoolEvaluation, *, pool: float, alternative: float) -> PoolEvaluation:
+    """The same, but that the pool misses row 3 by `pool` sds and the alternative by `alternative` nats."""
+    means, figures = evaluation.means.copy(), evaluation.compared_models.copy()
+    means[3] = evaluation.t[3] + pool
+    figures[0, :2, 3] = alternative, pool
+    return replace(evaluation, means=means, compared_models=figures)
+
+
+@pytest.mark.parametrize("far", [(1e3, 1e5), (1e3, 1e7), (1e5, 1e3)])
+def test_a_row_that_both_sides_miss_by_far_does_not_decide(far: tuple[float, float]) -> None:
+    pool, alternative = far
+    for gain, selected in ((0.2, 0), (0.0, None)):
+        evaluation = with_a_row_far_out(judged(np.ones(N), gain), pool=pool, alternative=alternative)
+        assert evaluation.best_alternative == selected
+
+
+def test_a_row_that_all_miss_by_far_counts_in_each_score_as_so_far_below_one_normal() -> None:
+    evaluation = with_a_row_far_out(judged(np.ones(N), 0.2), pool=1e4, alternative=1e6)
+    lowest = log_one_normal(evaluation.t)[3] - MAX_SHORTFALL
+    pool, alternative = evaluation.measured, evaluation.alternative_validation(0)
+    left_out = alternative.left_out
+    assert left_out is not None
+    assert pool.is_clipped is not None
+    assert left_out.measured.is_clipped is not None
+    for found, is_clipped in ((pool, pool.is_clipped), (left_out.measured, left_out.measured.is_clipped)):
+        assert found.each["nll"][3] == pytest.approx(-lowest)
+        assert np.flatnonzero(is_clipped).tolist() == [3]
+    assert alternative.figures["nll"] == left_out.measured.each["nll"].mean()
+    member = evaluation.densities.of_members(evaluation.t)[:, 0]
+    spec = process_spec(GaussianNoise())
+    scores = [one.score for one in evaluation.compared([spec], [spec])]
+    assert scores == pytest.approx([(member.sum() - member[3] + lowest) / N, -alternative.figures["nll"]])
+
+
+def test_without_a_row_far_out_nothing_is_clipped() -> None:
+    evaluation = judged(np.ones(N), 0.2)
+    assert evaluation.measured.is_clipped is not None
+    assert not evaluation.measured.is_clipped.any()
+    np.testing.assert_array_equal(
+        evaluation.measured.each["nll"], -evaluation.densities.log_density(evaluation.t, np.ones(1))
+    )
+
+
+@pytest.mark.parametrize(("far", "taken"), [(0.0, 1), (1e6, 1)])
+def test_a_row_that_two_models_miss_by_far_does_not_keep_the_first(far: float, taken: int) -> None:
+    rng, none = np.random.default_rng(3), np.zeros(N)
+    t = rng.standard_normal(N)
+    nll = np.array([0.1 * rng.standard_normal(N), -0.2 + 0.1 * rng.standard_normal(N)])
+    nll[:, 7] += far
+    figures = np.array([[one, none, none, none, none, none] for one in nll])
+    evaluation = PoolEvaluation((), np.arange(N), t, np.empty((N, 0)), np.empty((N, 0)), figures)
     assert evaluation.first_or_clearly_better == taken

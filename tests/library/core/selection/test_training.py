@@ -10,14 +10,14 @@ from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import ConstantTargetError, DataError, NotPositiveDefiniteError, TooManyCandidatesError
 from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.hyperparameters import FixedWidth, InheritedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
-from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.likelihoods.base import Latent
 from relevance_bayes.core.prediction import NumberPrediction, latent, predict, scores
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.scales import FixedWidth, InheritedWidth
-from relevance_bayes.core.selection import Compared, RankedModel, Rows, Step, Trained, train
+from relevance_bayes.core.selection import Compared, FitContext, RankedModel, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.selection.ranking import MIN_MARGIN
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
@@ -29,7 +29,7 @@ ALTERNATIVE = Spec(
 
 
 def trained(rows: Rows, spec: Spec, *alternatives: Spec) -> Trained:
-    *_, last = train(rows, spec, compared_models=alternatives)
+    *_, last = train(rows, Selection(spec, compared_models=alternatives))
     assert isinstance(last, Trained)
     return last
 
@@ -69,7 +69,7 @@ def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
 def test_each_step_of_a_fit_has_its_evidence_in_the_units_of_the_target() -> None:
     rows = Rows(*sinc(40, 0))
     spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.5)), Bias()), Independent())
-    *steps, last = train(replace(rows, t=3.0 * rows.t), spec)
+    *steps, last = train(replace(rows, t=3.0 * rows.t), Selection(spec))
     assert isinstance(last, Trained)
     evidences = [step.log_marginal_likelihood for step in steps if isinstance(step, Step) and step.completed]
     assert len(evidences) > 5
@@ -100,7 +100,7 @@ def test_targets_whose_scatter_grows_with_them_are_modelled_by_their_logarithm()
 
 
 def test_noise_in_another_likelihoods_units_is_not_reported_meanwhile() -> None:
-    *steps, _ = train(positive(), PROCESS, compared_models=(replace(PROCESS, likelihood=LogGaussian()),))
+    *steps, _ = train(positive(), Selection(PROCESS, compared_models=(replace(PROCESS, likelihood=LogGaussian()),)))
     phases = {step.phase for step in steps if isinstance(step, Step) and step.noise_sd is not None}
     assert phases == {"fit"}
 
@@ -133,7 +133,9 @@ def test_an_alternative_that_falls_behind_where_its_scales_are_found_is_given_up
 
 
 def test_an_alternative_that_is_given_up_chooses_no_function() -> None:
-    steps = [step for step in train(near_one(), PROCESS, compared_models=(LOGARITHM,)) if isinstance(step, Step)]
+    steps = [
+        step for step in train(near_one(), Selection(PROCESS, compared_models=(LOGARITHM,))) if isinstance(step, Step)
+    ]
     assert "alternative fit" in {step.phase for step in steps}
     assert max(step.functions or 0 for step in steps if step.phase == "alternative fit") <= 2  # the constant, the input
 
@@ -208,11 +210,11 @@ def test_where_sites_depend_on_the_latent_there_is_none() -> None:
 def test_more_candidates_than_are_allowed_are_refused_where_a_step_goes_over_all() -> None:
     X, t = sinc(40, 0)
     spec = Spec(GaussianNoise(), (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias()))
-    list(train(Rows(X, t), spec, max_cells=40 * 41))
+    list(train(Rows(X, t), Selection(spec), on=FitContext(max_cells=40 * 41)))
     with pytest.raises(TooManyCandidatesError, match="at most 1,639, got 40 times 41"):
-        list(train(Rows(X, t), spec, max_cells=40 * 41 - 1))
+        list(train(Rows(X, t), Selection(spec), on=FitContext(max_cells=40 * 41 - 1)))
     process = replace(spec, prior=GaussianProcess(), algorithm=Greedy())
-    list(train(Rows(X, t), process, max_cells=1))
+    list(train(Rows(X, t), Selection(process), on=FitContext(max_cells=1)))
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,15 @@ import pytest
 from relevance_bayes.core.algorithms import Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.fitting import FitLog, fit
 from relevance_bayes.core.folds import Split, random_folds
+from relevance_bayes.core.hyperparameters import CrossValidationWidth, InheritedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, LogGaussian
-from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import ready_of, with_degrees_of_freedom
 from relevance_bayes.core.prediction import Measured, NumberPrediction, predict, scores
 from relevance_bayes.core.priors import Independent
-from relevance_bayes.core.scales import CrossValidationWidth, InheritedWidth
-from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
-from relevance_bayes.core.selection.scoring import Scoring
-from relevance_bayes.core.selection.validation import validated
+from relevance_bayes.core.selection import Folding, Rows, Selection, Step, Trained, train
+from relevance_bayes.core.selection.scoring import Scoring, validated
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec, ripley, rows_for, sinc, spec_for
@@ -53,10 +51,10 @@ def test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand(
     spec: Spec, alternatives: tuple[Spec, ...]
 ) -> None:
     rows, folds = Rows(*sinc(45, 0)), 3
-    found = last(train(rows, spec, compared_models=alternatives, folds=folds)).validation
+    found = last(train(rows, Selection(spec, compared_models=alternatives, folds=folds))).validation
     mean, density, inside = np.empty(45), np.empty(45), np.zeros(45, np.bool_)
     for others, fold in splits_of(rows, folds):
-        model = last(train(rows.take(others), spec, compared_models=alternatives)).model
+        model = last(train(rows.take(others), Selection(spec, compared_models=alternatives))).model
         predicted = predict(model, rows.X[fold])
         assert isinstance(predicted, NumberPrediction)
         t = rows.t[fold]
@@ -79,7 +77,7 @@ def test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand(
 
 def test_pooled_figures_of_classes_are_those_of_each_fold_weighed_by_its_rows() -> None:
     rows, spec = Rows(*ripley(50, 1)), spec_for(Bernoulli())
-    found = last(train(rows, spec, folds=4)).validation
+    found = last(train(rows, Selection(spec, folds=4))).validation
     expected = dict.fromkeys(("error", "log_loss", "brier"), 0.0)
     for others, fold in splits_of(rows, 4):
         model = fit(rows.X[others], rows.t[others], spec)
@@ -101,10 +99,14 @@ def test_rows_of_several_models_are_joined_as_if_one_had_predicted_them() -> Non
 
 def test_figures_are_in_the_targets_units_whatever_the_likelihood() -> None:
     rows, spec = Rows(*rows_for(LogGaussian(), 60, 3)), spec_for(LogGaussian())
-    here = last(train(rows, spec, folds=3)).validation
+    here = last(train(rows, Selection(spec, folds=3))).validation
     splits = splits_of(rows, 3)
     assert here["rows"] == 60.0
-    parts = [scores(predict(fit(rows.X[o], rows.t[o], spec), rows.X[f]), rows.t[f])["nll"] * len(f) for o, f in splits]
+    fits = [with_degrees_of_freedom(fit(rows.X[o], rows.t[o], spec)) for o, _ in splits]
+    parts = [
+        scores(ready_of(one).predict(rows.X[f])[0], rows.t[f])["nll"] * len(f)
+        for one, (_, f) in zip(fits, splits, strict=True)
+    ]
     assert here["nll"] == pytest.approx(sum(parts) / 60.0, rel=1e-9)
 
 
@@ -117,13 +119,13 @@ def apart(rows: Rows, folding: Folding, folds: int) -> tuple[list[tuple[set[floa
     everything = set(folding.keys.tolist())
     learned: list[set[float]] = []
 
-    def learning(some: Rows, among: Folding) -> Generator[Step, None, Model]:
+    def learning(some: Rows, among: Folding) -> Generator[Step, None, Trained]:
         assert among.by == folding.by
         assert among.keys is not None
         assert len(among.keys) == len(some.t)
         learned.append(set(among.keys.tolist()))
         yield Step("fit", 0, None, "iterations")
-        return fit(some.X, some.t, PLAIN)
+        return Trained(fit(some.X, some.t, PLAIN), PLAIN)
 
     found = returned(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, FitLog()))
     return [(keys, everything - keys) for keys in learned], dict(found.figures)
@@ -152,7 +154,10 @@ def test_more_folds_than_groups_measure_each_group_once() -> None:
 
 def test_held_out_rows_are_no_part_of_it() -> None:
     rows, away = Rows(*sinc(30, 0)), Rows(*sinc(20, 1))
-    assert last(train(rows, PLAIN, held_out=away, folds=3)).validation == last(train(rows, PLAIN, folds=3)).validation
+    assert (
+        last(train(rows, Selection(PLAIN, folds=3), held_out=away)).validation
+        == last(train(rows, Selection(PLAIN, folds=3))).validation
+    )
 
 
 # --- What can't be learned from -------------------------------------------------------------------------------------
@@ -161,13 +166,15 @@ def test_held_out_rows_are_no_part_of_it() -> None:
 def test_a_fold_whose_other_rows_are_of_one_class_is_passed_over() -> None:
     X, t = ripley(30, 0)
     groups = np.where(t > 0.0, 5.0, np.arange(30) % 3)  # all positive rows are one group
-    found = last(train(Rows(X, t), spec_for(Bernoulli()), folding=Folding("groups", groups), folds=4)).validation
+    found = last(
+        train(Rows(X, t), Selection(spec_for(Bernoulli()), folds=4), folding=Folding("groups", groups))
+    ).validation
     assert found["rows"] == 15.0
 
 
 def test_where_no_fold_can_be_learned_from_no_figure_is_reported() -> None:
     X, t = ripley(30, 0)
-    found = last(train(Rows(X, t), spec_for(Bernoulli()), folding=Folding("groups", t), folds=2))
+    found = last(train(Rows(X, t), Selection(spec_for(Bernoulli()), folds=2), folding=Folding("groups", t)))
     assert found.validation == {"rows": 0.0}
 
 
@@ -175,13 +182,13 @@ def test_where_no_fold_can_be_learned_from_no_figure_is_reported() -> None:
 def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> None:
     starts = 0
 
-    def learning(some: Rows, _: Folding) -> Generator[Step, None, Model]:
+    def learning(some: Rows, _: Folding) -> Generator[Step, None, Trained]:
         nonlocal starts
         starts += 1
         yield Step("fit", 0, None, "iterations")
         if starts == 2:
             raise error
-        return fit(some.X, some.t, PLAIN)
+        return Trained(fit(some.X, some.t, PLAIN), PLAIN)
 
     rows = Rows(*sinc(30, 0))
     assert returned(validated(rows, learning, splits_of(rows, 3), Folding(), FitLog())).figures["rows"] == 20.0
@@ -190,7 +197,7 @@ def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> No
 def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
     rows = Rows(*sinc(30, 0))
 
-    def learning(_: Rows, __: Folding) -> Generator[Step, None, Model]:
+    def learning(_: Rows, __: Folding) -> Generator[Step, None, Trained]:
         yield Step("fit", 0, None, "iterations")
         raise IllegalCombinationError("prior", "these can't be used together")
 
@@ -204,8 +211,8 @@ def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
 def test_the_model_is_the_same_with_and_without() -> None:
     rows = Rows(*sinc(40, 0))
     without, with_folds = (
-        last(train(rows, PROCESS, compared_models=(ALTERNATIVE,))),
-        last(train(rows, PROCESS, compared_models=(ALTERNATIVE,), folds=3)),
+        last(train(rows, Selection(PROCESS, compared_models=(ALTERNATIVE,)))),
+        last(train(rows, Selection(PROCESS, compared_models=(ALTERNATIVE,), folds=3))),
     )
     np.testing.assert_array_equal(with_folds.model.mean, without.model.mean)
     assert with_folds.ranked_models == without.ranked_models
@@ -214,7 +221,7 @@ def test_the_model_is_the_same_with_and_without() -> None:
 
 
 def test_phases_come_in_order_and_fits_are_counted_to_their_total() -> None:
-    *steps, end = train(Rows(*sinc(40, 0)), PROCESS, compared_models=(ALTERNATIVE,), folds=4)
+    *steps, end = train(Rows(*sinc(40, 0)), Selection(PROCESS, compared_models=(ALTERNATIVE,), folds=4))
     assert isinstance(end, Trained)
     reported = [step for step in steps if isinstance(step, Step)]
     assert list(dict.fromkeys(step.phase for step in reported)) == ["fit", "alternative fit", "validation", "done"]
@@ -225,6 +232,6 @@ def test_phases_come_in_order_and_fits_are_counted_to_their_total() -> None:
 
 def test_another_seed_makes_other_folds() -> None:
     rows = Rows(*sinc(40, 0))
-    one, other = (last(train(rows, replace(PLAIN, seed=seed), folds=4)).validation for seed in (0, 1))
+    one, other = (last(train(rows, Selection(replace(PLAIN, seed=seed), folds=4))).validation for seed in (0, 1))
     assert one["rmse"] != other["rmse"]
     assert one["rmse"] == pytest.approx(other["rmse"], rel=0.5)

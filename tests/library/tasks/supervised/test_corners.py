@@ -12,23 +12,22 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.pool import ready_of
-from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.priors.gaussian_process import JITTER
-from relevance_bayes.core.selection import Compared, Folding, Rows, Trained, train
+from relevance_bayes.core.priors import JITTER, GaussianProcess, Independent
+from relevance_bayes.core.selection import Compared, Folding, Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import Block, NumberColumn
-from relevance_bayes.tasks.learned import NewSupervisedVersion
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.diagnostics import warnings
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.materialise import Materialised, materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.tasks.supervised.warnings import warnings
 from relevance_bayes.types.reports import TrainingWarning
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
@@ -62,7 +61,7 @@ def learned(block: Block, directory: Path, requested: SupervisedRequest = REQUES
     training = SupervisedTraining.prepare(required, dataset, lambda: iter([(0, block)]), directory, max_cells=MANY)
     fit: SupervisedFit = training.fit
     rows = fit.rows(np.array(training.made.rows()[: fit.training]))
-    *_, last = train(rows, fit.spec, compared_models=fit.compared_models, folding=Folding(), pool=fit.pool)
+    *_, last = train(rows, replace(fit.selection, folds=0, bounds=None), folding=Folding())
     assert isinstance(last, Trained)
     return training.version(last, seconds=1.0, holding=lambda _: (0, block))
 
@@ -129,7 +128,7 @@ def test_copies_in_another_group_are_kept_and_the_file_has_all_else(tmp_path: Pa
     found = made(twice(sinc(40), 3), tmp_path)
     rows = np.array(found.rows())
     assert (found.training, found.copies, found.dropped) == (40, 80, 80)
-    assert rows[:, -1].tolist() == list(range(40))
+    assert sorted(rows[:, -1].tolist()) == list(range(40))
 
 
 def test_copies_are_not_divided_by_the_holdout(tmp_path: Path) -> None:
@@ -156,10 +155,20 @@ def test_an_outlying_input_is_named_and_the_others_are_learned_from(far: float, 
     (warning,) = report.warnings
     assert warning.kind == "outlying_input"
     assert warning.detail.startswith("`z` lies far outside its other values (")
-    assert warning.detail.endswith("): row 17 is left out.")
+    assert warning.detail.endswith("): row 18 of the data is left out.")
     noise_sd = report.hyperparameters.noise_sd
     assert noise_sd is not None
     assert noise_sd < 0.15
+
+
+def test_a_row_far_out_in_an_input_is_trained_on_and_named(tmp_path: Path) -> None:
+    report = learned(with_far(30.0), tmp_path).report
+    assert (report.rows, report.rows_dropped) == (100, 0)
+    (detail,) = [one.detail for one in report.warnings if one.kind == "outlying_input"]
+    assert detail.startswith("`z` of row 18 of the data lies ")
+    assert detail.endswith(
+        " times as far from the median as that of any other row: beyond these, predictions follow from this row alone."
+    )
 
 
 def test_ordinary_columns_are_scaled_as_ever_and_no_row_is_left_out(tmp_path: Path) -> None:
@@ -167,7 +176,7 @@ def test_ordinary_columns_are_scaled_as_ever_and_no_row_is_left_out(tmp_path: Pa
     found = made(block, tmp_path)
     z = block["z"]
     assert isinstance(z, NumberColumn)
-    (_, column) = found.encoding.layout.numbers
+    (column,) = (one for one in found.encoding.layout.numbers if one.name == "z")
     assert column.shift == pytest.approx(z.values.mean())
     assert column.scale == pytest.approx(z.values.std())
     assert (found.training, found.outlying) == (100, ())
@@ -188,11 +197,11 @@ def test_inputs_that_are_used_as_they_are_have_no_outlying_values(tmp_path: Path
 
 def of_pool(*jitters: float | None) -> Iterator[Trained]:
     spec = Spec(GaussianNoise(), (KernelBasis(Gaussian()), Bias()), GaussianProcess())
-    *_, last = train(_first(), Spec(GaussianNoise(), (Bias(),)))
+    *_, last = train(_first(), Selection(Spec(GaussianNoise(), (Bias(),))))
     assert isinstance(last, Trained)
     for jitter in jitters:
         lost = Compared(spec, None, "expected a positive definite matrix of order 59", computable=False)
-        behind = Compared(spec, None, "After 2 of 5 folds it was behind by more than two standard errors.")
+        behind = Compared(spec, None, "After 2 of 5 folds it was too far behind to be taken.")
         yield replace(last, learned=replace(last.model, jitter=jitter), compared=(lost, behind))
 
 
@@ -210,6 +219,16 @@ def test_lost_alternatives_and_jitter_are_reported(tmp_path: Path) -> None:
     )
     assert [one.kind for one in more] == ["numerical_failure", "jitter"]
     assert more[1].detail.startswith("1e-03 was added to the diagonal of a kernel matrix, where 1e-05 is usual")
+
+
+def test_fewer_rows_than_two_for_each_column_and_two_more_are_warned_of(tmp_path: Path) -> None:
+    (none,) = of_pool(None)
+    none = replace(none, compared=())
+    assert warnings(none, made(sinc(4), tmp_path)) == ()
+    (found,) = warnings(none, made(sinc(3), tmp_path))
+    assert found.kind == "few_rows"
+    assert found.detail.startswith("3 rows were learned from, and the inputs have 1 column once encoded")
+    assert "fewer than 4 rows" in found.detail
 
 
 @pytest.mark.parametrize("far", [1e7, 1e70])

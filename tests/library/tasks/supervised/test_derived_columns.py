@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
+from uuid import UUID
 
 import numpy as np
 import pytest
 
-from relevance_bayes.core.fit_log import FitLog
-from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents import npz
+from relevance_bayes.documents import arrays as npz
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reports import supervised_members
 from relevance_bayes.documents.writing import content_of, document_of
@@ -28,11 +29,12 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
     Text,
 )
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn
+from relevance_bayes.plans.rows import mixed
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn, taken
 from relevance_bayes.tables.encoding import EncodedNumber, column_names
-from relevance_bayes.tables.encoding.effects import FOLDS
+from relevance_bayes.tables.encoding.columns import FOLDS
 from relevance_bayes.tasks.fit import Fitted, Limits
-from relevance_bayes.tasks.learned import NewSupervisedVersion, expected
+from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
@@ -45,6 +47,7 @@ DAY = 86_400.0
 ROWS = 240
 LIMITS = Limits()
 RANDOM = RandomSplit()
+NO_DATASET = UUID(int=0)
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -144,7 +147,7 @@ def test_a_comparison_that_is_resumed_has_the_same_result(tmp_path: Path) -> Non
 def test_with_the_time_alone_documents_have_no_member_that_earlier_releases_do_not_know(tmp_path: Path) -> None:
     block = sales(weekly=True)
     made = version(block, tmp_path, planned(block, dates="time"))
-    members = supervised_members(made.report)
+    members = supervised_members(made.report, made.predictor.encoding)
     assert "calendar" not in members
     written = members["plan"]
     assert isinstance(written, dict)
@@ -157,7 +160,7 @@ def test_the_targets_of_a_fold_do_not_change_the_encodings_of_its_texts(tmp_path
     """But for their unit, which is the size of the effects of all rows."""
     block = sales(weekly=False)
     plan_ = planned(block, text="target", inputs=("shop",), split=GroupSplit("day"))
-    y, folds = block["y"], effect_folds(plan_, block, np.arange(float(ROWS)))
+    y, folds = block["y"], effect_folds(plan_, block, mixed(np.arange(ROWS, dtype=np.uint64)))
     assert isinstance(y, NumberColumn)
     assert len(np.unique(folds)) == FOLDS
     other = np.where(folds == 2, y.values + np.random.default_rng(3).normal(0.0, 3.0, ROWS), y.values)
@@ -257,3 +260,65 @@ def test_positions_within_periods_are_left_out_where_the_cells_suffice_only_with
         assert (made.inputs, made.encoding.width, len(made.encoding.derived)) == (width, width, width - 1)
     with pytest.raises(TrainingFailedError):
         materialise(chosen, lambda: iter([(0, block)]), tmp_path, max_cells=ROWS - 1)
+
+
+def test_texts_whose_effects_predict_better_are_inputs_by_default(tmp_path: Path) -> None:
+    block = sales(weekly=False)
+    request = SupervisedRequest(NO_DATASET, "y", effort="quick", dates="time")
+    made = version(block, tmp_path, expected(plan(request, dataset_of(block)), SupervisedPlan))
+    texts = made.report.texts
+    assert texts is not None
+    assert (texts.columns, texts.selected) == (("shop",), True)
+    assert texts.gain is not None
+    assert texts.gain > 0.2
+    assert set(column_names(made.predictor.encoding)) == {"day", "shop (effect)"}
+    assert {one.name for one in made.report.plan.inputs} == {"day", "shop"}
+
+
+@pytest.mark.thorough
+def test_texts_that_do_not_predict_better_are_no_inputs_of_the_version(tmp_path: Path) -> None:
+    block = {**sales(weekly=True), "x": NumberColumn(np.random.default_rng(2).standard_normal(ROWS))}
+    folders = [tmp_path / name for name in ("compared", "left out")]
+    for folder in folders:
+        folder.mkdir()
+    made = version(block, folders[0], planned(block, text="target"))
+    plain = version(block, folders[1], planned(block, text="leave_out"))
+    assert made.report.texts is not None
+    assert not made.report.texts.selected
+    assert made.report.calendar is not None
+    assert made.report.calendar.selected
+    assert made.report.plan.inputs == plain.report.plan.inputs
+    assert made.report.plan.text == "leave_out"
+    assert [one.name for one in made.report.plan.ignored] == ["shop"]
+    assert "do not predict better" in made.report.plan.ignored[0].reason
+    assert set(column_names(made.predictor.encoding)) == set(column_names(plain.predictor.encoding))
+    rows = {name: taken(column, np.arange(3)) for name, column in block.items() if name not in {"shop", "y"}}
+    found, beside = (
+        SupervisedModel.of(one.predictor, one.report).predict(rows, PredictOptions()) for one in (made, plain)
+    )
+    assert isinstance(found, RegressionPrediction)
+    assert isinstance(beside, RegressionPrediction)
+    np.testing.assert_allclose(found.mean, beside.mean, rtol=1e-3)
+    assert not found.faults
+
+
+def test_texts_with_few_rows_of_each_are_left_out_before_the_training(tmp_path: Path) -> None:
+    block = sales(weekly=True)
+    names = CategoryColumn(np.arange(ROWS, dtype=np.int32) // 2 * 2, tuple(f"name {place}" for place in range(ROWS)))
+    sparse = CategoryColumn(np.arange(ROWS, dtype=np.int32), names.labels)
+    for folder, column, are_left_out in (("pairs", names, False), ("ids", sparse, True)):
+        (tmp_path / folder).mkdir()
+        made = version({**block, "shop": column}, tmp_path / folder, planned({**block, "shop": column}, text="target"))
+        assert (made.report.texts is None) == are_left_out
+        assert [one.name for one in made.report.plan.ignored] == ["shop"]
+        assert ("few rows of each" in made.report.plan.ignored[0].reason) == are_left_out
+
+
+def test_texts_without_other_inputs_are_kept_without_a_comparison(tmp_path: Path) -> None:
+    block = sales(weekly=False)
+    made = version(block, tmp_path, planned(block, text="target", inputs=("shop",)))
+    assert made.report.texts is not None
+    assert (made.report.texts.selected, made.report.texts.gain) == (True, None)
+    assert "texts" in supervised_members(made.report, made.predictor.encoding)
+    bare = version(block, tmp_path, planned(block, inputs=("day",), dates="time"))
+    assert "texts" not in supervised_members(bare.report, bare.predictor.encoding)

@@ -42,19 +42,19 @@ def test_an_effort_decides_folds_bounds_and_members(
     effort: Effort, folds: int, bounds: Bounds, members: int, tmp_path: Path
 ) -> None:
     fit = fit_of(replace(REQUEST, effort=effort), tmp_path)
-    assert (fit.folds, fit.bounds, len(fit.pool)) == (folds, bounds, members)
+    assert (fit.selection.folds, fit.selection.bounds, len(fit.selection.pool)) == (folds, bounds, members)
 
 
 def test_folds_that_are_requested_are_made_whatever_they_cost(tmp_path: Path) -> None:
     fit = fit_of(replace(REQUEST, effort="thorough", validation=Validation(3)), tmp_path)
-    assert (fit.folds, fit.bounds) == (3, None)
+    assert (fit.selection.folds, fit.selection.bounds) == (3, None)
 
 
 def test_a_thorough_training_is_scored_by_ten_folds(tmp_path: Path) -> None:
     training = prepared(replace(REQUEST, effort="thorough"), tmp_path)
     fit = training.fit
     rows = fit.rows(np.array(training.made.rows()))
-    steps = train(rows, fit.spec, pool=fit.pool, folding=Folding(), folds=fit.folds, bounds=fit.bounds)
+    steps = train(rows, replace(fit.selection, compared_models=(), local=None), folding=Folding())
     *_, last = steps
     assert isinstance(last, Trained)
     assert (last.score.folds, last.score.rows) == (10, 40)

@@ -21,7 +21,7 @@ from relevance_bayes.tables.encoding import (
     encode_target,
     raw_cells,
 )
-from relevance_bayes.tasks import complete_rows
+from relevance_bayes.tasks import rows as complete_rows
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, class_rows, materialise
 from relevance_bayes.types.errors import TrainingFailedError
 from relevance_bayes.types.reports import ClassRows
@@ -81,10 +81,11 @@ def test_all_rows_are_written_encoded_with_their_numbers(tmp_path: Path) -> None
     found = materialise(plan_for(block), reader(block, 7, 20), tmp_path, max_cells=MANY)
     assert (found.path, found.training, found.held_out, found.dropped) == (tmp_path / "rows.f64", 40, 0, 0)
     rows, _ = rows_in(found)
-    np.testing.assert_array_equal(rows[:, :2], encode_inputs(found.encoding, block)[0])
-    np.testing.assert_array_equal(rows[:, 2], encode_target(found.encoding.target, block))
+    some = rows_of(block, row_numbers(rows))
+    np.testing.assert_array_equal(rows[:, :2], encode_inputs(found.encoding, some)[0])
+    np.testing.assert_array_equal(rows[:, 2], encode_target(found.encoding.target, some))
     np.testing.assert_array_equal(rows[:, 3], 0)
-    assert row_numbers(rows) == list(range(40))
+    assert sorted(row_numbers(rows)) == list(range(40))
 
 
 def test_only_the_rows_to_train_on_decide_how_numbers_are_scaled(tmp_path: Path) -> None:
@@ -113,8 +114,7 @@ def test_where_blocks_end_does_not_change_the_file(
     expected = rows_in(complete)
     pieces = materialise(required, reader(block, *ends), tmp_path, max_cells=MANY)
     for part, other in zip(rows_in(pieces), expected, strict=True):
-        assert row_numbers(part) == row_numbers(other)
-        np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
+        np.testing.assert_array_equal(part, other)
 
 
 @settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -150,19 +150,21 @@ def test_rows_with_gaps_are_dropped_when_requested(tmp_path: Path) -> None:
         plan_for(block, replace(REQUEST, missing="drop_rows")), reader(block, 2), tmp_path, max_cells=MANY
     )
     assert (found.training, found.dropped) == (3, 3)
-    assert row_numbers(rows_in(found)[0]) == [0, 4, 5]
+    assert sorted(row_numbers(rows_in(found)[0])) == [0, 4, 5]
 
 
 def test_with_indicator_only_rows_without_target_are_dropped(tmp_path: Path) -> None:
-    block: Block = {"x": numbers(1, None, 3, 4, 5), "y": numbers(1, 2, 3, None, 5)}
+    times = 20  # as many gaps as have an indicator
+    x, y = ([None if row % 5 == gap else float(row) for row in range(5 * times)] for gap in (1, 3))
+    block: Block = {"x": numbers(*x), "y": numbers(*y)}
     found = materialise(
         plan_for(block, replace(REQUEST, missing="indicator")), reader(block, 2), tmp_path, max_cells=MANY
     )
-    rows, _ = rows_in(found)
-    assert (found.training, found.dropped, column_names(found.encoding)) == (4, 1, ("x", "x missing"))
-    np.testing.assert_allclose(rows[:, 0] * np.std([1, 3, 5]), [-2, 0, 0, 2], atol=1e-15)
-    assert rows[:, 1].tolist() == [0, 1, 0, 0]
-    assert row_numbers(rows) == [0, 1, 2, 4]
+    rows = np.array(sorted(rows_in(found)[0], key=lambda row: float(row[-1])))
+    assert (found.training, found.dropped, column_names(found.encoding)) == (4 * times, times, ("x", "x missing"))
+    assert rows[1, 0] == pytest.approx(0.0, abs=1e-15)
+    assert rows[:4, 1].tolist() == [0, 1, 0, 0]
+    assert row_numbers(rows)[:4] == [0, 1, 2, 4]
 
 
 def test_groups_stay_together_and_carry_one_key(tmp_path: Path) -> None:
@@ -199,7 +201,7 @@ def test_the_past_is_trained_on_and_the_future_held_out(tmp_path: Path) -> None:
 def test_classes_are_zero_and_one(tmp_path: Path) -> None:
     block: Block = {"x": numbers(1, 2, 3, 5), "y": flags(True, False, True, True)}
     rows, _ = rows_in(materialise(plan_for(block), reader(block), tmp_path, max_cells=MANY))
-    assert rows[:, 1].tolist() == [1, 0, 1, 1]
+    assert rows[np.argsort(rows[:, -1]), 1].tolist() == [1, 0, 1, 1]
 
 
 def test_rows_held_out_with_a_category_unknown_in_training_are_dropped(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_rows_held_out_with_a_category_unknown_in_training_are_dropped(tmp_path:
         plan_for(block, replace(REQUEST, split=OrderSplit(), holdout=0.2)), reader(block, 5), tmp_path, max_cells=MANY
     )
     assert (found.training, found.held_out, found.dropped) == (17, 3, 1)
-    assert row_numbers(rows_in(found)[1]) == [17, 18, 19]
+    assert sorted(row_numbers(rows_in(found)[1])) == [17, 18, 19]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,7 @@ def test_what_cannot_be_learned_from_fails_with_what_to_do(
 
 
 def test_a_column_without_a_value_left_is_reported_by_its_gaps_alone(tmp_path: Path) -> None:
-    block: Block = {"c": texts(None, None, None, "a", "b"), "y": numbers(1, 2, 3, None, None)}
+    block: Block = {"c": texts(*[None] * 20, "a", "b"), "y": numbers(*range(20), None, None)}
     required = plan_for(block, replace(REQUEST, missing="indicator"))
     found = materialise(required, reader(block, 1), tmp_path, max_cells=MANY)
     assert column_names(found.encoding) == ("c missing",)

@@ -2,15 +2,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 
-from relevance_bayes.core.basis import ConstantFunction
-from relevance_bayes.core.integrated import LogEvidence
+from relevance_bayes.core.basis import Bias, ConstantFunction
+from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.types import Array
+from relevance_bayes.core.prediction import Measured
+from relevance_bayes.core.selection import Trained
+from relevance_bayes.core.selection.scoring import Validation
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.tasks.supervised.diagnostics import outliers, warnings
 from relevance_bayes.tasks.supervised.materialise import Materialised
-from relevance_bayes.tasks.supervised.warnings import outliers
 from relevance_bayes.types.reports import Outlier
 
 ENCODING = Encoding(
@@ -83,3 +89,71 @@ def test_the_hundred_least_typical_are_reported(tmp_path: Path) -> None:
 def test_without_heavy_tails_there_are_none(tmp_path: Path, likelihood: Likelihood) -> None:
     found: tuple[Outlier, ...] = outliers(constant(likelihood), written(tmp_path, np.array([MEAN, 1e6])))
     assert found == ()
+
+
+def left_out(t: Array, mean: Array, sd: float, rows: Indices | None = None) -> Trained:
+    """A training whose folds predicted targets t (N,), of these training rows, with such means (N,) and sd."""
+    none = np.zeros(len(t))
+    measured = Measured.of(RealPrediction(mean, np.full(len(t), sd**2), none, none), t)
+    validation = Validation.of(measured, np.arange(len(t)) if rows is None else rows)
+    spec = Spec(GaussianNoise(), (Bias(),))
+    return Trained(constant(GaussianNoise()), spec, {}, {}, left_out=validation.left_out)
+
+
+def details(trained: Trained, made: Materialised) -> dict[str, str]:
+    return {one.kind: one.detail for one in warnings(trained, made)}
+
+
+def test_rows_that_are_missed_by_far_are_named_by_their_dataset_numbers(tmp_path: Path) -> None:
+    t = np.random.default_rng(0).standard_normal(200)
+    mean = t.copy()
+    mean[[3, 50]] += 40.0
+    order = np.random.default_rng(1).permutation(200)  # folds measure rows in another order
+    found = details(left_out(t[order], mean[order], 0.5, order), written(tmp_path, t))
+    assert found == {
+        "clipped_log_density": "2 of 200 held-out rows lie more than 20 nats below one normal distribution and count as"
+        " 20: rows 951, 998 of the data. The score is an upper bound."
+    }
+
+
+def test_one_row_that_is_missed_by_far_is_named_in_the_singular(tmp_path: Path) -> None:
+    t = np.random.default_rng(0).standard_normal(200)
+    found = details(left_out(t, t + 30.0 * (np.arange(200) == 4), 0.5), written(tmp_path, t))
+    assert found["clipped_log_density"].startswith("1 of 200 held-out rows lies more than 20 nats below")
+    assert found["clipped_log_density"].endswith("and counts as 20: row 997 of the data. The score is an upper bound.")
+
+
+def test_many_rows_that_are_missed_by_far_are_counted(tmp_path: Path) -> None:
+    t = np.random.default_rng(0).standard_normal(200)
+    found = details(left_out(t, t + 90.0 * (np.arange(200) < 25), 0.5), written(tmp_path, t))
+    assert "25 of 200 held-out rows lie" in found["clipped_log_density"]
+    assert (
+        "rows 977, 978, 979, 980, 981, 982, 983, 984, 985, 986 and 15 more of the data." in found["clipped_log_density"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("sd", "missed", "is_worse"), [(0.5, 2.2, True), (0.1, 0.6, True), (1.0, 0.0, False), (1.2, 0.3, False)]
+)
+def test_a_score_is_compared_with_that_of_one_normal_distribution(
+    tmp_path: Path, sd: float, missed: float, is_worse: bool
+) -> None:
+    """Against the density of the fitted normal distribution, in the target's units."""
+    t = np.random.default_rng(2).standard_normal(300)
+    mean = t + missed * np.where(np.arange(300) % 2, 1.0, -1.0)
+    one = np.mean(scipy.stats.norm.logpdf(t, t.mean(), t.std()))
+    each = np.asarray(scipy.stats.norm.logpdf(t, mean, sd))
+    assert each.min() > one - 19.0
+    found = details(left_out(t, mean, sd), written(tmp_path, t))
+    assert list(found) == ["worse_than_constant"] * is_worse
+    if is_worse:
+        score, constant = each.mean() - np.log(10.0), one - np.log(10.0)
+        assert found["worse_than_constant"].startswith(
+            f"The score, {score:.4g} nats, is below the {constant:.4g} of one normal distribution"
+        )
+
+
+def test_a_version_without_held_out_rows_has_no_warning_of_its_score(tmp_path: Path) -> None:
+    t = np.random.default_rng(0).standard_normal(20)
+    trained = Trained(constant(GaussianNoise()), Spec(GaussianNoise(), (Bias(),)), {}, {})
+    assert warnings(trained, written(tmp_path, t)) == ()

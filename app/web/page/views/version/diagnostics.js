@@ -43,7 +43,8 @@ function Calibrations({ version, reliability }) {
   const { curves } = reliability;
   const chosen = useChosen(curves.map((/** @type {any} */ one) => String(one.label)), 4);
   if (version.classes.length === 2) {
-    const second = curves.find((/** @type {any} */ one) => String(one.label) === String(version.classes[1])) ?? curves[0];
+    const positive = version.positive_class ?? version.classes[1];
+    const second = curves.find((/** @type {any} */ one) => String(one.label) === String(positive)) ?? curves[0];
     return html`<${Calibration} curve=${second} reliability=${reliability} /><${Sharpness} curve=${second} />`;
   }
   const shown = curves.filter((/** @type {any} */ one) => chosen.names.includes(String(one.label)));

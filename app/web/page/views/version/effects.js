@@ -21,6 +21,8 @@ const POINTS = 25;
 const INDIVIDUAL = 10;
 const SAMPLE = 50;
 const WEIGHTS = 100;
+/** Rows without gaps that suffice; those with gaps may be averages over 64 rows each. */
+const FEW = 10;
 /** Rows with many inputs are sent again for each effect. */
 const MAX_CELLS = 20_000;
 
@@ -108,15 +110,15 @@ function byRelevance(version, functions) {
 }
 
 /**
- * The rows to average over: those of the data that can be predicted; without them, the middle of the data.
+ * The rows to average over: those of the data without gaps, or few with them; without any, the middle of the data.
  * @param {any} version @param {import("../../parts/sample.js").Row[]} sample @param {any} baseline
  */
 function tableOf(version, sample, baseline) {
   const names = version.inputs.map((/** @type {any} */ one) => one.name);
-  const needsValues = ["error", "drop"].includes(version.missing);
   const most = Math.max(10, Math.floor(MAX_CELLS / names.length));
-  const rows = sample.map(({ cells }) => names.map((/** @type {string} */ name) => cells[name] ?? null))
-    .filter((row) => !needsValues || row.every((/** @type {unknown} */ cell) => cell !== null)).slice(0, most);
+  const every = sample.map(({ cells }) => names.map((/** @type {string} */ name) => cells[name] ?? null));
+  const whole = every.filter((row) => row.every((/** @type {unknown} */ cell) => cell !== null));
+  const rows = whole.length >= FEW ? whole.slice(0, most) : every.slice(0, FEW);
   if (rows.length > 0) return { isSample: true, body: { names, rows }, note: `The prediction averaged over ${count(rows.length)} rows of the data, all with the same value of the input.` };
   const middle = (/** @type {any} */ input) => initialValue(input);
   const ends = ["min", "max"].map((end) => baseline.inputs.map((/** @type {any} */ input) => (input.kind === "number" && input.min !== null ? input[end] : middle(input))));

@@ -1,0 +1,237 @@
+"""Numbers with a unit, a currency, a percent sign, parentheses or other separators in the texts of a column."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from app.formats.cell_faults import shown
+from app.formats.separators import OTHER, Separators, find_column_separators
+from relevance_bayes.tables.kinds import MAX_CELL_FAULTS, MAX_NUMBER_LENGTH, SHARE_OF_CELL_FAULTS
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import DecimalMark, NumberForm, ThousandsMark
+
+BLANKS = " \t\u00a0\u2007\u2009\u202f"
+APOSTROPHES = "'\u2019"
+MINUS = "-\u2212\u2013"
+
+CURRENCIES = frozenset(
+    {
+        *("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "RMB", "INR", "BRL", "CAD", "AUD", "NZD", "SEK", "NOK"),
+        *("DKK", "PLN", "CZK", "HUF", "RUB", "TRY", "ZAR", "MXN", "KRW", "SGD", "HKD", "THB", "IDR", "ILS"),
+        *("kr", "Kr", "kr.", "Kr.", "Fr.", "Fr", "SFr.", "Rs", "Rs.", "zł", "Kč", "Ft"),
+    }
+)
+UNITS = frozenset(
+    {
+        *("kg", "g", "mg", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "mi", "ft", "in", "yd", "l", "ml"),
+        *("h", "hr", "hrs", "min", "s", "sec", "ms", "d", "W", "kW", "MW", "V", "A", "Hz", "kHz", "MHz", "GHz"),
+        *("B", "KB", "MB", "GB", "TB", "kB", "K", "M", "k", "bn", "mn", "pt", "px", "°C", "°F", "°", "°K"),
+        *("m²", "m³", "km²", "km/h", "mph", "rpm", "dB", "Pa", "hPa", "kPa", "bar", "N", "J", "kJ", "cal"),
+        *("kcal",),
+    }
+)
+"""Units that are known without a blank before them."""
+
+NO_UNITS = frozenset(
+    {
+        *("am", "pm", "a.m.", "p.m.", "st", "nd", "rd", "th", "x", "e", "jan", "feb", "mar", "apr", "may"),
+        *("jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "january", "february", "march", "april"),
+        *("june", "july", "august", "september", "october", "november", "december", "bc", "ad"),
+    }
+)
+PERCENT = frozenset({"%", "\u2030"})
+
+_SIGNS = re.escape(MINUS) + "+"
+_CORE = rf"[0-9](?:[0-9.,{BLANKS}{APOSTROPHES}]*[0-9])?[.,]?(?:[eE][+-]?[0-9]+)?|[.,][0-9]+"
+_PREFIX = r"[A-Za-zÀ-ž]{0,3}\.?[^\w\s.,'’()+\-−–?*#/:;&@_\"<>=!~^|\\%0-9]?|"
+_SUFFIX = r"[^\s0-9()+\-−–.,'’\"#@&;:?!*<>=|\\_][^\s0-9()\"#@&;:?!*<>=|\\_]{0,11}|"
+_DECORATED = re.compile(
+    rf"(?P<open>\()?(?P<first>[{_SIGNS}])?[{BLANKS}]*+(?P<prefix>{_PREFIX})[{BLANKS}]*+(?P<second>[{_SIGNS}])?[{BLANKS}]*+"
+    rf"(?P<core>{_CORE})(?P<gap>[{BLANKS}]*)(?P<suffix>{_SUFFIX})(?P<last>[{re.escape(MINUS)}])?(?P<close>\))?"
+)
+
+Unit = tuple[str, str]
+"""The texts before and after a number."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of numbers, which reads them from texts."""
+
+    form: NumberForm
+
+    @cached_property
+    def _pattern(self) -> str:
+        form = self.form
+        decimal = re.escape(form.decimal)
+        mark = {None: None, " ": f"[{BLANKS}]", "'": f"[{APOSTROPHES}]"}.get(form.thousands, f"[{form.thousands}]")
+        groups = "" if mark is None else rf"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+|"
+        core = rf"(?:{groups}[0-9]+)(?:{decimal}[0-9]*)?(?:[eE][+-]?[0-9]+)?|{decimal}[0-9]+"
+        sign, blanks = f"[{_SIGNS}]", f"[{BLANKS}]*"
+        prefix = f"{re.escape(form.prefix)}{blanks}" if form.prefix else ""
+        return (
+            rf"^(?P<open>\(?)(?P<first>{sign}?){blanks}{prefix}(?:(?P<second>{sign}){blanks})?"
+            rf"(?P<core>{core}){blanks}{re.escape(form.suffix)}(?P<last>[{re.escape(MINUS)}]?)(?P<close>\)?)$"
+        )
+
+    @cached_property
+    def _compiled(self) -> "re.Pattern[str]":
+        return re.compile(self._pattern)
+
+    def pointed(self, text: str) -> str | None:
+        """Return a text without surrounding blanks as a number with a point, None where it has another form."""
+        found = self._compiled.match(text) if len(text) <= MAX_NUMBER_LENGTH else None
+        if found is None or bool(found["open"]) != bool(found["close"]):
+            return None
+        signs = [one for one in (found["first"], found["second"], found["last"], found["open"]) if one]
+        if len(signs) > 1:
+            return None
+        return ("-" if signs and signs[0] != "+" else "") + self._plain(found["core"])
+
+    def _plain(self, core: str) -> str:
+        for mark in self._marks:
+            core = core.replace(mark, "")
+        return core.replace(",", ".") if self.form.decimal == "," else core
+
+    @property
+    def _marks(self) -> str:
+        thousands = self.form.thousands
+        return {None: "", " ": BLANKS, "'": APOSTROPHES}.get(thousands, thousands or "")
+
+    def values(self, texts: pa.StringArray) -> NDArray[np.float64] | None:
+        """Return cells without surrounding blanks as numbers (N,), NaN where null; None where one has another form."""
+        parts = pc.extract_regex(texts, pattern=self._pattern)
+        if parts.null_count > texts.null_count:
+            return None
+        read = {name: _part(parts, name) for name in ("first", "second", "last", "open", "close", "core")}
+        signs = np.sum([_lengths(read[name]) for name in ("first", "second", "last", "open")], axis=0)
+        if bool(np.any(signs > 1)) or bool(np.any(_lengths(read["open"]) != _lengths(read["close"]))):
+            return None
+        core = read["core"]
+        for mark in self._marks:
+            core = pc.replace_substring(core, mark, "")
+        if self.form.decimal == ",":
+            core = pc.replace_substring(core, ",", ".")
+        is_plus = _has_plus(read["first"]) | _has_plus(read["second"])
+        magnitudes = np.asarray(pc.cast(core, pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+        return np.where((signs > 0) & ~is_plus, -magnitudes, magnitudes)
+
+
+def _part(parts: pa.StructArray, name: str) -> pa.StringArray:
+    """Return a group of the matches of a pattern (N,)."""
+    found: object = pc.struct_field(parts, name)
+    if not isinstance(found, pa.StringArray):
+        raise TypeError(f"expected texts, got {type(found).__name__}")
+    return found
+
+
+def _lengths(texts: pa.StringArray) -> NDArray[np.int32]:
+    """Return the lengths of texts in characters (N,), 0 where null."""
+    return np.asarray(pc.utf8_length(texts).fill_null(0).to_numpy(zero_copy_only=False), np.int32)
+
+
+def _has_plus(texts: pa.StringArray) -> NDArray[np.bool_]:
+    """Return which texts are a plus sign (N,)."""
+    return np.asarray(pc.match_substring(texts, "+").fill_null(False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def find_form(
+    name: str, texts: Sequence[str], delimiter: str, separators: Separators, *, is_given: bool
+) -> Form | None:
+    """Return the form of a column's texts, without blanks and markers, of which most are numbers in one such form.
+
+    None for plain numbers. `separators` are those of the file's plain numbers, which a request gives where `is_given`.
+    At least 95 percent of the texts have the form, or all but three distinct ones where its unit is a currency or
+    percent. Raises InvalidDataError where numbers of a column have units that differ, and where they have two readings.
+    """
+    found = [(text, match) for text in texts if (match := _decorated(text)) is not None]
+    found = [(text, match) for text, match in found if is_unit(match) and bool(match["open"]) == bool(match["close"])]
+    if 2 * len(found) < len(texts) or not found:
+        return None
+    counts = Counter(_unit(match) for _, match in found)
+    (unit, count), *others = counts.most_common()
+    strong = all(map(_is_strong, counts))
+    if others and strong and len(found) >= (1.0 - SHARE_OF_CELL_FAULTS) * len(texts) and _is_mixed(texts, counts):
+        raise _mixed(name, found, unit)
+    if not _is_enough(texts, {text for text, match in found if _unit(match) == unit}, count, strong=_is_strong(unit)):
+        return None
+    cores = [match["core"] for _, match in found if _unit(match) == unit]
+    read = separators if is_given else _separators(name, cores, delimiter, separators)
+    if read is None:
+        return None
+    form = Form(NumberForm(*unit, read.decimal, read.thousands))
+    fitting = [text for text in texts if form.pointed(text) is not None]
+    if all(map(separators.is_number, fitting)):
+        return None
+    return form if _is_enough(texts, set(fitting), len(fitting), strong=_is_strong(unit)) else None
+
+
+def _decorated(text: str) -> "re.Match[str] | None":
+    return _DECORATED.fullmatch(text) if len(text) <= MAX_NUMBER_LENGTH else None
+
+
+def _is_enough(texts: Sequence[str], fitting: set[str], count: int, *, strong: bool) -> bool:
+    if count >= (1.0 - SHARE_OF_CELL_FAULTS) * len(texts):
+        return True
+    return strong and 2 * count >= len(texts) and len({*texts} - fitting) <= MAX_CELL_FAULTS
+
+
+def _is_mixed(texts: Sequence[str], counts: Mapping[Unit, int]) -> bool:
+    """Return whether units differ in more cells than a column may have errors."""
+    return len(texts) - max(counts.values()) > SHARE_OF_CELL_FAULTS * len(texts)
+
+
+def is_unit(found: "re.Match[str]") -> bool:
+    """Return whether what is before and after a number is a unit or nothing."""
+    prefix, suffix = found["prefix"].strip(), found["suffix"].strip()
+    if prefix and not _is_currency(prefix):
+        return False
+    if not suffix or suffix in PERCENT or _is_currency(suffix) or suffix in UNITS:
+        return True
+    is_word = suffix[0].isalpha() and all(one.isalpha() or one in "./²³°-" for one in suffix)
+    return bool(found["gap"]) and is_word and suffix.lower() not in NO_UNITS
+
+
+def _is_currency(text: str) -> bool:
+    return text in CURRENCIES or any(unicodedata.category(one) == "Sc" for one in text)
+
+
+def _is_strong(unit: Unit) -> bool:
+    prefix, suffix = unit
+    return bool(prefix) or not suffix or suffix in PERCENT or _is_currency(suffix)
+
+
+def _unit(found: "re.Match[str]") -> Unit:
+    return found["prefix"].strip(), found["suffix"].strip()
+
+
+def _mixed(name: str, found: Sequence[tuple[str, "re.Match[str]"]], unit: Unit) -> InvalidDataError:
+    one = next(text for text, match in found if _unit(match) == unit)
+    other = next(text for text, match in found if _unit(match) != unit)
+    detail = (
+        f"`{name}` has numbers in two forms, {shown(one)} and {shown(other)}, which may mean different things: write "
+        f"them in one, or declare the column as text (kinds={name}:category)."
+    )
+    return InvalidDataError(detail, [Fault(detail, column=name)])
+
+
+def _separators(name: str, cores: Sequence[str], delimiter: str, separators: Separators) -> Separators | None:
+    """Return the separators of numbers without units; None where they have no common ones."""
+    for marks, mark in ((BLANKS, " "), (APOSTROPHES, "'")):
+        if any(one in core for core in cores for one in marks):
+            thousands: ThousandsMark = " " if mark == " " else "'"
+            joined = ["".join(one for one in core if one not in marks) for core in cores]
+            decimals = {one for core in joined for one in core if one in OTHER}
+            if len(decimals) > 1:
+                return None
+            decimal: DecimalMark = "," if decimals == {","} else "."
+            return Separators(decimal, thousands)
+    return find_column_separators(name, cores, delimiter, separators)

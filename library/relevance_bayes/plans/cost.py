@@ -1,0 +1,379 @@
+"""The cost of a training of numbers or classes, planned before it runs.
+
+It follows from the plan and the number of rows alone, never from a clock. Work is counted in units, each a millisecond
+of the reference core: a fit of a process is some evaluations of its evidence on at most 1,000 rows, a fold some steps
+from there, and what follows grows with all rows. The constants of this module belong to the release. They were fitted
+to the CPU time of trainings of generated tables of 150 to 20,000 rows; docs/reference/training-costs.md has a table.
+What only the rows decide is not planned: noise that depends on the inputs, or next to no noise, takes several times as
+long.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from relevance_bayes.core.algorithms import Greedy
+from relevance_bayes.core.algorithms.task import MAX_FUNCTIONS, ROWS_FOR_SCALES, ROWS_FOR_STARTS
+from relevance_bayes.core.hurdle import member_specs
+from relevance_bayes.core.likelihoods import (
+    BernoulliPerClass,
+    ClassLikelihood,
+    GaussianNoise,
+    Hurdle,
+    OneAgainstRest,
+    StudentT,
+    TransformedGaussian,
+)
+from relevance_bayes.core.likelihoods.counts import CountLikelihood
+from relevance_bayes.core.pooling.folds import MAX_ROWS_STEPPED
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.selection import FOLDS, MAX_SCREENED_ROWS, NORMAL, THOROUGH, Bounds, Step
+from relevance_bayes.core.selection.fold_fits import MIN_ROWS_PER_CLASS
+from relevance_bayes.core.softmax_regression import is_softmax_regression
+from relevance_bayes.core.spec import Spec, has_width_per_input, is_heteroscedastic
+from relevance_bayes.plans.requests import Effort, SupervisedPlan
+from relevance_bayes.plans.rows import held_out_rows
+from relevance_bayes.types.jobs import ExpectedCost
+
+UNITS_PER_SECOND = 1_000.0
+"""The units of a CPU second of the reference core."""
+
+CALENDAR_COLUMNS = 7
+"""The columns of a timestamp: itself, and sine and cosine of three periods."""
+
+MAX_ROWS_AT_ONCE = 5_000
+"""Of more rows, the functions of a reduced pool are added in rounds on all rows."""
+
+SHARED_OF_FOLDS = 0.15
+"""The share of the folds of a pool that they have in common."""
+
+SHARE_OF_FOLDS = 0.42
+"""The share of the folds of alternatives of classes that is expected: most are left out after the first."""
+
+SHARE_OF_STARTS = 0.5
+"""The share of the starts of the work of an alternative's scales."""
+
+CELLS_OF_CLASSES = 12
+"""The numbers of each row and class that a softmax regression holds at once."""
+
+FOLDS_OF: dict[Effort, int] = {"quick": 0, "normal": FOLDS, "thorough": 2 * FOLDS}
+
+
+@dataclass(frozen=True)
+class WorkStage:
+    """A part of a training: its planned `units` of work, and the `phases` of its steps.
+
+    Where it `is_counted` its steps count how much of it is complete, and the share `before_first` is so with the first
+    of them. A stage with a `number` has the steps of its phase that have so many complete. The rows decide how much is
+    needed: `expected` is the share of the units that is planned. One that `is_raced` ends early where it is behind, so
+    that its time is no measure of the time of others.
+    """
+
+    phases: tuple[str, ...]
+    units: float
+    is_counted: bool = False
+    number: int | None = None
+    expected: float = 1.0
+    before_first: float = 0.0
+    is_raced: bool = False
+
+    def has(self, step: Step) -> bool:
+        """Return whether a step is of this stage."""
+        return step.phase in self.phases and self.number in {None, step.completed}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The planned stages of a training, and the peak of its memory in bytes."""
+
+    stages: tuple[WorkStage, ...]
+    memory_bytes: int
+
+    @property
+    def work_units(self) -> float:
+        """The expected units of all stages."""
+        return sum(one.expected * one.units for one in self.stages)
+
+    @staticmethod
+    def seconds_of_a_unit(speed: float) -> float:
+        """The seconds of a unit on a core of a speed."""
+        return 1.0 / (UNITS_PER_SECOND * speed)
+
+    def at(self, speed: float | None) -> ExpectedCost:
+        """Return the cost on cores of a speed; None: on the reference core."""
+        seconds = self.work_units * self.seconds_of_a_unit(speed or 1.0)
+        speed_of: Literal["workers", "reference"] = "reference" if speed is None else "workers"
+        return ExpectedCost(round(self.work_units), round(seconds, 3), self.memory_bytes, speed or 1.0, speed_of)
+
+
+def planned_cost(plan: SupervisedPlan, rows: int) -> Cost:
+    """Return the cost of a plan on a dataset of so many rows."""
+    size = _Size.of(plan, rows)
+    stages = list[WorkStage]()
+    if any(column.kind == "timestamp" for column in plan.inputs) and plan.dates == "calendar":
+        stages.append(WorkStage(("derived inputs",), 2.0 * 6.0 * size.fit(min(size.rows, ROWS_FOR_SCALES))))
+    if plan.text == "target":
+        stages.append(WorkStage(("derived inputs",), 2.0 * size.fit(min(size.rows, MAX_SCREENED_ROWS))))
+    if plan.local is not None:
+        stages += _of_local(plan, size)
+    if plan.pool:
+        stages += _of_pool(plan, size)
+    elif isinstance(plan.spec.likelihood, ClassLikelihood):
+        stages += _of_classes(plan, size)
+    else:
+        stages += _of_one(plan, size)
+    stages.append(WorkStage(("done",), 20.0 + 0.01 * rows))
+    return Cost(tuple(stages), _memory(plan, size))
+
+
+QUICK_ITERATIONS = 15
+"""The maximum iterations of a joint optimisation of a quick training."""
+
+QUICK_ROWS = (500, 1_000)
+QUICK_ROWS_OF_CLASSES = (250, 400)
+"""The bounds of the rows, a quarter of all, from which a quick training learns scales and chooses functions."""
+
+
+def fitted_spec(spec: Spec, effort: Effort, rows: int) -> Spec:
+    """Return a planned spec as it is fitted to so many rows: with a maximum of rows where the training is quick.
+
+    A requested algorithm stays as it is.
+    """
+    if effort != "quick" or spec.algorithm != Greedy(QUICK_ITERATIONS):
+        return spec
+    low, high = QUICK_ROWS_OF_CLASSES if isinstance(spec.likelihood, ClassLikelihood) else QUICK_ROWS
+    return replace(spec, algorithm=Greedy(QUICK_ITERATIONS, min(max(rows // 4, low), high)))
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The rows from which a training learns and its encoded columns, and the units of its parts."""
+
+    rows: int
+    columns: int
+    scales: int
+    folds: int
+    bounds: Bounds | None
+
+    @classmethod
+    def of(cls, plan: SupervisedPlan, rows: int) -> "_Size":
+        trained = rows - held_out_rows(rows, plan.holdout)
+        if plan.budget is not None and plan.budget.rows is not None:
+            trained = min(trained, plan.budget.rows)
+        columns = sum(
+            CALENDAR_COLUMNS if one.kind == "timestamp" and plan.dates == "calendar" else max(len(one.categories), 1)
+            for one in plan.inputs
+        )
+        algorithm = fitted_spec(plan.spec, plan.effort, trained).algorithm
+        limit = algorithm.max_rows if isinstance(algorithm, Greedy) else None
+        scales = min(trained, ROWS_FOR_SCALES if limit is None else min(limit, ROWS_FOR_SCALES))
+        return cls(trained, columns, scales, folds_of(plan), bounds_of(plan))
+
+    @property
+    def member(self) -> float:
+        """A process of the pool, from all its starts."""
+        return self.fit(self.scales)
+
+    def fit(self, rows: int) -> float:
+        """The evaluations of the evidence on some rows, most of them on few, with passes for each column."""
+        return 40.0 + (0.2 + 0.016 * self.columns) * rows + 1.5e-4 * rows**2
+
+    @property
+    def of_varying_noise(self) -> float:
+        """A function and its log noise variance on all rows, to the end."""
+        if self.folds_are_unseen:
+            return 0.6 * self.rows
+        return 1.5 * self.fold_rows + 4.5e-4 * self.fold_rows**2
+
+    @property
+    def folds_of_varying_noise(self) -> float:
+        """A function and its log noise variance while folds are measured: on all of many rows once, else in each."""
+        return 0.45 * self.rows if self.folds_are_unseen else 0.37 * self.folds * self.of_varying_noise
+
+    @property
+    def folds_are_unseen(self) -> bool:
+        """True where the rows are so many that folds are predicted at the scales of all."""
+        return self.bounds is not None and not self.bounds.learns_folds_anew and self.rows > MAX_ROWS_STEPPED
+
+    @property
+    def single(self) -> float:
+        """A process alone, with optimised inducing points, to its end."""
+        return 60.0 + self.member + 0.05 * self.rows
+
+    @property
+    def fold_rows(self) -> int:
+        """The rows that are divided into folds."""
+        bounds = self.bounds or THOROUGH
+        return min(self.rows, bounds.max_rows)
+
+    @property
+    def fold(self) -> float:
+        """A process in a fold."""
+        if self.bounds is None or self.bounds.learns_folds_anew or self.rows < max(100, 8 * self.columns):
+            return 0.6 * self.member
+        if self.rows > MAX_ROWS_STEPPED:
+            return 30e-9 * self.fold_rows**3 / self.folds
+        return 3.0 + (9e-5 + 3.5e-6 * self.columns) * self.rows**2
+
+
+def _of_local(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
+    """A sparse model, the nearest-neighbour processes that it is compared with, and a sparse one of the logarithm."""
+    sparse = 2.5 * size.member + 0.15 * size.rows
+    stages = [WorkStage(("fit",), sparse), WorkStage(("neighbours",), 17_000.0 + 2.4 * size.rows, True, expected=0.3)]
+    if any(isinstance(one.likelihood, TransformedGaussian) for one in plan.compared_models):
+        stages.append(WorkStage(("fit",), 2.0 * size.single))
+    return stages
+
+
+def _of_pool(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
+    """Members on all rows, their folds, then alternatives and the reduction to few functions, or an alternative."""
+    members, models = 1 + len(plan.pool), plan.compared_models
+    others = (0.3 + 3e-4 * size.scales) * size.member
+    fits = [WorkStage(("fit",), others if place else size.member, number=place) for place in range(members)]
+    shared = SHARED_OF_FOLDS if size.rows <= MAX_ROWS_STEPPED else 1.0
+    folds = WorkStage(("folds",), members * size.folds * size.fold, True, before_first=shared)
+    varying = [one for one in models if is_heteroscedastic(one.likelihood)]
+    alternatives = [one for one in models if one not in varying] + varying[:1]
+    compared = [_compared(place, spec, size) for place, spec in enumerate(alternatives)]
+    through = 30.0 + 8.0 * size.columns + (0.17 if size.rows <= MAX_ROWS_AT_ONCE else 0.5) * size.rows
+    order = 10.0 + 3e-4 * min(size.rows, 1_000) * min(size.rows, MAX_ROWS_AT_ONCE)
+    reduction = [
+        WorkStage(("reduction",), order, number=0),
+        WorkStage(("reduction",), through, number=1),
+        WorkStage(("reduction",), 0.85 * size.folds * (order + through), number=2, expected=0.0),
+    ]
+    taken = [
+        WorkStage(("alternative fit",), _taken(spec, size), number=place, expected=0.0)
+        for place, spec in enumerate(alternatives)
+    ]
+    return [*fits, folds, *compared, *reduction, *taken]
+
+
+def _compared(place: int, spec: Spec, size: _Size) -> WorkStage:
+    """An alternative in the folds; residuals decide whether heavy tails and noise that varies are compared.
+
+    The logarithm and independent weights are mostly left out after starts on few rows, or after the first fold.
+    """
+    expected = 1.0
+    match spec.likelihood:
+        case TransformedGaussian():
+            units = 1.3 * size.fit(min(size.scales, ROWS_FOR_STARTS))
+        case CountLikelihood() | Hurdle():
+            units, expected = size.folds * _one_fit(spec, size), 0.3
+        case GaussianNoise() if not is_heteroscedastic(spec.likelihood):
+            units = 80.0 + 0.15 * size.fold_rows
+        case _:
+            units, expected = size.folds_of_varying_noise, 0.0
+    return WorkStage(("alternatives",), units, number=place, expected=expected, is_raced=True)
+
+
+def _taken(spec: Spec, size: _Size) -> float:
+    """An alternative on all rows, to its end."""
+    if isinstance(spec.likelihood, Hurdle):
+        return _one_fit(spec, size)
+    return size.of_varying_noise if is_heteroscedastic(spec.likelihood) else size.member + 0.2 * size.rows
+
+
+def _of_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
+    """The scales of alternatives, their folds, then the end of the best; or one fit."""
+    likelihood = plan.spec.likelihood
+    if isinstance(likelihood, OneAgainstRest):
+        return _of_many_classes(plan, size)
+    models = len(plan.classes) if isinstance(likelihood, BernoulliPerClass) else max(len(plan.classes) - 1, 1)
+    by_column = 0.7 + 0.03 * size.columns
+    scales = models * by_column * (50.0 + 0.15 * size.scales)
+    end = models * (80.0 + 0.1 * size.scales + 0.15 * (size.rows - size.scales))
+    alternatives = [plan.spec, *plan.alternatives]
+    if len(alternatives) == 1:
+        folds = size.folds * (scales + end)
+        return [
+            WorkStage(("classes", "fit"), scales + end),
+            *([WorkStage(("validation",), folds, True)] if folds else []),
+        ]
+    anew = size.bounds is None or size.bounds.learns_folds_anew
+    few = size.rows < MIN_ROWS_PER_CLASS * max(len(plan.classes), 2)
+    by_steps = models * by_column * (35.0 + 0.045 * size.fold_rows)
+    fold = scales + end if anew else 0.5 * scales if few else by_steps
+    of_each = [(2.2 if has_width_per_input(spec) else 1.0) * scales for spec in alternatives if not anew]
+    starts = [SHARE_OF_STARTS * units for units in of_each]
+    ascents = [0.0 if few else units - of_starts for units, of_starts in zip(of_each, starts, strict=True)]
+    return [
+        *(WorkStage(("scales",), units, number=place) for place, units in enumerate([*starts, *ascents])),
+        WorkStage(("folds",), len(alternatives) * size.folds * fold, True, expected=SHARE_OF_FOLDS),
+        WorkStage(("classes", "fit"), end),
+    ]
+
+
+def _of_many_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
+    """The folds of alternatives, each learned anew by least squares or as a softmax regression, and the best of them on
+    all rows; or one fit."""
+    alternatives, classes = [plan.spec, *plan.alternatives], len(plan.classes)
+
+    def fit(spec: Spec, rows: float) -> float:
+        if is_softmax_regression(spec):
+            return 20.0 + 3e-5 * rows * classes * (80 + size.columns)
+        functions = min(rows, MAX_FUNCTIONS) / MAX_FUNCTIONS
+        return 200.0 + functions**2 * (2_000.0 + (0.5 + 0.008 * classes) * rows)
+
+    in_folds = sum(fit(spec, 0.8 * size.fold_rows) for spec in alternatives) if size.folds else 0.0
+    share = 1.0 if len(alternatives) == 1 else SHARE_OF_FOLDS
+    return [
+        WorkStage(("folds", "validation"), size.folds * in_folds, True, expected=share),
+        WorkStage(("classes", "fit"), fit(plan.spec, size.rows)),
+    ]
+
+
+def _of_one(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
+    """One fit with those that are compared with it by evidence, and its validation."""
+    fit = _one_fit(plan.spec, size) + sum(_one_fit(one, size) for one in plan.compared_models)
+    phases = ("width search", "fit", "alternative fit")
+    folds = 1 if size.bounds is not None and size.rows > size.bounds.max_rows_for_folds else size.folds
+    share = min(1.0, size.fold_rows / size.rows)
+    validation = [WorkStage(("validation", *phases), folds * share * fit, True)] if size.folds else []
+    return [WorkStage(phases, fit), *validation]
+
+
+def _one_fit(spec: Spec, size: _Size) -> float:
+    if isinstance(spec.likelihood, Hurdle):
+        return sum(_one_fit(one, size) for one in member_specs(spec))
+    if not isinstance(spec.prior, GaussianProcess):
+        return 80.0 + 2e-4 * min(size.rows, 5_000) ** 2
+    if not isinstance(spec.likelihood, GaussianNoise | TransformedGaussian):
+        times = 2.0 if isinstance(spec.likelihood, StudentT) else 1.0
+        return times * ((0.7 + 0.03 * size.columns) * (80.0 + 0.7 * size.scales) + 0.1 * size.rows)
+    times = 4.0 if is_heteroscedastic(spec.likelihood) else 1.0
+    if spec.prior.inducing_points == "rows":
+        return times * (1.1 * size.member + 110.0 + 0.08 * size.rows)
+    return times * size.single
+
+
+def _memory(plan: SupervisedPlan, size: _Size) -> int:
+    """The peak in bytes: some matrices of the rows of the scales, and one or two of the rows of folds."""
+    m, passes = size.scales, 800 * size.rows
+    of_columns = 6_000_000 + 8 * size.columns * m**2
+    if plan.pool:
+        return (21 * size.fold_rows**2 if size.rows > MAX_ROWS_STEPPED else 130 * m**2) + of_columns + passes
+    if isinstance(plan.spec.likelihood, OneAgainstRest):
+        of_functions = 32 * MAX_FUNCTIONS * min(size.rows, MAX_ROWS_AT_ONCE)
+        return 60_000 * m + of_functions + 8 * CELLS_OF_CLASSES * size.rows * len(plan.classes) + 5 * passes
+    if isinstance(plan.spec.likelihood, ClassLikelihood):
+        several = 1.0 if len(plan.classes) <= 2 else 1.0 + 0.5 * len(plan.classes)
+        return int(26_000 * m * several) + 5 * passes
+    if not isinstance(plan.spec.likelihood, GaussianNoise | TransformedGaussian):
+        return 6_000_000 + 13_000 * m + passes
+    return 64 * m**2 + of_columns + passes
+
+
+def folds_of(plan: SupervisedPlan) -> int:
+    """Return the requested number of folds; by default that of the effort, or fewer within a budget."""
+    if plan.validation is not None:
+        return plan.validation.folds
+    if plan.budget is not None and plan.budget.folds is not None:
+        return plan.budget.folds
+    return FOLDS_OF[plan.effort]
+
+
+def bounds_of(plan: SupervisedPlan) -> Bounds | None:
+    """Return the bounds of the folds' cost; None where folds are requested: they are computed at any cost."""
+    if plan.validation is not None:
+        return None
+    return THOROUGH if plan.effort == "thorough" else NORMAL

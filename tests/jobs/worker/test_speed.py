@@ -1,0 +1,41 @@
+"""The speed of a worker's core, and the speed that submitted trainings are priced by."""
+
+import numpy as np
+import pytest
+
+from app.database.transaction import OpenTransaction
+from app.jobs.worker.speed import MATRICES, SIZE, calculate, measured_speed, squares
+from app.jobs.worker_repository import WorkerRepository
+
+
+def test_a_speed_is_a_positive_number() -> None:
+    assert 0.0 < measured_speed() < np.inf
+
+
+def test_the_calculation_is_always_the_same() -> None:
+    first, second = calculate(squares()), calculate(squares())
+    assert first.shape == (MATRICES, SIZE, SIZE)
+    assert first.tobytes() == second.tobytes()
+
+
+def test_the_calculation_is_that_of_cholesky_factors() -> None:
+    distances = squares()[:2]
+    kernels = np.exp(-distances) + np.eye(SIZE)
+    assert calculate(distances) == pytest.approx(np.exp(-np.square(np.linalg.cholesky(kernels))))
+
+
+def test_the_speed_of_several_workers_is_their_mean(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        workers = WorkerRepository(tx)
+        workers.record_heartbeat("a", speed=1.0)
+        workers.record_heartbeat("b", speed=2.0)
+        workers.record_heartbeat("of an earlier release")
+        assert workers.speed(within=60.0) == pytest.approx(1.5)
+
+
+def test_workers_that_left_have_no_speed(transaction: OpenTransaction) -> None:
+    with transaction() as tx:
+        workers = WorkerRepository(tx)
+        workers.record_heartbeat("a", speed=1.0)
+        workers.leave("a")
+        assert workers.speed(within=60.0) is None
