@@ -27,7 +27,7 @@ from relevance_bayes.core.likelihoods.counts import CountLikelihood
 from relevance_bayes.core.pooling.folds import MAX_ROWS_STEPPED
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import FOLDS, MAX_SCREENED_ROWS, NORMAL, THOROUGH, Bounds, Step
-from relevance_bayes.core.selection.fold_fits import MIN_ROWS_PER_CLASS
+from relevance_bayes.core.selection.by_folds import MIN_ROWS_PER_CLASS
 from relevance_bayes.core.softmax_regression import is_softmax_regression
 from relevance_bayes.core.spec import Spec, has_width_per_input, is_heteroscedastic
 from relevance_bayes.plans.requests import Effort, SupervisedPlan

@@ -19,7 +19,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import Rows, Selection, Step, Trained, train
-from relevance_bayes.core.selection.ranking import FitContext
+from relevance_bayes.core.selection.candidates import FitContext
 from relevance_bayes.core.softmax_regression import (
     CONSTANT_SD,
     CONVERGED,

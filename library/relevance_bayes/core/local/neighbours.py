@@ -5,11 +5,13 @@ By scipy's k-d tree. On one core with 50,000 standard normal rows: a tree takes 
 matrices take 2 ms. Inputs of large learned widths hardly count. It is exact, releases the interpreter lock, and needs
 no randomness, as graphs do (hnswlib), nor 30 MB more (faiss)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
+from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.types import Array, Indices, Mask
 
 ABSENT = -1
@@ -83,4 +85,25 @@ def _first(numbers: Indices, is_allowed: Mask, k: int) -> Indices:
         np.take_along_axis(is_allowed, order, axis=-1), np.take_along_axis(numbers, order, axis=-1), ABSENT
     )
     found[:, : taken.shape[1]] = taken
+    return found
+
+
+STRIP = 64
+"""The rows whose neighbours are searched at once."""
+
+MAX_DISTANCES = 2**22
+"""The most distances in memory at once, in numbers."""
+
+
+def nearest_averages(U: Array, Z: Array, values: Array, counts: Sequence[int]) -> Array:
+    """(R, n): the mean value of the nearest of the rows Z (N, d) to each of U (n, d), by each number of `counts`, of
+    which the last is the greatest."""
+    number, strip = min(counts[-1], len(Z)), max(min(STRIP, MAX_DISTANCES // len(Z)), 1)
+    found = np.empty((len(counts), len(U)))
+    for first in range(0, len(U), strip):
+        distances = squared_distances(U[first : first + strip], Z)
+        nearest = np.argpartition(distances, number - 1, axis=1)[:, :number]
+        order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
+        ordered = values[np.take_along_axis(nearest, order, axis=1)]
+        found[:, first : first + strip] = [ordered[:, :count].mean(axis=1) for count in counts]
     return found

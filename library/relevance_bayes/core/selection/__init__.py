@@ -1,7 +1,7 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
 from relevance_bayes.core.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.ranking import FitContext
+from relevance_bayes.core.selection.candidates import FitContext
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
     MAX_SCREENED_ROWS,

@@ -1,36 +1,50 @@
 """The training of classes: one spec, or the one of several alternatives of the least log loss of held-out rows.
 
-A fold's rows are predicted by what is learned from the other rows: see `fold_fits`. The alternative of the smallest
-mean log loss is taken, at the temperature fitted to the same rows, and fitted to all rows to its end. One with linear
-columns is taken only where it is clearly better.
+A fold's rows are predicted by what is learned from the other rows: by steps, or anew. By steps the scales of an
+alternative are first learned from all rows. Those of a fold's training rows are at most a few steps from there, each
+towards the maximum of the bound of these rows alone, and the fold is predicted by the posterior through the pivots on
+these rows. No functions are chosen in a fold.
+
+The alternative of the smallest mean log loss is taken, at the temperature fitted to the same rows, and fitted to all
+rows to its end. One with linear columns is taken only where it is clearly better.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import TypeAlias
 
 import numpy as np
 
-from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.algorithms.scales_through_pivots import ScalesOfAll, losses_of_unseen, scales_from_start
+from relevance_bayes.core.algorithms.state import Iterate, Process, State
+from relevance_bayes.core.algorithms.task import MAX_PIVOTS, ROWS_FOR_SCALES, ROWS_FOR_STARTS, Task, process_of
+from relevance_bayes.core.basis import Inputs, KernelBasis
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.fitting import pose_rows
 from relevance_bayes.core.folds import Split
-from relevance_bayes.core.likelihoods import Bernoulli
-from relevance_bayes.core.likelihoods.base import ClassPrediction
+from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, Categorical, ClassLikelihood
+from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent
 from relevance_bayes.core.likelihoods.temperature import fitted_temperature, tempered
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.numpy_namespace import NUMPY
-from relevance_bayes.core.per_class import without_functions
-from relevance_bayes.core.pool import LearnedModel
+from relevance_bayes.core.per_class import constant_latent, without_functions
+from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.prediction import Measured
-from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.problem import Problem, check_rows
 from relevance_bayes.core.rows import Folding, Rows, Step
-from relevance_bayes.core.selection.classes import (
+from relevance_bayes.core.selection.candidates import (
+    FitContext,
     FittedClasses,
     at_learned_temperature,
+    binary_problems,
     fitted_classes,
+    is_constant,
     learns_temperature,
+    posed,
 )
-from relevance_bayes.core.selection.fold_fits import FoldFits, has_linear_columns
-from relevance_bayes.core.selection.ranking import FitContext
 from relevance_bayes.core.selection.scoring import (
     BEHIND,
     NOT_FITTED,
@@ -42,10 +56,242 @@ from relevance_bayes.core.selection.scoring import (
     is_hopeless,
     measured_rows,
     standard_error,
+    within,
     work_of,
 )
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.softmax_regression import is_softmax_regression
+from relevance_bayes.core.spec import Spec, has_width_per_input, searched
 from relevance_bayes.core.types import Array, Indices
+
+MIN_ROWS_PER_CLASS = 50
+"""With fewer rows for each class a fold's scales begin at a start: those of all rows have seen too much of each row. Of
+60 rows of three classes the score of steps was .16 nats a row too good; from the start that of sixteen tables was .006
+off that of new rows, of folds learned anew with their functions .020."""
+
+MIN_SHARE_OF_ROWS = 0.5
+"""The least share of the rows that a fold's training rows have where its scales are steps from those of all rows."""
+
+EVALUATIONS, EVALUATIONS_PER_INPUT = 75, 105
+"""The most evaluations of the evidence while scales are learned: of one width, and of one per input from three
+starts."""
+
+EVALUATIONS_OF_STEPS = 10
+"""The most evaluations in a fold whose scales are steps from those of all rows."""
+
+
+MIN_ROWS_TO_COMPARE, MAX_ROWS_TO_COMPARE = 100, 1_000
+"""The least and the most rows on which starts are compared that have not seen them."""
+
+
+def work(spec: Spec, rows: int, evaluations: int | None = None) -> float:
+    """An upper bound of the evaluations times rows and functions of a fit while its scales are learned."""
+    if evaluations is None:
+        evaluations = EVALUATIONS_PER_INPUT if has_width_per_input(spec) else EVALUATIONS
+    if is_softmax_regression(spec):
+        return float(EVALUATIONS * rows)
+    some = min(rows, ROWS_FOR_SCALES)
+    functions = some if spec.likelihood.is_conjugate else min(some, MAX_PIVOTS)
+    times = 1 if spec.likelihood.is_conjugate else spec.likelihood.latents
+    return float(times * evaluations * some * functions)
+
+
+def has_linear_columns(spec: Spec) -> bool:
+    """True where the inputs are columns of a spec beside its kernel."""
+    return any(isinstance(one, Inputs) for one in spec.basis) and not is_softmax_regression(spec)
+
+
+def learns_through_pivots(spec: Spec) -> bool:
+    """True where the scales of a spec are learned through pivots, not among fits or with terms."""
+    classes = isinstance(spec.likelihood, Bernoulli | BernoulliPerClass | Categorical)
+    additive = any(isinstance(one, KernelBasis) and one.additive != "none" for one in spec.basis)
+    return classes and isinstance(spec.prior, GaussianProcess) and not searched(spec) and not additive
+
+
+def takes_steps(spec: Spec, rows: int) -> bool:
+    """True where rows are many enough that a fold's scales are steps from those of all rows."""
+    return learns_through_pivots(spec) and rows >= MIN_ROWS_PER_CLASS * max(spec.likelihood.latents, 2)
+
+
+Learn = Callable[[Rows, Spec, Sequence[State | None]], Generator[Step, None, FittedClasses]]
+"""The fit of an alternative to some rows, at temperature 1, from given states where there are any."""
+
+
+@dataclass(eq=False)
+class _Learning:
+    """A model of an alternative while its scales are learned from all rows, before functions are chosen."""
+
+    spec: Spec
+    problem: Problem
+    iterates: Iterator[Iterate]
+    state: State
+
+    def is_started(self, process: Process) -> bool:
+        """True where the best of the starts is known."""
+        return process.phase != "scales" or process.starts >= Task.of(self.problem).space.starts
+
+    def until(self, is_reached: Callable[[Process], bool]) -> Iterator[None]:
+        """Iterate until the process is there."""
+        while not is_reached(process_of(self.state)):
+            self.state = next(self.iterates).state
+            yield
+
+    @cached_property
+    def of_all(self) -> ScalesOfAll:
+        """The scales with their curvature; raises NotPositiveDefiniteError."""
+        return ScalesOfAll.of(Task.of(self.problem), self.state)
+
+
+Models: TypeAlias = tuple[_Learning | None, ...]
+"""Those of an alternative, None for a class of constant probability."""
+
+
+@dataclass(frozen=True)
+class FoldFits:
+    """The fits of alternatives to all rows, and to the training rows of folds.
+
+    `by_steps` a fold is still learned anew where it has fewer than MIN_SHARE_OF_ROWS of the rows to learn from, where a
+    matrix is not positive definite, and where no share of a step raises the bound; of few rows its scales begin at the
+    start that won on all rows. `scaled` are the models of each alternative, None for a class of constant probability;
+    `behind` are the alternatives that are clearly worse than another one after their starts.
+    """
+
+    learn: Learn
+    folding: Folding
+    on: FitContext
+    by_steps: bool
+    scaled: dict[Spec, Models] = field(default_factory=dict)
+    behind: set[Spec] = field(default_factory=set)
+
+    def work(self, spec: Spec, rows: int) -> tuple[float, float]:
+        """The work of an alternative before the folds, and in each: see `work`."""
+        if self.by_steps and learns_through_pivots(spec):
+            evaluations = EVALUATIONS_OF_STEPS if takes_steps(spec, rows) else EVALUATIONS
+            return work(spec, rows), work(spec, rows, evaluations)
+        return 0.0, work(spec, rows)
+
+    def begin(self, rows: Rows, specs: Sequence[Spec]) -> Generator[Step, None, None]:
+        """Learn the scales of each alternative from all rows where folds begin with them.
+
+        The starts of all come first: those whose best is clearly worse on rows that no start has seen are `behind`.
+        """
+        specs = [spec for spec in specs if self.by_steps and learns_through_pivots(spec)]
+        if not specs:
+            return
+        started = dict[Spec, Models]()
+        for number, spec in enumerate(specs):
+            step = Step("scales", number, 2 * len(specs), "models")
+            with suppress(NotPositiveDefiniteError):
+                started[spec] = yield from self._started(rows, spec, step)
+        with suppress(NotPositiveDefiniteError):
+            self.behind.update(self._clearly_worse(len(rows.t), started))
+        for number, (spec, models) in enumerate(started.items(), start=len(specs)):
+            if spec not in self.behind:
+                yield (step := Step("scales", number, 2 * len(specs), "models"))
+                with suppress(NotPositiveDefiniteError):
+                    for model in filter(None, models) if takes_steps(spec, len(rows.t)) else ():
+                        yield from (step for _ in model.until(lambda process: process.phase != "scales"))
+                    self.scaled[spec] = models
+
+    def _started(self, rows: Rows, spec: Spec, step: Step) -> Generator[Step, None, Models]:
+        """The models of an alternative (K,) at the best of their starts, None for one of constant probability."""
+        yield step
+        models = list[_Learning | None]()
+        for of_class, single in binary_problems(rows, spec):
+            if is_constant(of_class, single):
+                models.append(None)
+                continue
+            resolved, problem = yield from posed(of_class, single, self.folding, self.on)
+            iterates = self.on.fit_log.iterates(problem, resolved)
+            model = _Learning(resolved, problem, iterates, next(iterates).state)
+            yield from (step for _ in model.until(model.is_started))
+            models.append(model)
+        return tuple(models)
+
+    def _clearly_worse(self, rows: int, started: Mapping[Spec, Models]) -> list[Spec]:
+        """The alternatives that are clearly worse than another one on rows that no start has seen."""
+        specs = list(started)
+        if len(specs) < 2 or rows < ROWS_FOR_STARTS + MIN_ROWS_TO_COMPARE:
+            return []
+        losses = self.on.fit_log.once(lambda: np.array([_losses_of_starts(started[spec], rows) for spec in specs]))
+        is_measured = losses.any(axis=0)
+        losses = losses[:, is_measured]
+        best = losses[int(losses.mean(axis=1).argmin())]
+        gains = dict(zip(specs, best - losses, strict=True))
+        # One with linear columns has to be clearly better in the end.
+        return [
+            spec
+            for spec, gain in gains.items()
+            if (is_hopeless(gain, len(best) / rows) if has_linear_columns(spec) else is_clearly_better(-gain))
+        ]
+
+    def fit(self, rows: Rows, spec: Spec) -> Generator[Step, None, FittedClasses]:
+        """The fit of an alternative to all rows, from its scales where they are known; raises
+        NotPositiveDefiniteError."""
+        begin = [None if model is None else model.state for model in self.scaled.get(spec, ())]
+        return (yield from self.learn(rows, spec, begin))
+
+    def probabilities(
+        self, rows: Rows, spec: Spec, others: Indices, fold: Indices
+    ) -> Generator[Step, None, Array | None]:
+        """The probabilities (n, K) of the rows `fold` (n,) by an alternative fitted to the rows `others`, None where
+        there are none; raises DataError, NotPositiveDefiniteError."""
+        latents = None
+        if spec in self.scaled and len(others) >= MIN_SHARE_OF_ROWS * len(rows.t):
+            latents = yield from self._latents(rows, spec, others, fold)
+        if latents is None:
+            fitted = yield from self.learn(rows.take(others), spec, ())
+            prediction, _ = ready_of(fitted.model).predict(rows.take(fold).X)
+        else:
+            assert isinstance(spec.likelihood, ClassLikelihood), "expected a likelihood of classes"
+            prediction = spec.likelihood.predictive(Latent.of_each(latents), None)
+        return prediction.probabilities if isinstance(prediction, ClassPrediction) else None
+
+    def _latents(
+        self, rows: Rows, spec: Spec, others: Indices, fold: Indices
+    ) -> Generator[Step, None, list[Latent] | None]:
+        """The latents of the fold's rows, by model; None where a fold is learned anew."""
+        found = list[Latent]()
+        for (of_class, single), model in zip(binary_problems(rows, spec), self.scaled[spec], strict=True):
+            yield Step("folds", 0, None, "folds")
+            some = of_class.take(others)
+            if model is None or is_constant(some, single):
+                found.append(constant_latent(without_functions(rows.X.shape[1], some.t, len(some.t)), len(fold)))
+                continue
+            try:
+                latent = _stepped(model, some, others, rows.take(fold).X, takes_steps(spec, len(rows.t)))
+            except NotPositiveDefiniteError:
+                return None
+            if latent is None:
+                return None
+            found.append(latent)
+        return found
+
+
+def _losses_of_starts(models: Models, rows: int) -> Array:
+    """The log loss (N,) of each row, summed over the models whose starts have not seen it."""
+    found = np.zeros(rows)
+    for model in filter(None, models):
+        found += losses_of_unseen(Task.of(model.problem), model.state, MAX_ROWS_TO_COMPARE)
+    return found
+
+
+def _stepped(model: _Learning, some: Rows, others: Indices, X: Array, takes_steps: bool) -> Latent | None:
+    """The latent at a fold's X (n, d) by its training rows `some`, whose numbers are `others`; None where no step
+    raises the bound. Without steps the scales begin where the best start of all rows did."""
+    problem = pose_rows(some.blocks(1), model.spec, noise_sd=some.noise_sd)
+    task, state = Task.of(problem), model.spec.algorithm.init(problem).state
+    is_whole = len(task.rows_for_scales(state).t) == problem.rows
+    if takes_steps:
+        scales = model.of_all
+        first = scales.sites.take(others) if is_whole and len(scales.at.rows.t) == model.problem.rows else None
+        at = scales.stepped(task, state, first)
+    else:
+        at = scales_from_start(task, state, process_of(model.state).start or 0)
+    if at is None:
+        return None
+    found = at.bound if is_whole else task.bound(task.rows(state), at.vectors, at.h)
+    return task.latent(at.vectors, at.h, found, X, problem.candidates.columns(X, state.active))
+
 
 MIN_FOLDS = 3
 """The folds by which all alternatives are compared where five are beyond the budget."""
@@ -79,18 +325,11 @@ def trained_classes(
         fitted = yield from learn(rows, first)
         fits = (fit for fit in fitted.fits if fit is not None)
         work = sum(work_of(fit.problem, first, fit.last.state) for fit in fits)
-        return replace(_trained(fitted, first, at_learned_temperature(fitted, rows, folding, first)), work=work)
+        return replace(fitted.trained(first, at_learned_temperature(fitted, rows, folding, first)), work=work)
     splits = scoring.splits(rows, folding, first.seed)
     fold_fits = FoldFits(learn, folding, on, by_steps=not scoring.learns_folds_anew)
     budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
     return (yield from chosen(rows, specs, splits, fold_fits, budget))
-
-
-def _trained(fitted: FittedClasses, spec: Spec, model: LearnedModel) -> Trained:
-    """The result of a spec: a single model has that with the widths found, one for each class has theirs."""
-    if isinstance(model, Model):
-        return Trained(model, fitted.specs[0])
-    return Trained(model, spec, class_specs=fitted.specs)
 
 
 def chosen(
@@ -107,28 +346,26 @@ def chosen(
     if folds:
         yield from fits.begin(rows, specs[:alternatives])
     table = yield from _tables(rows, specs[:alternatives], measured, fits)
-    evaluation = FoldEvaluation(rows.t, tuple(measured), table, learns_temperature=learns_temperature(specs[0]))
-    reasons: dict[int, str | None] = dict.fromkeys(range(alternatives, len(specs)), UNAFFORDABLE)
-    reasons |= {place: evaluation.reason(place) for place in range(alternatives)}
-    for place in evaluation.ranked(specs):
+    evaluation = FoldEvaluation(rows.t, specs, tuple(measured), table)
+    reasons = [evaluation.reason(place) if place < alternatives else UNAFFORDABLE for place in range(len(specs))]
+    for place in evaluation.ranked():
         try:
             fitted = yield from fits.fit(rows, specs[place])
         except NotPositiveDefiniteError:
             reasons[place] = NOT_FITTED_TO_ALL
             continue
-        compared = tuple(
-            Compared(spec, evaluation.score(other), why := reasons[other], why not in {NOT_FITTED, NOT_FITTED_TO_ALL})
-            for other, spec in enumerate(specs)
-            if other != place and (evaluation.n_rows or reasons[other])
-        )
-        temperature = evaluation.temperature(place)
-        model = at_learned_temperature(fitted, rows, fits.folding, specs[place], temperature)
-        trained = replace(_trained(fitted, specs[place], model), compared=compared)
-        validation = evaluation.validation(place)
+        model = at_learned_temperature(fitted, rows, fits.folding, specs[place], evaluation.temperature(place))
+        found = evaluation.each[place]
+        validation = Validation() if found is None else Validation.of(found, evaluation.rows)
         constant = _better_constant(rows, specs[place], measured, validation)
         if constant is not None:
             model, validation = constant
-            trained = replace(trained, learned=model)
+        compared = tuple(
+            Compared(spec, evaluation.scores[other], why := reasons[other], why not in {NOT_FITTED, NOT_FITTED_TO_ALL})
+            for other, spec in enumerate(specs)
+            if other != place and (measured or reasons[other])
+        )
+        trained = replace(fitted.trained(specs[place], fitted.model), learned=model, compared=compared)
         return trained.measured(validation, folds, total)
     raise NotPositiveDefiniteError(f"none of {len(specs)} alternatives could be fitted: {NOT_FITTED_TO_ALL}")
 
@@ -180,7 +417,7 @@ def _tables(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], fits: Fo
                 each[:] = np.nan if is_kept else DROPPED
                 if is_kept:
                     steps = fits.probabilities(rows, spec, others, fold)
-                    found = yield from _within(steps, Step("folds", done, total, "fits"))
+                    found = yield from within(steps, Step("folds", done, total, "fits"))
                     each[:] = np.nan if found is None else found.T
             fit_log.record(place, table.reshape(-1, len(fold)))
         tables = np.concatenate([tables, table.reshape(len(specs), K, len(fold))], axis=2)
@@ -189,19 +426,6 @@ def _tables(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], fits: Fo
         total = done + sum(kept) * (len(splits) - number - 1)
         yield Step("folds", done, total, "fits")
     return tables
-
-
-def _within(steps: Generator[Step, None, Array | None], step: Step) -> Generator[Step, None, Array | None]:
-    """A prediction to its end, each of whose steps is reported as `step`; None where it can't be computed."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as ended:
-            found: Array | None = ended.value
-            return found
-        except (NotPositiveDefiniteError, DataError):
-            return None
-        yield step
 
 
 def _kept(table: Array, t: Array, specs: Sequence[Spec], splits: Sequence[Split], number: int) -> list[bool]:
@@ -215,18 +439,17 @@ def _kept(table: Array, t: Array, specs: Sequence[Spec], splits: Sequence[Split]
     if not usual:
         return is_finite
     best, share = min(usual, key=lambda place: float(losses[place].mean())), number / len(splits)
+
+    def is_dropped(spec: Spec, gains: Array) -> bool:
+        """One with linear columns has to be clearly better in the end, others to be better."""
+        if has_linear_columns(spec):
+            return is_hopeless(gains, share)
+        return len(gains) >= MIN_ROWS_TO_DROP and is_hopeless(gains, share, needed=0.0)
+
     return [
-        finite and (place == best or not _is_hopeless(specs[place], losses[best] - losses[place], share))
+        finite and (place == best or not is_dropped(specs[place], losses[best] - losses[place]))
         for place, finite in enumerate(is_finite)
     ]
-
-
-def _is_hopeless(spec: Spec, gains: Array, share: float) -> bool:
-    """True where an alternative is dropped that has these gains (n,) over the best: one with linear columns has to be
-    clearly better in the end, others to be better."""
-    if has_linear_columns(spec):
-        return is_hopeless(gains, share)
-    return len(gains) >= MIN_ROWS_TO_DROP and is_hopeless(gains, share, needed=0.0)
 
 
 def _log_probability(probabilities: Array, t: Array) -> Array:
@@ -244,87 +467,70 @@ def _prediction(probabilities: Array) -> ClassPrediction:
 
 @dataclass(frozen=True, eq=False)
 class FoldEvaluation:
-    """Probabilities `table` (A, K, n) of the rows of some folds, one fold after the other, by each alternative.
+    """Probabilities `table` (A, K, n) of the rows of some folds, one fold after the other, by the first A of the specs.
 
-    t (N,) are the classes of all rows. `learns_temperature`: each fold's temperature is that of the other folds.
+    t (N,) are the classes of all rows.
     """
 
     t: Array
+    specs: Sequence[Spec]
     splits: tuple[Split, ...]
     table: Array
-    learns_temperature: bool
-    _known: dict[int, Measured] = field(default_factory=dict)
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows that were measured."""
-        return int(self.table.shape[2])
+    @cached_property
+    def rows(self) -> Indices:
+        """The numbers (n,) of the measured rows."""
+        return np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in self.splits)])
 
-    def is_measured(self, place: int) -> bool:
-        """True where an alternative was measured on all rows."""
-        return bool(self.n_rows) and place < len(self.table) and bool(np.isfinite(self.table[place]).all())
+    @cached_property
+    def each(self) -> list[Measured | None]:
+        """The rows by each alternative, each fold at its temperature; None where not all rows were measured."""
+        found = [self._measured(one.T) if len(self.rows) and np.isfinite(one).all() else None for one in self.table]
+        return [*found, *(None for _ in self.specs[len(found) :])]
+
+    @cached_property
+    def scores(self) -> list[float | None]:
+        """The mean log probability of the rows' classes by each alternative, in nats; None without."""
+        return [None if one is None else -float(one.each["log_loss"].mean()) for one in self.each]
 
     def reason(self, place: int) -> str | None:
         """The reason why an alternative was not measured on all rows, None where it was."""
-        if not self.n_rows or self.is_measured(place):
+        if not len(self.rows) or self.each[place] is not None:
             return None
-        dropped = self.table[place, 0] == DROPPED
         if np.isnan(self.table[place]).any():
             return NOT_FITTED
-        edges = np.cumsum([0, *(len(fold) for _, fold in self.splits)])
+        edges, dropped = np.cumsum([0, *(len(fold) for _, fold in self.splits)]), self.table[place, 0] == DROPPED
         return BEHIND.format(int(np.searchsorted(edges, int(dropped.argmax()), side="right")) - 1, len(self.splits))
 
-    def ranked(self, specs: Sequence[Spec]) -> list[int]:
+    def ranked(self) -> list[int]:
         """The alternatives in the order of their scores, those without one last; the earlier of equal ones first.
 
         One with linear columns comes after the best of the others where it is not clearly better.
         """
-        scores = [self.score(place) for place in range(len(specs))]
-        order = sorted(range(len(specs)), key=lambda place: (scores[place] is None, -(scores[place] or 0.0)))
-        first, usual = order[0], [place for place in order if not has_linear_columns(specs[place])]
-        if not usual or usual[0] == first or scores[usual[0]] is None or self._gain(first, usual[0]):
+        scores = self.scores
+        order = sorted(range(len(scores)), key=lambda place: (scores[place] is None, -(scores[place] or 0.0)))
+        usual = next((place for place in order if not has_linear_columns(self.specs[place])), order[0])
+        first, other = self.each[order[0]], self.each[usual]
+        if usual == order[0] or first is None or other is None:
             return order
-        return [usual[0], *(place for place in order if place != usual[0])]
-
-    def _gain(self, place: int, other: int) -> bool:
-        """True where an alternative is clearly better than another one."""
-        gains = self._measured(other).each["log_loss"] - self._measured(place).each["log_loss"]
-        return is_clearly_better(gains)
-
-    def score(self, place: int) -> float | None:
-        """The mean log probability of the rows' classes at each fold's temperature, in nats; None without."""
-        return -float(self._measured(place).each["log_loss"].mean()) if self.is_measured(place) else None
-
-    def validation(self, place: int) -> Validation:
-        """The rows with all figures of an alternative, empty where it was not measured on all rows."""
-        return Validation.of(self._measured(place), self._rows) if self.is_measured(place) else Validation()
+        if is_clearly_better(other.each["log_loss"] - first.each["log_loss"]):
+            return order
+        return [usual, *(place for place in order if place != usual)]
 
     def temperature(self, place: int) -> float | None:
         """The temperature of all measured rows; None where it is not learned, or no row was measured."""
-        if not self.learns_temperature or not self.is_measured(place):
+        if not learns_temperature(self.specs[0]) or self.each[place] is None:
             return None
-        return fitted_temperature(self.table[place].T, self._t)
+        return fitted_temperature(self.table[place].T, self.t[self.rows])
 
-    @property
-    def _t(self) -> Array:
-        return np.asarray(self.t[self._rows])
-
-    @property
-    def _rows(self) -> Indices:
-        return np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in self.splits)])
-
-    def _measured(self, place: int) -> Measured:
-        """The rows by an alternative that was measured on all of them, each fold at its temperature."""
-        if place not in self._known:
-            self._known[place] = Measured.joined(list(self._parts(self.table[place].T, self._t)))
-        return self._known[place]
-
-    def _parts(self, probabilities: Array, t: Array) -> Iterator[Measured]:
-        stop = 0
+    def _measured(self, probabilities: Array) -> Measured:
+        """The rows by their probabilities (n, K)."""
+        t, stop, parts = self.t[self.rows], 0, list[Measured]()
         for _, fold in self.splits:
             here = np.arange(stop, stop := stop + len(fold))
             others = np.setdiff1d(np.arange(len(t)), here)
             found = probabilities[here]
-            if self.learns_temperature and len(others):
+            if learns_temperature(self.specs[0]) and len(others):
                 found = tempered(NUMPY, found, fitted_temperature(probabilities[others], t[others]))
-            yield Measured.of(_prediction(found), t[here])
+            parts.append(Measured.of(_prediction(found), t[here]))
+        return Measured.joined(parts)

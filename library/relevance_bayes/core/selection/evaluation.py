@@ -24,19 +24,19 @@ from relevance_bayes.core.log_density import (
     min_log_density,
     noise_varies,
 )
-from relevance_bayes.core.model import Model
 from relevance_bayes.core.pooling.folds import FoldFit, PoolFolds, ProcessFolds
 from relevance_bayes.core.pooling.members import FailedFit, MemberFit, Whole, learned_member
 from relevance_bayes.core.pooling.reduction import Densities
 from relevance_bayes.core.prediction import Measured, Prediction, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.rows import FIT, Rows, Step, reported_as
-from relevance_bayes.core.selection.alternatives import alternative_prediction
+from relevance_bayes.core.selection.candidates import alternative_fit, alternative_prediction
 from relevance_bayes.core.selection.scoring import (
     BEHIND,
     MIN_STANDARD_ERRORS,
     NOT_FITTED,
     Compared,
+    Trained,
     Validation,
     is_clearly_better,
     is_hopeless,
@@ -69,30 +69,51 @@ MAX_DISPERSION = 1.3
 of which Poisson's distribution is a limit. Residuals have the errors of the means too, so that theirs is above 1."""
 
 
+FIGURES = 6
+"""The figures and outputs of a row by an alternative."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """A model that is compared with a pool by n held-out rows.
+
+    `table` (6, n) are -log density, absolute error, coverage by the 95 % interval, and the outputs of `Measured`, NaN
+    where it could not be fitted; of one that is compared by intervals about the targets a seventh row is -log of their
+    probability. It is None where a `reason` speaks against the model.
+    """
+
+    spec: Spec
+    table: Array | None
+    reason: str | None = None
+
+    @property
+    def intervals(self) -> Array | None:
+        """-log of the probabilities (n,) of the intervals, of a model that is compared by them."""
+        return None if self.table is None or len(self.table) <= FIGURES else self.table[FIGURES]
+
+    @property
+    def is_bounded(self) -> bool:
+        """True for shares, which are taken unless they are behind."""
+        return self.spec.likelihood.targets == "share"
+
+
 @dataclass(frozen=True, eq=False)
 class PoolEvaluation:
     """Predictions of n held-out rows of some folds.
 
     `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
-    `means` and `variances` (n, K) are of all members, NaN where a fit failed; `compared_models` (J, 6, n) are -log
-    density, absolute error, coverage by the 95 % interval, and the outputs of `Measured`, NaN from the fold on where a
-    model was left out; `reasons` (J,) are the reasons for that, None for those that were evaluated on all folds, and
-    `left_out` (K,) those of members that were not, where there are any. `interval_losses` (J,) are -log of the
-    probabilities (n,) of the intervals of `half_width` on either side of t, of models that are compared by them, and
-    `bounded` (J,) is true for shares.
+    `densities` (n, K) are of all members, NaN where a fit failed, and `left_out` (K,) the reasons for which members
+    were not evaluated, where there are any. `half_width` is that of the intervals about t by which models that have
+    probabilities are compared with densities.
     """
 
     splits: tuple[Split, ...]
     rows: Indices
     t: Array
-    means: Array
-    variances: Array
-    compared_models: Array
-    reasons: tuple[str | None, ...] = ()
+    densities: Densities
+    alternatives: tuple[Alternative, ...] = ()
     left_out: tuple[str | None, ...] = ()
     half_width: float = HALF_UNIT
-    interval_losses: tuple[Array | None, ...] = ()
-    bounded: tuple[bool, ...] = ()
 
     def noise_varies(self, X: Array) -> bool:
         """True where the residuals of the pool of all members have noise that varies with the inputs X (N, d)."""
@@ -109,7 +130,7 @@ class PoolEvaluation:
         mean, sd = self._product
         return has_heavy_tails((self.t - mean) / sd)
 
-    @property
+    @cached_property
     def _product(self) -> tuple[Array, Array]:
         """The means and sds of the pool of all complete members, each (n,)."""
         densities = self.densities.taken(self.complete)
@@ -136,82 +157,63 @@ class PoolEvaluation:
         members = self.complete
         return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
 
-    @property
+    @cached_property
     def complete(self) -> Indices:
         """The indices (L,) of the members that were fitted in each fold; none where no row was measured."""
         if not len(self.t):
             return np.zeros(0, np.intp)
-        return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
+        is_finite = np.isfinite(self.densities.means) & np.isfinite(self.densities.variances)
+        return np.flatnonzero(is_finite.all(axis=0))
 
     def first(self, folds: int) -> "PoolEvaluation":
-        """The evaluation by the first folds."""
-        n = sum(len(fold) for _, fold in self.splits[:folds])
-        means, variances = self.means[:n], self.variances[:n]
-        return replace(
-            self,
-            splits=self.splits[:folds],
-            rows=self.rows[:n],
-            t=self.t[:n],
-            means=means,
-            variances=variances,
-            compared_models=self.compared_models[:, :, :n],
-        )
+        """The evaluation of the members by the first folds."""
+        splits = self.splits[:folds]
+        n = sum(len(fold) for _, fold in splits)
+        densities = Densities(self.densities.means[:n], self.densities.variances[:n])
+        return replace(self, splits=splits, rows=self.rows[:n], t=self.t[:n], densities=densities)
 
-    def with_compared(self, figures: Array, reason: str | None, *, is_bounded: bool = False) -> "PoolEvaluation":
-        """With one more compared model, of these figures (6, n), or the reason why it was left out.
+    def with_compared(self, *alternatives: Alternative) -> "PoolEvaluation":
+        """With these alternatives after those before."""
+        return replace(self, alternatives=(*self.alternatives, *alternatives))
 
-        A seventh are its interval losses.
-        """
-        models = np.concatenate([self.compared_models, figures[None, :FIGURES]])
-        losses = figures[FIGURES] if len(figures) > FIGURES else None
-        return replace(
-            self,
-            compared_models=models,
-            reasons=(*self.reasons, reason),
-            interval_losses=(*self.interval_losses, losses),
-            bounded=(*self.bounded, is_bounded),
-        )
-
-    def is_hopeless(self, figures: Array, needed: float = MIN_STANDARD_ERRORS) -> bool:
-        """True where a model of these figures (6 or 7, m) of the first folds would hardly end `needed` standard errors
-        above the pool.
+    def is_hopeless(self, one: Alternative) -> bool:
+        """True where a model of a table (6 or 7, m) of the first folds would hardly end clearly above the pool, or
+        shares a standard error below it.
 
         See `scoring.is_hopeless`; after the last fold none is.
         """
+        assert one.table is not None
+        m, needed = one.table.shape[1], -1.0 if one.is_bounded else MIN_STANDARD_ERRORS
         sizes = np.cumsum([len(fold) for _, fold in self.splits])
-        folds = int(np.searchsorted(sizes, figures.shape[1])) + 1
+        folds = int(np.searchsorted(sizes, m)) + 1
         if folds >= len(self.splits) or not len(self.complete):
             return False
-        m = figures.shape[1]
-        if len(figures) > FIGURES:
-            return is_hopeless(self._interval_gain(figures[FIGURES]), folds / len(self.splits), needed)
-        nll = np.minimum(figures[0], -min_log_density(self.t, self._best_member)[:m])
-        losses = self._probability_loss if (figures[-1] > figures[-2]).any() else self._of_complete.each["nll"]
+        if one.intervals is not None:
+            return is_hopeless(self._interval_gain(one.intervals), folds / len(self.splits), needed)
+        nll = np.minimum(one.table[0], -min_log_density(self.t, self._best_member)[:m])
+        is_of_counts = (one.table[FIGURES - 1] > one.table[FIGURES - 2]).any()
+        losses = self._probability_loss if is_of_counts else self._of_complete.each["nll"]
         return is_hopeless(losses[:m] - nll, folds / len(self.splits), needed)
 
     def gain_of(self, place: int) -> Array:
-        """The gain of a compared model over the pool, (n,), in nats: of counts by the probability of whole numbers, of
-        a hurdle by that of intervals of one width, since it has a probability of 0 and densities of all others."""
-        by_interval = self._intervals(place)
-        if by_interval is not None:
-            return self._interval_gain(by_interval)
-        alternative = self._compared_model(place)
-        losses = self._probability_loss if alternative.is_of_counts else self._of_complete.each["nll"]
-        return losses - alternative.each["nll"]
-
-    def _intervals(self, place: int) -> Array | None:
-        """The interval losses of a model that is compared by them."""
-        return self.interval_losses[place] if place < len(self.interval_losses) else None
-
-    def _interval_gain(self, losses: Array) -> Array:
-        """The gain (m,) of a model of these losses of the first m rows."""
-        lowest = min_log_density(self.t, half_width=self.half_width)[: len(losses)]
-        return self._probability_loss[: len(losses)] - np.minimum(losses, -lowest)
+        """The gain of an alternative over the pool, (n,), in nats: of counts by the probability of whole numbers, of a
+        hurdle by that of intervals of one width, since it has a probability of 0 and densities of all others."""
+        one = self.alternatives[place]
+        if one.intervals is not None:
+            return self._interval_gain(one.intervals)
+        measured = self._measured(one)
+        losses = self._probability_loss if measured.is_of_counts else self._of_complete.each["nll"]
+        return losses - measured.each["nll"]
 
     def mean_gain(self, place: int) -> tuple[float, float]:
         """The mean of `gain_of`, and its standard error."""
         gain = self.gain_of(place)
         return float(gain.mean()), standard_error(gain)
+
+    def _interval_gain(self, losses: Array) -> Array:
+        """The gain (m,) of a model of these losses of the first m rows."""
+        lowest = min_log_density(self.t, half_width=self.half_width)[: len(losses)]
+        return self._probability_loss[: len(losses)] - np.minimum(losses, -lowest)
 
     @cached_property
     def _probability_loss(self) -> Array:
@@ -229,14 +231,9 @@ class PoolEvaluation:
 
     def only(self, members: Indices) -> "PoolEvaluation":
         """The evaluation of the members of these indices (L,)."""
-        return replace(self, means=self.means[:, members], variances=self.variances[:, members])
+        return replace(self, densities=self.densities.taken(members))
 
-    @property
-    def densities(self) -> Densities:
-        """The predictive densities of the members."""
-        return Densities(self.means, self.variances)
-
-    @property
+    @cached_property
     def _best_member(self) -> Array | None:
         """The greatest log density of each row (n,) by a complete member; None without one."""
         members = self.complete
@@ -257,84 +254,75 @@ class PoolEvaluation:
             parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
         return Measured.joined(parts).clip(self._best_member)
 
-    def alternative_validation(self, place: int) -> Validation:
+    def validation(self, place: int) -> Validation:
         """The rows with the figures of an alternative."""
-        return Validation.of(self._compared_model(place), self.rows)
+        return Validation.of(self._measured(self.alternatives[place]), self.rows)
 
-    def _compared_model(self, place: int) -> Measured:
+    def _measured(self, one: Alternative) -> Measured:
         """The figures of an alternative, its nll bounded as the pool's is."""
-        nll, mae, inside, *outputs = self.compared_models[place]
+        assert one.table is not None
+        nll, mae, inside, *outputs = one.table[:FIGURES]
         each = {"mae": mae, "nll": nll, "coverage_95": inside}
         return Measured(self.t, each, np.array(outputs)).clip(self._best_member)
 
     @property
     def best_alternative(self) -> int | None:
         """The alternative whose score is clearly above the pool's at no more than MAX_RMSE_RATIO times its error, the
-        best of several; None without. Shares need only be hardly behind: see `_is_taken`."""
-        computable = [
-            place for place, found in enumerate(self.compared_models) if len(self.t) and np.isfinite(found).all()
-        ]
-        alternatives = {place: self._compared_model(place) for place in computable}
-        members = self.complete
-        if not len(members):
-            return min(computable, key=lambda place: float(alternatives[place].each["nll"].mean()), default=None)
-        if not computable:
+        best of several; None without. Shares need only be hardly behind: see MAX_LOSS_OF_BOUNDED."""
+        found = {
+            place: self._measured(one)
+            for place, one in enumerate(self.alternatives)
+            if len(self.t) and one.table is not None and np.isfinite(one.table[:FIGURES]).all()
+        }
+        if not len(self.complete):
+            return min(found, key=lambda place: float(found[place].each["nll"].mean()), default=None)
+        if not found:
             return None
-        max_rmse = MAX_RMSE_RATIO * self._of_complete.scores()["rmse"]
-        precise = [place for place in computable if alternatives[place].scores()["rmse"] <= max_rmse]
-        gains = {place: self.gain_of(place) for place in precise}
-        clear = [place for place, gain in gains.items() if self._is_taken(place, gain)]
-        return max(clear, key=lambda place: float(gains[place].mean()), default=None)
-
-    def _is_taken(self, place: int, gain: Array) -> bool:
-        """True where a gain (n,) is clearly above 0, or that of shares within MAX_LOSS_OF_BOUNDED of it.
-
-        They are compared only where intervals of the pool reach beyond the values that the target can have.
-        """
-        is_bounded = place < len(self.bounded) and self.bounded[place]
-        return is_clearly_better(gain) or (
-            is_bounded and float(gain.mean()) > -min(standard_error(gain), MAX_LOSS_OF_BOUNDED)
-        )
+        max_rmse, gains = MAX_RMSE_RATIO * self._of_complete.scores()["rmse"], dict[int, Array]()
+        for place, one in found.items():
+            if one.scores()["rmse"] <= max_rmse:
+                gain, is_bounded = self.gain_of(place), self.alternatives[place].is_bounded
+                max_loss = min(standard_error(gain), MAX_LOSS_OF_BOUNDED)
+                if is_clearly_better(gain) or (is_bounded and float(gain.mean()) > -max_loss):
+                    gains[place] = gain
+        return max(gains, key=lambda place: float(gains[place].mean()), default=None)
 
     @property
     def first_or_clearly_better(self) -> int:
-        """The last of the compared models whose log density is clearly above that of those taken before, of which the
+        """The last of the alternatives whose log density is clearly above that of those taken before, of which the
         first is one."""
-        taken, each = 0, [self._compared_model(place).each["nll"] for place in range(len(self.compared_models))]
+        taken, each = 0, [self._measured(one).each["nll"] for one in self.alternatives]
         for place, nll in enumerate(each):
             gain = each[taken] - nll
             if np.isfinite(nll).all() and not gain.mean() <= MIN_STANDARD_ERRORS * standard_error(gain):
                 taken = place
         return taken
 
-    def compared(
-        self, specs: Sequence[Spec], compared_models: Sequence[Spec], taken: int | None = None
-    ) -> tuple[Compared, ...]:
-        """All evaluated models, except the alternative that was taken."""
+    def compared(self, specs: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
+        """The members, of these specs, and all alternatives except that which was taken."""
         if not len(self.t):
             return ()
         lowest = min_log_density(self.t, self._best_member)
         each, unit = self.densities.of_members(self.t), np.log(2.0 * self.half_width)
-        if taken is not None and (self._compared_model(taken).is_of_counts or self._intervals(taken) is not None):
-            each = log_probability(self.t[:, None], self.means, self.variances, self.half_width)
+        best = None if taken is None else self.alternatives[taken]
+        if best is not None and (best.intervals is not None or self._measured(best).is_of_counts):
+            each = log_probability(self.t[:, None], self.densities.means, self.densities.variances, self.half_width)
             # As of a hurdle: the probability of 0, the density of all others.
             each -= unit * (self.t > 0.0)[:, None]
         of_members = np.maximum(each, lowest[:, None]).mean(axis=0)
-        each_interval = [self._intervals(place) for place in range(len(self.compared_models))]
-        pairs = zip(self.compared_models[:, 0], each_interval, strict=True)
-        losses = [density if intervals is None else intervals + unit for density, intervals in pairs]
-        of_compared = [np.maximum(-one, lowest).mean() for one in losses]
-        scores = [*zip(specs, of_members, strict=True), *zip(compared_models, of_compared, strict=True)]
-        reasons = [*(self.left_out or (None for _ in specs)), *self.reasons]
-        left_out = None if taken is None else len(specs) + taken
-        return tuple(
-            Compared(spec, float(score)) if np.isfinite(score) else _without_score(spec, reasons[place])
-            for place, (spec, score) in enumerate(scores)
-            if place != left_out
-        )
+        left_out = self.left_out or (None for _ in specs)
+        found = [_compared(*one) for one in zip(specs, of_members, left_out, strict=True)]
+        for one in self.alternatives:
+            if one is not best:
+                losses = np.full(1, np.nan) if one.table is None else one.table[0]
+                losses = losses if one.intervals is None else one.intervals + unit
+                found.append(_compared(one.spec, np.maximum(-losses, lowest).mean(), one.reason))
+        return tuple(found)
 
 
-def _without_score(spec: Spec, reason: str | None) -> Compared:
+def _compared(spec: Spec, score: float, reason: str | None) -> Compared:
+    if np.isfinite(score):
+        return Compared(spec, float(score))
     return Compared(spec, None, reason or NOT_FITTED, computable=reason is not None)
 
 
@@ -343,9 +331,6 @@ def half_width(t: Array) -> float:
     above = t[t > 0.0]
     return HALF_UNIT if not len(above) or np.array_equal(t, np.round(t)) else 0.5 * float(above.min())
 
-
-FIGURES = 6
-"""The figures and outputs of a row by a compared model: see `PoolEvaluation.compared_models`."""
 
 NOT_BEYOND = "hardly an interval of the folds reaches beyond the values that the target can have"
 NOT_DISPERSED = "the residuals of the folds scatter as Poisson's distribution does"
@@ -358,20 +343,18 @@ NO_VARYING_NOISE = "no noise that depends on the inputs shows in the residuals o
 class PoolComparison:
     """The comparison of a pool with alternatives: its `folds` and its `evaluation` by them.
 
-    `fits` are the alternatives that were fitted to all rows, by their index among the compared models, and `varying`
-    those of heteroscedastic noise: of many rows their folds are predicted at the scales of all, as the pool's are.
+    `fits` are the alternatives that were fitted to all rows, and `varying` those of heteroscedastic noise: of many rows
+    their folds are predicted at the scales of all, as the pool's are.
     """
 
     folds: PoolFolds
     fit_log: FitLog
     evaluation: PoolEvaluation
-    fits: dict[int, MemberFit] = field(default_factory=dict)
+    fits: dict[Spec, MemberFit] = field(default_factory=dict)
     varying: dict[Spec, TwoFunctions | None] = field(default_factory=dict)
 
-    def run(
-        self, specs: Sequence[Spec], compared_models: Sequence[Spec]
-    ) -> Generator[Step, None, tuple[PoolEvaluation, Sequence[Spec]]]:
-        """The evaluation with all alternatives, and these in its order.
+    def run(self, specs: Sequence[Spec], compared_models: Sequence[Spec]) -> Generator[Step, None, PoolEvaluation]:
+        """The evaluation with all alternatives to a pool of these specs.
 
         Student's t is evaluated only where the residuals of the pool have heavy tails, counts, shares and hurdles where
         its intervals reach beyond what these can be: see `_reason_against`. Heteroscedastic noise is last, and only
@@ -383,41 +366,37 @@ class PoolComparison:
         varying = [one for one in compared_models if is_heteroscedastic(one.likelihood)]
         evaluation = self.evaluation
         for place, spec in enumerate(alternatives):
-            reason = None
-            if isinstance(spec.likelihood, StudentT):
-                reason = None if evaluation.has_heavy_tails else NO_HEAVY_TAILS
-            elif spec.likelihood.targets in BOUNDS:
-                reason = self._reason_against(spec.likelihood)
-            if reason is not None:
-                evaluation = evaluation.with_compared(self._not_fitted, reason)
-            else:
+            found = Alternative(spec, None, self._reason_against(spec.likelihood))
+            if found.reason is None:
                 step = Step("alternatives", place, len(compared_models), "models")
-                figures, reason = yield from reported_as(step, self._evaluated(place, spec))
-                evaluation = evaluation.with_compared(figures, reason, is_bounded=_is_bounded(spec))
+                found = yield from reported_as(step, self._evaluated(spec))
+            evaluation = evaluation.with_compared(found)
         if not varying:
-            return evaluation, alternatives
+            return evaluation
         if not evaluation.noise_varies(self.folds.rows.X):
-            return evaluation.with_compared(self._not_fitted, NO_VARYING_NOISE), [*alternatives, varying[0]]
+            return evaluation.with_compared(Alternative(varying[0], None, NO_VARYING_NOISE))
         heaviest, step = evaluation.heaviest, Step("alternatives", len(alternatives), len(compared_models), "models")
         varying[0] = replace(specs[heaviest], likelihood=varying[0].likelihood)
-        known: list[Array] = []
         if self.folds.is_unseen:
             for spec in varying:
                 yield from reported_as(step, self._fit_to_all(spec, heaviest))
+        known: list[Array] = []
         if len(varying) > 1:
             for spec in varying:
                 known.append((yield from reported_as(step, self._fold(0, spec, heaviest))))
-            first = self.evaluation.first(1)
-            first = replace(first, compared_models=np.array(known))
+            first = self.evaluation.first(1).with_compared(*map(Alternative, varying, known))
             place = first.first_or_clearly_better
             varying, known = [varying[place]], [known[place]]
-        found = yield from reported_as(step, self._raced(varying[0], heaviest, None, known))
-        return evaluation.with_compared(*found), [*alternatives, varying[0]]
+        return evaluation.with_compared((yield from reported_as(step, self._raced(varying[0], heaviest, None, known))))
 
     def _reason_against(self, likelihood: TargetLikelihood) -> str | None:
-        """The reason for which counts, shares or a hurdle are not fitted, by the residuals of the pool; None where they
-        are."""
+        """The reason for which heavy tails, counts, shares or a hurdle are not fitted, by the residuals of the pool;
+        None where they are."""
         evaluation = self.evaluation
+        if isinstance(likelihood, StudentT):
+            return None if evaluation.has_heavy_tails else NO_HEAVY_TAILS
+        if likelihood.targets not in BOUNDS:
+            return None
         if not evaluation.reaches_beyond(*BOUNDS[likelihood.targets]):
             return NOT_BEYOND
         is_dispersed = evaluation.dispersion > MAX_DISPERSION
@@ -434,24 +413,20 @@ class PoolComparison:
             fit = heteroscedastic(self.folds.rows, spec, self.fit_log, begin=first, max_rounds=1, grows=False)
             self.varying[spec] = yield from fit
 
-    def varying_model(self, spec: Spec) -> Generator[Step, None, Model | None]:
-        """The alternative of heteroscedastic noise that was learned from all rows, after its other rounds; None where
-        it was not learned."""
-        found = self.varying.get(spec)
-        if found is None:
-            return None
-        try:
-            return (yield from heteroscedastic(self.folds.rows, spec, self.fit_log, after=found)).model
-        except NotPositiveDefiniteError:
-            return found.model
+    def fit(self, spec: Spec) -> Generator[Step, None, Trained]:
+        """An alternative on all rows, which begins where its folds did; raises NotPositiveDefiniteError."""
+        whole, rows = self.varying.get(spec), self.folds.rows
+        if whole is not None:
+            try:
+                return Trained((yield from heteroscedastic(rows, spec, self.fit_log, after=whole)).model, spec)
+            except NotPositiveDefiniteError:
+                return Trained(whole.model, spec)
+        begins_at_heaviest = is_heteroscedastic(spec.likelihood) and len(self.evaluation.complete) > 0
+        begin = self.fits.get(spec, self.folds.members[self.evaluation.heaviest if begins_at_heaviest else 0])
+        return (yield from alternative_fit(rows, spec, begin, self.fit_log, FIT))
 
-    @property
-    def _not_fitted(self) -> Array:
-        """The figures (FIGURES, n) of an alternative that has none."""
-        return np.full((FIGURES, len(self.evaluation.t)), np.nan)
-
-    def _evaluated(self, place: int, spec: Spec) -> Generator[Step, None, tuple[Array, str | None]]:
-        """The figures (FIGURES, n) of an alternative, and the reason why it has none.
+    def _evaluated(self, spec: Spec) -> Generator[Step, None, Alternative]:
+        """An alternative with its figures, or the reason why it has none.
 
         A process with exact evidence is fitted to all rows first, and its folds start from there. It ends before
         that where its starts show that it can hardly be taken.
@@ -461,8 +436,8 @@ class PoolComparison:
         stop = self._reason_to_stop
         found = yield from learned_member(self.folds.rows, spec, None, self.fit_log, FIT, reason_to_stop=stop)
         if isinstance(found, FailedFit):
-            return self._not_fitted, found.reason if found.is_behind else NOT_FITTED
-        self.fits[place] = found
+            return Alternative(spec, None, found.reason if found.is_behind else NOT_FITTED)
+        self.fits[spec] = found
         own = ProcessFolds(self.folds.rows, found, self.folds.splits, self.folds.learns_anew)
         return (yield from self._raced(spec, 0, own, []))
 
@@ -484,29 +459,23 @@ class PoolComparison:
 
     def _raced(
         self, spec: Spec, begin: int, own: ProcessFolds | None, known: list[Array]
-    ) -> Generator[Step, None, tuple[Array, str | None]]:
+    ) -> Generator[Step, None, Alternative]:
         """The figures of the folds one after the other, of which the first are `known`, until it is hopeless."""
         total, tables = len(self.folds.splits), list(known)
         for number in range(total):
             if number >= len(tables):
                 tables.append((yield from self._fold(number, spec, begin, own)))
             table = np.hstack(tables[: number + 1])
-            reason = None
             if not np.isfinite(table).all():
-                reason = NOT_FITTED
-            elif self.evaluation.is_hopeless(table, -1.0 if _is_bounded(spec) else MIN_STANDARD_ERRORS):
-                reason = BEHIND.format(number + 1, total)
-            if reason is not None:
-                return self._not_fitted, reason
-        return np.hstack(tables) if tables else np.empty((FIGURES, 0)), None
+                return Alternative(spec, None, NOT_FITTED)
+            if self.evaluation.is_hopeless(Alternative(spec, table)):
+                return Alternative(spec, None, BEHIND.format(number + 1, total))
+        return Alternative(spec, np.hstack(tables) if tables else np.empty((FIGURES, 0)))
 
     def _fold(
         self, number: int, spec: Spec, begin: int, own: ProcessFolds | None = None
     ) -> Generator[Step, None, Array]:
-        """(FIGURES, f): an alternative on a fold, which may begin at the scales there of the member `begin`.
-
-        Of a hurdle one figure more: see `PoolEvaluation.with_compared`.
-        """
+        """The table of an alternative on a fold, which may begin at the scales there of the member `begin`."""
         table = self.fit_log.recorded()
         if table is not None:
             return table
@@ -541,11 +510,6 @@ class PoolComparison:
             return predict((yield from at_scales(self.folds.rows, others, spec, whole)), fold.X)
         except (NotPositiveDefiniteError, DataError):
             return None
-
-
-def _is_bounded(spec: Spec) -> bool:
-    """True for shares, which are taken unless they are behind."""
-    return spec.likelihood.targets == "share"
 
 
 def _has_exact_folds(spec: Spec) -> bool:

@@ -15,12 +15,10 @@ from relevance_bayes.core.algorithms.state import TRACE_COLUMNS, FitTrace, FitTr
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fitting import FitLog, pose_rows
-from relevance_bayes.core.heteroscedastic import with_log_noise
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, InputMap
 from relevance_bayes.core.likelihoods import GaussianNoise, TransformedGaussian
 from relevance_bayes.core.likelihoods.base import NumberPrediction
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
-from relevance_bayes.core.linalg import squared_distances
 from relevance_bayes.core.local.choice import LocalChoice, LocalTarget
 from relevance_bayes.core.local.learning import (
     LocalState,
@@ -32,6 +30,7 @@ from relevance_bayes.core.local.learning import (
     local_process,
     n_apart,
 )
+from relevance_bayes.core.local.neighbours import nearest_averages
 from relevance_bayes.core.local.prediction import residuals
 from relevance_bayes.core.local.validation import Validation as LocalValidation
 from relevance_bayes.core.local.validation import validated
@@ -40,7 +39,7 @@ from relevance_bayes.core.log_density import correlation, max_gain_of_noise, min
 from relevance_bayes.core.prediction import Measured, Ready
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.rows import BLOCK_ROWS, Folding, Rows, Sampler, Step
-from relevance_bayes.core.selection.ranking import FitContext, fitted_to
+from relevance_bayes.core.selection.candidates import FitContext, fitted_to, with_noise
 from relevance_bayes.core.selection.scoring import (
     MIN_STANDARD_ERRORS,
     LocalComparison,
@@ -62,12 +61,9 @@ takes .7, 1.2 and 2.8 ms of CPU, in a batch .3, .7 and 2.2."""
 MAX_CENTRES = 1_000
 """Candidates of the problem whose hyperparameters are learned; no function is chosen among them."""
 
-NEAREST, STRIP = (4, 16), 64
+NEAREST = (4, 16)
 """The numbers of nearest rows of one whose residuals are averaged: the fewer show hills no wider than the distance of
-some rows, the more show a little structure in much noise. STRIP: the rows whose neighbours are searched at once."""
-
-MAX_DISTANCES = 2**22
-"""The most distances in memory at once, in numbers."""
+some rows, the more show a little structure in much noise."""
 
 MIN_STRUCTURE = 2.0
 """The correlation of the residuals of held-out rows with those of their neighbours, times the root of the rows, below
@@ -145,45 +141,40 @@ def learned_locally(
     spec.likelihood.check(rows.t)
     task = _task(rows, spec, choice, folding, on)
     apart, others = np.sort(task.order[task.learned :]), np.sort(task.order[: task.learned])
+    known, left_out, inner = rows.take(others), rows.take(apart), folding.take(others)
     sparse: Ready | None = None
     if choice.on != "targets" or not choice.required:
-        sparse = yield from sparse_alternative(rows.take(others), spec, folding.take(others), on)
+        sparse = yield from sparse_alternative(known, spec, inner, on)
+    beside = _Beside(choice, left_out, _log_density(sparse, left_out))
     learned, candidates = list[LearnedProcess](), list[ProcessScore]()
-    left_out = rows.take(apart)
-    lowest = min_log_density(left_out.t)
-    by_sparse = _log_density(sparse, left_out)
-    is_structured = choice.required or sparse is None or has_structure(sparse, rows.take(others), left_out)
+    is_structured = choice.required or sparse is None or has_structure(sparse, known, left_out)
     for of in ("targets", "residuals") if choice.on is None else (choice.on,):
         if of == "residuals" and sparse is None:
             continue
-        if not is_structured:
-            candidates.append(ProcessScore(of, None, None, None, NO_STRUCTURE))
-            continue
-        one = yield from _learned(of, task, sparse, choice, on.fit_log, by_sparse)
+        one = (yield from _learned(of, task, sparse, beside, on.fit_log)) if is_structured else None
         if one is None:
-            candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE))
+            candidates.append(ProcessScore(of, None, None, None, NOT_COMPUTABLE if is_structured else NO_STRUCTURE))
         else:
             learned.append(one)
-    for alternative in () if choice.required else compared_models:
+    alternatives = () if choice.required else compared_models
+    for alternative in alternatives:
         if isinstance(alternative.likelihood, TransformedGaussian):
-            other = yield from sparse_alternative(rows.take(others), alternative, folding.take(others), on)
-            by_sparse = _better(by_sparse, _log_density(other, left_out))
-    best = _best(learned, by_sparse, lowest, choice)
-    for alternative in () if choice.required else compared_models:
+            beside = beside.better((yield from sparse_alternative(known, alternative, inner, on)))
+    for alternative in alternatives:
+        best = beside.best(learned)
         if not is_heteroscedastic(alternative.likelihood) or best is None or sparse is None:
             continue
-        if has_varying_noise(sparse, left_out) and not _is_out_of_reach(best, sparse, by_sparse, left_out, choice):
-            other = yield from alternative_of_varying_noise(rows.take(others), alternative, folding.take(others), on)
-            by_sparse = _better(by_sparse, _log_density(other, left_out))
-            best = _best(learned, by_sparse, lowest, choice)
+        if has_varying_noise(sparse, left_out) and not beside.is_out_of_reach(best, sparse):
+            beside = beside.better((yield from sparse_alternative(known, alternative, inner, on)))
+    best = beside.best(learned)
     if best is None and choice.required:
         raise NotPositiveDefiniteError(NOT_COMPUTABLE)
-    candidates += [_candidate(one, best, by_sparse, lowest, choice) for one in learned]
+    candidates += [beside.candidate(one, best) for one in learned]
     first = next((one.validation for one in learned if one.on == "targets"), None)
     comparison = LocalComparison(
         None if best is None else best.on,
         len(apart),
-        None if by_sparse is None else float(by_sparse.mean()),
+        None if beside.log_density is None else float(beside.log_density.mean()),
         None if first is None else first.linear,
         None if first is None else first.noise,
         tuple(candidates),
@@ -208,26 +199,20 @@ def _task(rows: Rows, spec: Spec, choice: LocalChoice, folding: Folding, on: Fit
 
 
 def _learned(
-    of: LocalTarget,
-    task: LocalTask,
-    sparse: Ready | None,
-    choice: LocalChoice,
-    fit_log: FitLog,
-    by_sparse: Array | None,
+    of: LocalTarget, task: LocalTask, sparse: Ready | None, beside: "_Beside", fit_log: FitLog
 ) -> Generator[Step, None, LearnedProcess | None]:
     """A process with its number of neighbours; None where it can't be computed.
 
-    It is that of the first kernel where this one is hopeless beside the sparse model's log densities `by_sparse` (n,).
+    It is that of the first kernel where this one is hopeless beside the sparse model.
     """
     trend = None
     if of == "residuals" and sparse is not None:
         trend = sparse
         task = replace(task, problem=residuals(task.problem, lambda X: sparse.latent(X).mean))
-    compared = None if choice.required else by_sparse
     try:
-        found, trace, behind = yield from scales_of(task, fit_log, lambda one: _behind(task, one, compared, choice))
+        found, trace, behind = yield from scales_of(task, fit_log, lambda one: beside.behind(task, one))
         validation = behind or validated(task, found)
-        if choice.neighbours is None and validation.refusal is None and behind is None:
+        if beside.choice.neighbours is None and validation.refusal is None and behind is None:
             for neighbours in FEWER_NEIGHBOURS:
                 fewer = replace(task, neighbours=neighbours)
                 other = validated(fewer, found)
@@ -239,42 +224,70 @@ def _learned(
     return LearnedProcess(of, task, found, validation, trace, trend)
 
 
-def _best(
-    learned: list[LearnedProcess], by_sparse: Array | None, lowest: Array, choice: LocalChoice
-) -> LearnedProcess | None:
-    """The process of the greatest score where it is clearly better than the sparse model, or required."""
-    usable = [one for one in learned if one.validation.refusal is None or choice.required]
-    best = max(usable, key=lambda one: one.validation.score, default=None)
-    return best if best is None or choice.required or _is_better(best, by_sparse, lowest, choice) else None
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """The comparison with sparse models on the rows that are `left_out`: the bounded log densities (n,) by the best of
+    these, where there is one."""
 
+    choice: LocalChoice
+    left_out: Rows
+    log_density: Array | None
 
-def _is_better(one: LearnedProcess, by_sparse: Array | None, lowest: Array, choice: LocalChoice) -> bool:
-    if by_sparse is None:
-        return True
-    gain = np.maximum(one.log_density, lowest) - by_sparse
-    return bool(gain.mean() > max(standard_error(gain), choice.min_gain))
+    def better(self, other: Ready | None) -> "_Beside":
+        """With the log densities of another sparse model where their mean is greater."""
+        one, found = self.log_density, _log_density(other, self.left_out)
+        is_better = found is not None and (one is None or not one.mean() >= found.mean())
+        return replace(self, log_density=found) if is_better else self
 
+    def best(self, learned: list[LearnedProcess]) -> LearnedProcess | None:
+        """The process of the greatest score where it is clearly better than the sparse model, or required."""
+        required = self.choice.required
+        usable = [one for one in learned if one.validation.refusal is None or required]
+        best = max(usable, key=lambda one: one.validation.score, default=None)
+        return best if best is None or required or self.is_better(best) else None
 
-def _is_out_of_reach(
-    best: LearnedProcess, sparse: Ready, by_sparse: Array | None, left_out: Rows, choice: LocalChoice
-) -> bool:
-    """True where a process stays clearly better than a sparse model even if this one gains all that noise which varies
-    could bring: it spares fits in turn of as many functions as a table of next to no noise needs."""
-    z = _standardised(sparse, left_out)
-    if z is None or by_sparse is None:
-        return False
-    gain = np.maximum(best.log_density, min_log_density(left_out.t)) - by_sparse - max_gain_of_noise(z[1])
-    return bool(gain.mean() > max(MIN_STANDARD_ERRORS * standard_error(gain), choice.min_gain))
+    def is_better(self, one: LearnedProcess) -> bool:
+        """True where a process is clearly better than the sparse model."""
+        gain = self._gain(one)
+        return gain is None or bool(gain.mean() > max(standard_error(gain), self.choice.min_gain))
 
+    def is_out_of_reach(self, best: LearnedProcess, sparse: Ready) -> bool:
+        """True where a process stays clearly better than a sparse model even if this one gains all that noise which
+        varies could bring: it spares fits in turn of as many functions as a table of next to no noise needs."""
+        z, gain = _standardised(sparse, self.left_out), self._gain(best)
+        if z is None or gain is None:
+            return False
+        left = gain - max_gain_of_noise(z[1])
+        return bool(left.mean() > max(MIN_STANDARD_ERRORS * standard_error(left), self.choice.min_gain))
 
-def _behind(task: LocalTask, one: Scored, by_sparse: Array | None, choice: LocalChoice) -> LocalValidation | None:
-    """The validation of a kernel that is too far behind the sparse model for others to be learned; None where it is
-    not: its gain may be the required one within MIN_STANDARD_ERRORS."""
-    if by_sparse is None or not isfinite(one.score):
-        return None
-    validation = validated(task, one)
-    gain = validation.predicted.bounded_log_density[np.argsort(task.order[task.learned :])] - by_sparse
-    return validation if gain.mean() + MIN_STANDARD_ERRORS * standard_error(gain) < choice.min_gain else None
+    def _gain(self, one: LearnedProcess) -> Array | None:
+        """That of a process over the sparse model, (n,)."""
+        if self.log_density is None:
+            return None
+        return np.maximum(one.log_density, min_log_density(self.left_out.t)) - self.log_density
+
+    def behind(self, task: LocalTask, one: Scored) -> LocalValidation | None:
+        """The validation of a kernel that is too far behind the sparse model for others to be learned; None where it is
+        not: its gain may be the required one within MIN_STANDARD_ERRORS."""
+        if self.choice.required or self.log_density is None or not isfinite(one.score):
+            return None
+        validation = validated(task, one)
+        density = validation.predicted.bounded_log_density[np.argsort(task.order[task.learned :])]
+        gain = density - self.log_density
+        is_behind = gain.mean() + MIN_STANDARD_ERRORS * standard_error(gain) < self.choice.min_gain
+        return validation if is_behind else None
+
+    def candidate(self, one: LearnedProcess, best: LearnedProcess | None) -> ProcessScore:
+        """The figures of a process, and the reason why it was not taken."""
+        validation = one.validation
+        reason: str | None = validation.refusal
+        if reason is not None:
+            reason = f"{reason[0].upper()}{reason[1:]}."
+        elif not self.is_better(one):
+            reason = NOT_BETTER
+        elif best is not None and one is not best:
+            reason = f"That of the {best.on} was better."
+        return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)
 
 
 def _log_density(model: Ready | None, left_out: Rows) -> Array | None:
@@ -284,46 +297,14 @@ def _log_density(model: Ready | None, left_out: Rows) -> Array | None:
     return np.maximum(model.predict(left_out.X)[0].log_density(left_out.t), min_log_density(left_out.t))
 
 
-def _better(one: Array | None, other: Array | None) -> Array | None:
-    """The log densities (n,) with the greater mean."""
-    if one is None or other is None:
-        return other if one is None else one
-    return one if one.mean() >= other.mean() else other
-
-
-def _candidate(
-    one: LearnedProcess, best: LearnedProcess | None, by_sparse: Array | None, lowest: Array, choice: LocalChoice
-) -> ProcessScore:
-    validation = one.validation
-    reason: str | None = validation.refusal
-    if reason is not None:
-        reason = f"{reason[0].upper()}{reason[1:]}."
-    elif not _is_better(one, by_sparse, lowest, choice):
-        reason = NOT_BETTER
-    elif best is not None and one is not best:
-        reason = f"That of the {best.on} was better."
-    return ProcessScore(one.on, one.found.kernel, validation.score, validation.variance_factor, reason)
-
-
 def sparse_alternative(
     others: Rows, spec: Spec, folding: Folding, on: FitContext
 ) -> Generator[Step, None, Ready | None]:
-    """The sparse model of the other rows; None where it can't be computed."""
+    """The sparse model of the other rows, which may have heteroscedastic noise; None where it can't be computed."""
     try:
-        fit = yield from fitted_to(others, spec, folding, on)
-        return Ready.of(fit.model)
-    except NotPositiveDefiniteError:
-        return None
-
-
-def alternative_of_varying_noise(
-    others: Rows, spec: Spec, folding: Folding, on: FitContext
-) -> Generator[Step, None, Ready | None]:
-    """The model of heteroscedastic noise of the other rows; None where it can't be computed."""
-    yield Step("fit", 0, None, "iterations")
-    try:
-        model, _ = yield from with_log_noise(others, spec, folding, on.fit_log, on.threads)
-        return Ready.of(model)
+        if is_heteroscedastic(spec.likelihood):
+            return Ready.of((yield from with_noise(others, folding, spec=spec, on=on)).model)
+        return Ready.of((yield from fitted_to(others, spec, folding, on)).model)
     except NotPositiveDefiniteError:
         return None
 
@@ -338,22 +319,11 @@ def has_structure(sparse: Ready, others: Rows, apart: Rows) -> bool:
     sd, root = others.X.std(axis=0), np.sqrt(len(near))
     maps = [InputMap(np.where(sd > 0.0, sd, 1.0))]
     maps += [one.input_map for one in sparse.model.functions if isinstance(one, KernelFunctions) and one.size]
-    averages = (of_one for mapped in maps for of_one in _averages(mapped(apart.X), mapped(others.X), far))
+    averages = (
+        of_one for mapped in maps for of_one in nearest_averages(mapped(apart.X), mapped(others.X), far, NEAREST)
+    )
     found = (correlation(near, one) for one in averages)
     return any(one is not None and one * root > MIN_STRUCTURE for one in found)
-
-
-def _averages(U: Array, Z: Array, residuals: Array) -> Array:
-    """(R, n): the mean residual of the nearest of the rows Z (N, d) to each of U (n, d), by each number of NEAREST."""
-    number, strip = min(NEAREST[-1], len(Z)), max(min(STRIP, MAX_DISTANCES // len(Z)), 1)
-    found = np.empty((len(NEAREST), len(U)))
-    for first in range(0, len(U), strip):
-        distances = squared_distances(U[first : first + strip], Z)
-        nearest = np.argpartition(distances, number - 1, axis=1)[:, :number]
-        order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)
-        ordered = residuals[np.take_along_axis(nearest, order, axis=1)]
-        found[:, first : first + strip] = [ordered[:, :count].mean(axis=1) for count in NEAREST]
-    return found
 
 
 def _residuals(sparse: Ready, rows: Rows) -> Array:

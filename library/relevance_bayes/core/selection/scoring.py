@@ -1,8 +1,10 @@
 """The score of a training on held-out rows, its result, and its cross-validation."""
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import Folding, Rows, Step
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
+
+T = TypeVar("T")
 
 FOLDS = 5
 
@@ -354,7 +358,10 @@ def validated(
         if table is None:
             place = fit_log.begin()
             step = Step("validation", number, len(splits), "fits")
-            table = yield from _table(fit(rows.take(others), folding.take(others)), rows.take(fold), step)
+            found = yield from within(fit(rows.take(others), folding.take(others)), step)
+            table = np.full((len(FIGURES), len(fold)), np.nan)
+            if found is not None:
+                table = table_of_rows(with_degrees_of_freedom(found.learned), rows.take(fold))
             fit_log.record(place, table)
         part = measured(table, rows.t[fold])
         if part.each:
@@ -364,16 +371,17 @@ def validated(
     return Validation.of(Measured.joined(parts), np.concatenate(folds)) if parts else Validation({"rows": 0.0})
 
 
-def _table(steps: Generator[Step, None, Trained], fold: Rows, step: Step) -> Generator[Step, None, Array]:
-    """The table (6 + J, n) of a fold's rows by the model learned in `steps`: see `table_of_rows`."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as ended:
-            return table_of_rows(with_degrees_of_freedom(ended.value.learned), fold)
-        except (DataError, NotPositiveDefiniteError):
-            return np.full((len(FIGURES), len(fold.t)), np.nan)
-        yield step
+def within(steps: Generator[Step, None, T], step: Step) -> Generator[Step, None, T | None]:
+    """The result of steps that are reported as `step`; None where it can't be computed."""
+    with suppress(DataError, NotPositiveDefiniteError):
+        while True:
+            try:
+                next(steps)
+            except StopIteration as ended:
+                found: T = ended.value
+                return found
+            yield step
+    return None
 
 
 def table_of_rows(model: LearnedModel, fold: Rows) -> Array:
@@ -392,13 +400,3 @@ def measured(table: Array, t: Array) -> Measured:
     """The rows of a table (6 + J, n), with the targets t (n,)."""
     pairs = zip(FIGURES, table[: len(FIGURES)], strict=True)
     return Measured(t, {name: row for name, row in pairs if not np.isnan(row).all()}, table[len(FIGURES) :])
-
-
-def held_out_rows(model: LearnedModel, held_out: Rows | None) -> MeasuredRows | None:
-    """All held-out rows by the model of a training, None without any."""
-    return None if held_out is None else MeasuredRows(np.arange(len(held_out.t)), measured_rows(model, held_out))
-
-
-def scores_of(found: MeasuredRows | None) -> dict[str, float]:
-    """The scores of held-out rows, empty without any."""
-    return {} if found is None else found.measured.scores()

@@ -10,7 +10,7 @@ from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict, scores
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
-from relevance_bayes.core.selection.ranking import beside_a_tenth, ranked
+from relevance_bayes.core.selection.candidates import beside_a_tenth, ranked
 from relevance_bayes.core.selection.scoring import Bounds, Scoring
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import friedman, process_spec, spec_for

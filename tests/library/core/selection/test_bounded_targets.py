@@ -23,10 +23,18 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.log_density import log_probability
 from relevance_bayes.core.pool import Pool, likelihood_of, ready_of
 from relevance_bayes.core.pooling.members import FailedFit
+from relevance_bayes.core.pooling.reduction import Densities
 from relevance_bayes.core.prediction import NumberPrediction
 from relevance_bayes.core.rows import FIT
-from relevance_bayes.core.selection import Rows, Selection, Step, Trained, alternatives, train
-from relevance_bayes.core.selection.evaluation import DISPERSED, NOT_BEYOND, NOT_DISPERSED, PoolEvaluation, half_width
+from relevance_bayes.core.selection import Rows, Selection, Step, Trained, candidates, train
+from relevance_bayes.core.selection.evaluation import (
+    DISPERSED,
+    NOT_BEYOND,
+    NOT_DISPERSED,
+    Alternative,
+    PoolEvaluation,
+    half_width,
+)
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
@@ -193,13 +201,13 @@ def test_a_hurdle_is_compared_by_the_probabilities_of_intervals_of_one_width() -
     outputs = [np.ones(40), np.where(t > 0.0, 0.6, 0.0), np.where(t > 0.0, 0.6, 0.4)]
     figures = np.array([nll, np.abs(t - 1.0), np.ones(40), *outputs, losses])
     splits = ((np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40)))
-    means, variances, none = np.full((40, 1), 0.7), np.full((40, 1), 0.4), np.empty((0, 6, 40))
-    whole = PoolEvaluation(splits, np.arange(40), t, means, variances, none, half_width=0.1)
-    evaluation = whole.with_compared(figures, None)
+    densities, hurdle = Densities(np.full((40, 1), 0.7), np.full((40, 1), 0.4)), replace(SMOOTH, likelihood=Hurdle())
+    whole = PoolEvaluation(splits, np.arange(40), t, densities, half_width=0.1)
+    evaluation = whole.with_compared(Alternative(hurdle, figures))
     normal = scipy.stats.norm(0.7, np.sqrt(0.4))
     expected = losses + np.log(normal.cdf(t + 0.1) - normal.cdf(t - 0.1))
     np.testing.assert_allclose(evaluation.gain_of(0), -expected, rtol=1e-9)
-    _, left = evaluation.compared((SMOOTH,), (replace(SMOOTH, likelihood=Hurdle()),))
+    _, left = evaluation.compared((SMOOTH,))
     assert left.score == pytest.approx(-(losses + log(0.2)).mean())
 
 
@@ -225,12 +233,13 @@ def test_the_pool_is_compared_with_counts_by_the_probabilities_of_whole_numbers(
     """One member, so that its weight is 1: the gain is that of the sums by hand."""
     rng = np.random.default_rng(0)
     t = rng.poisson(2.0, 40).astype(np.float64)
-    means, variances = np.full((40, 1), 2.1), np.full((40, 1), 1.9)
+    densities = Densities(np.full((40, 1), 2.1), np.full((40, 1), 1.9))
     of_counts = scipy.stats.poisson(2.0)
     outputs = [np.full(40, 2.0), of_counts.cdf(t - 1.0), of_counts.cdf(t)]
     figures = np.array([-of_counts.logpmf(t), np.abs(t - 2.0), np.ones(40), *outputs])
     splits = [(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))]
-    evaluation = PoolEvaluation(tuple(splits), np.arange(40), t, means, variances, figures[None])
+    counts = Alternative(replace(SMOOTH, likelihood=Poisson()), figures)
+    evaluation = PoolEvaluation(tuple(splits), np.arange(40), t, densities, (counts,))
     normal = scipy.stats.norm(2.1, np.sqrt(1.9))
     expected = of_counts.logpmf(t) - np.log(normal.cdf(t + 0.5) - normal.cdf(t - 0.5))
     np.testing.assert_allclose(evaluation.gain_of(0), expected, rtol=1e-9)
@@ -257,9 +266,9 @@ def test_counts_learn_a_fold_of_many_rows_from_a_sample(
         learned_from.append(len(some.t))
         raise NotPositiveDefiniteError("none")
 
-    monkeypatch.setattr(alternatives, "computable_fit", fit)
+    monkeypatch.setattr(candidates, "computable_fit", fit)
     spec, whole = replace(SMOOTH, likelihood=likelihood), rows_of(poisson, 6_000, 0)
-    prediction = alternatives.alternative_prediction(
+    prediction = candidates.alternative_prediction(
         whole, whole.take(np.arange(5)), spec, FailedFit("none"), FitLog(), FIT
     )
     assert list(prediction) == []

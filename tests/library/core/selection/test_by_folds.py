@@ -25,9 +25,8 @@ from relevance_bayes.core.per_class import PerClass, without_functions
 from relevance_bayes.core.pool import LearnedModel, likelihood_of, ready_of
 from relevance_bayes.core.prediction import predict, scores
 from relevance_bayes.core.selection import NORMAL, FitContext, Folding, Rows, Selection, Step, Trained, by_folds, train
-from relevance_bayes.core.selection.by_folds import affordable, chosen
-from relevance_bayes.core.selection.classes import FittedClasses
-from relevance_bayes.core.selection.fold_fits import FoldFits, work
+from relevance_bayes.core.selection.by_folds import FoldFits, affordable, chosen, work
+from relevance_bayes.core.selection.candidates import FittedClasses
 from relevance_bayes.core.selection.scoring import BEHIND, NOT_FITTED
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array

@@ -14,9 +14,8 @@ from relevance_bayes.core.folds import random_folds
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, OneAgainstRest
 from relevance_bayes.core.selection import NORMAL, Folding, Rows, Selection, Trained, train
-from relevance_bayes.core.selection.classes import fitted_classes
-from relevance_bayes.core.selection.fold_fits import FoldFits, takes_steps
-from relevance_bayes.core.selection.ranking import FitContext
+from relevance_bayes.core.selection.by_folds import FoldFits, takes_steps
+from relevance_bayes.core.selection.candidates import FitContext, fitted_classes
 from relevance_bayes.core.selection.scoring import BEHIND
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices

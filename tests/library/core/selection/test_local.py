@@ -180,11 +180,12 @@ def test_varying_noise_that_could_not_make_up_for_a_process_is_not_fitted(monkey
     varying = replace(SPEC, likelihood=GaussianNoise("heteroscedastic"))
     choice, fits = LocalChoice(on="targets", kernels=ONE_KERNEL, warped=False), list[float]()
 
-    def fit(*_: object) -> Generator[Step, None, None]:
+    def fit(*_: object, **__: object) -> Generator[Step, None, None]:
         fits.append(max_gain)
         yield Step("fit", 0, None, "iterations")
+        raise NotPositiveDefiniteError("none")
 
-    monkeypatch.setattr("relevance_bayes.core.selection.local.alternative_of_varying_noise", fit)
+    monkeypatch.setattr("relevance_bayes.core.selection.local.with_noise", fit)
     for max_gain in (0.0, 100.0):
         monkeypatch.setattr(
             "relevance_bayes.core.selection.local.max_gain_of_noise", lambda _, max_gain=max_gain: max_gain
@@ -197,7 +198,7 @@ def test_varying_noise_that_could_not_make_up_for_a_process_is_not_fitted(monkey
 
 @pytest.mark.thorough
 def test_residuals_that_do_not_vary_are_not_fitted_with_varying_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relevance_bayes.core.selection.local.with_log_noise", None)
+    monkeypatch.setattr("relevance_bayes.core.selection.local.with_noise", None)
     few = replace(SPEC, prior=GaussianProcess(inducing_points="rows", max_functions=12))
     varying = replace(SPEC, likelihood=GaussianNoise("heteroscedastic"))
     *_, last = train(

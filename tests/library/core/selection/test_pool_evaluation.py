@@ -5,13 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods import GaussianNoise, LogitGaussian
 from relevance_bayes.core.log_density import MAX_SHORTFALL, log_one_normal
-from relevance_bayes.core.selection.evaluation import PoolEvaluation
+from relevance_bayes.core.pooling.reduction import Densities
+from relevance_bayes.core.selection.evaluation import Alternative, PoolEvaluation
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
 
 N = 100
+
+SPEC = process_spec(GaussianNoise())
+SHARES = process_spec(LogitGaussian())
+
+NOBODY = Densities(np.empty((N, 0)), np.empty((N, 0)))
 
 
 def judged(errors: Array, gain: float) -> PoolEvaluation:
@@ -19,7 +25,8 @@ def judged(errors: Array, gain: float) -> PoolEvaluation:
     splits = tuple((np.delete(np.arange(N), fold), fold) for fold in np.array_split(np.arange(N), 5))
     t, ones = np.random.default_rng(0).standard_normal(N), np.ones((N, 1))
     nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + 0.01 * np.random.default_rng(1).standard_normal(N)
-    return PoolEvaluation(splits, np.arange(N), t, t[:, None] + ones, ones, np.array([[nll, errors, np.ones(N)]]))
+    alternative = Alternative(SPEC, np.array([nll, errors, np.ones(N)]))
+    return PoolEvaluation(splits, np.arange(N), t, Densities(t[:, None] + ones, ones), (alternative,))
 
 
 @pytest.mark.parametrize(("gain", "selected"), [(0.2, 0), (0.0, None)])
@@ -55,7 +62,8 @@ def test_shares_are_taken_unless_they_are_behind(
     evaluation = judged(np.ones(N), 0.0)
     nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + sd * np.resize([-1.0, 1.0], N)
     figures = np.array([nll, np.ones(N), np.ones(N)])
-    whole = replace(evaluation, compared_models=np.empty((0, 3, N))).with_compared(figures, None, is_bounded=is_bounded)
+    alternative = Alternative(SHARES if is_bounded else SPEC, figures)
+    whole = replace(evaluation, alternatives=(alternative,))
     assert whole.gain_of(0).mean() == pytest.approx(gain)
     assert whole.best_alternative == selected
 
@@ -76,17 +84,21 @@ def test_shares_are_taken_unless_they_are_behind(
 )
 def test_the_first_model_is_taken_unless_another_one_is_clearly_better(gains: list[float], taken: int) -> None:
     rng, none = np.random.default_rng(2), np.zeros(N)
-    figures = np.array([[-gain + 0.1 * rng.standard_normal(N), none, none, none, none, none] for gain in gains])
-    evaluation = PoolEvaluation((), np.arange(N), none, np.empty((N, 0)), np.empty((N, 0)), figures)
+    figures = [np.array([-gain + 0.1 * rng.standard_normal(N), none, none, none, none, none]) for gain in gains]
+    alternatives = tuple(Alternative(SPEC, one) for one in figures)
+    evaluation = PoolEvaluation((), np.arange(N), none, NOBODY, alternatives)
     assert evaluation.first_or_clearly_better == taken
 
 
 def with_a_row_far_out(evaluation: PoolEvaluation, *, pool: float, alternative: float) -> PoolEvaluation:
     """The same, but that the pool misses row 3 by `pool` sds and the alternative by `alternative` nats."""
-    means, figures = evaluation.means.copy(), evaluation.compared_models.copy()
+    (one,), means = evaluation.alternatives, evaluation.densities.means.copy()
+    assert one.table is not None
+    figures = one.table.copy()
     means[3] = evaluation.t[3] + pool
-    figures[0, :2, 3] = alternative, pool
-    return replace(evaluation, means=means, compared_models=figures)
+    figures[:2, 3] = alternative, pool
+    densities = Densities(means, evaluation.densities.variances)
+    return replace(evaluation, densities=densities, alternatives=(Alternative(SPEC, figures),))
 
 
 @pytest.mark.parametrize("far", [(1e3, 1e5), (1e3, 1e7), (1e5, 1e3)])
@@ -100,7 +112,7 @@ def test_a_row_that_both_sides_miss_by_far_does_not_decide(far: tuple[float, flo
 def test_a_row_that_all_miss_by_far_counts_in_each_score_as_so_far_below_one_normal() -> None:
     evaluation = with_a_row_far_out(judged(np.ones(N), 0.2), pool=1e4, alternative=1e6)
     lowest = log_one_normal(evaluation.t)[3] - MAX_SHORTFALL
-    pool, alternative = evaluation.measured, evaluation.alternative_validation(0)
+    pool, alternative = evaluation.measured, evaluation.validation(0)
     left_out = alternative.left_out
     assert left_out is not None
     assert pool.is_clipped is not None
@@ -110,8 +122,7 @@ def test_a_row_that_all_miss_by_far_counts_in_each_score_as_so_far_below_one_nor
         assert np.flatnonzero(is_clipped).tolist() == [3]
     assert alternative.figures["nll"] == left_out.measured.each["nll"].mean()
     member = evaluation.densities.of_members(evaluation.t)[:, 0]
-    spec = process_spec(GaussianNoise())
-    scores = [one.score for one in evaluation.compared([spec], [spec])]
+    scores = [one.score for one in evaluation.compared([SPEC])]
     assert scores == pytest.approx([(member.sum() - member[3] + lowest) / N, -alternative.figures["nll"]])
 
 
@@ -130,6 +141,6 @@ def test_a_row_that_two_models_miss_by_far_does_not_keep_the_first(far: float, t
     t = rng.standard_normal(N)
     nll = np.array([0.1 * rng.standard_normal(N), -0.2 + 0.1 * rng.standard_normal(N)])
     nll[:, 7] += far
-    figures = np.array([[one, none, none, none, none, none] for one in nll])
-    evaluation = PoolEvaluation((), np.arange(N), t, np.empty((N, 0)), np.empty((N, 0)), figures)
+    alternatives = tuple(Alternative(SPEC, np.array([one, none, none, none, none, none])) for one in nll)
+    evaluation = PoolEvaluation((), np.arange(N), t, NOBODY, alternatives)
     assert evaluation.first_or_clearly_better == taken

@@ -29,8 +29,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, evaluation, train
-from relevance_bayes.core.selection import training as pool
-from relevance_bayes.core.selection.alternatives import learned_alternative
+from relevance_bayes.core.selection.candidates import alternative_fit
 from relevance_bayes.core.selection.evaluation import PoolEvaluation
 from relevance_bayes.core.selection.scoring import BEHIND, THOROUGH
 from relevance_bayes.core.spec import Spec
@@ -175,14 +174,12 @@ def test_an_alternative_that_is_taken_inherits_the_input_map_that_its_folds_had(
     """That of the first process, whatever the weights are."""
     begun = list[Spec]()
 
-    def learned(
-        rows: Rows, alternative: Spec, begin: MemberFit, fit_log: FitLog, *, is_required: bool
-    ) -> Iterator[Step]:
+    def learned(rows: Rows, alternative: Spec, begin: MemberFit, fit_log: FitLog, step: Step) -> Iterator[Step]:
         assert isinstance(begin, Whole)
         begun.append(begin.spec)
-        return learned_alternative(rows, alternative, begin, fit_log, is_required=is_required)
+        return alternative_fit(rows, alternative, begin, fit_log, step)
 
-    monkeypatch.setattr(pool, "learned_alternative", learned)
+    monkeypatch.setattr(evaluation, "alternative_fit", learned)
     monkeypatch.setattr(PoolEvaluation, "best_alternative", 0)
     monkeypatch.setattr(PoolEvaluation, "heaviest", 1)
     found = ended(train(rows(), Selection(SMOOTH, pool=(ROUGH,), compared_models=(INDEPENDENT,))))
@@ -379,20 +376,20 @@ def test_of_many_rows_a_member_that_is_clearly_behind_is_not_measured_by_folds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A process of one input among five, beside one of all: it has next to no weight, and the pool is the same."""
-    monkeypatch.setattr(pool, "MAX_ROWS_STEPPED", 200)
-    monkeypatch.setattr(pool, "ROWS_FOR_SCALES", 150)
+    monkeypatch.setattr(folds, "MAX_ROWS_STEPPED", 200)
+    monkeypatch.setattr(folds, "ROWS_FOR_SCALES", 150)
     X, t, _ = friedman(400, 1)
     many = Rows(X, t)
     first = scales(X, t, SMOOTH)
     behind = with_hyperparameters(first.state, replace(first.hyperparameters, input_map=InputMap(np.full(10, 1e3))))
     members: list[MemberFit] = [first, replace(first, state=behind), FailedFit("not computable")]
-    kept, left_out, failed = pool.without_hopeless(many, members)
+    kept, left_out, failed = folds.without_hopeless(many, members)
     assert kept is first
     assert isinstance(left_out, FailedFit)
     assert left_out.is_behind
     assert failed is members[2]
-    assert pool.without_hopeless(many, [members[1], first])[0] is members[1]  # alternatives begin at the first
-    assert pool.without_hopeless(many.take(np.arange(150)), members) == members
+    assert folds.without_hopeless(many, [members[1], first])[0] is members[1]  # alternatives begin at the first
+    assert folds.without_hopeless(many.take(np.arange(150)), members) == members
 
 
 def test_a_member_that_was_left_out_is_named_with_the_reason() -> None:
@@ -400,11 +397,9 @@ def test_a_member_that_was_left_out_is_named_with_the_reason() -> None:
         ((np.arange(3), np.arange(3)),),
         np.arange(3),
         np.zeros(3),
-        np.array([[0.0, np.nan]] * 3),
-        np.array([[1.0, np.nan]] * 3),
-        np.empty((0, 6, 3)),
+        Densities(np.array([[0.0, np.nan]] * 3), np.array([[1.0, np.nan]] * 3)),
         left_out=(None, "too far behind"),
     )
-    one, other = evaluation.compared((SMOOTH, ROUGH), ())
+    one, other = evaluation.compared((SMOOTH, ROUGH))
     assert one.score is not None
     assert (other.score, other.reason, other.computable) == (None, "too far behind", True)

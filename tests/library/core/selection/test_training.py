@@ -18,7 +18,7 @@ from relevance_bayes.core.prediction import NumberPrediction, latent, predict, s
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.selection import Compared, FitContext, RankedModel, Rows, Selection, Step, Trained, train
-from relevance_bayes.core.selection.ranking import MIN_MARGIN
+from relevance_bayes.core.selection.candidates import MIN_MARGIN
 from relevance_bayes.core.spec import Spec
 from tests.library.core.drawn import process_spec, ring, ripley, sinc, spec_for
 
