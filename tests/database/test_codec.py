@@ -16,7 +16,6 @@ from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.registry.version_codec import decode_predictor, encode_predictor
 from relevance_bayes.core.algorithms.state import Process, State, Termination, Trial
 from relevance_bayes.core.approximation import Expansion
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
@@ -42,6 +41,7 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.models import (
     ApproximationPredictor,

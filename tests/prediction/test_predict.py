@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from app.prediction import PredictRequest, ServedVersion, predict
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import LogGaussian
 from relevance_bayes.core.model import KernelFunctions
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior

@@ -6,11 +6,11 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.algorithms.state import FitTrace
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import ConstantFunction, Functions, KernelFunctions, evaluate
 from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.rows import Extremes, RowSource
 from relevance_bayes.core.types import Array
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from relevance_bayes.core.augmentation import Augmented
 from relevance_bayes.core.basis import KernelFunctions, evaluate
 from relevance_bayes.core.errors import DataError, SparseBayesError
 from relevance_bayes.core.folds import subset
@@ -17,6 +16,7 @@ from relevance_bayes.core.likelihoods.logit_gaussian import SharePrediction
 from relevance_bayes.core.linalg import factors_of_sum, inverse_of_upper, light_cholesky
 from relevance_bayes.core.log_density import HALF_UNIT, min_log_density
 from relevance_bayes.core.model import Model
+from relevance_bayes.core.posterior import Augmented
 from relevance_bayes.core.priors import Whitening
 from relevance_bayes.core.rows import Rows
 from relevance_bayes.core.types import Array, ForRows, Mask

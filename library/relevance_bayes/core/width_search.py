@@ -17,7 +17,7 @@ import numpy as np
 
 from relevance_bayes.core.algorithms import Greedy, ReEstimation, Sequential
 from relevance_bayes.core.algorithms.ascent import learns_noise, min_alpha
-from relevance_bayes.core.algorithms.optimisation import maximise
+from relevance_bayes.core.algorithms.hyperparameter_space import maximise
 from relevance_bayes.core.algorithms.state import EvidenceIterate, Iterate, State, with_evidence
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError, SparseBayesError

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.model import InputRange, LogNoise, Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.functions import functions_of, kernel_functions_of
 from relevance_bayes.documents.learned_schema import (

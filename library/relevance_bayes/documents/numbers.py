@@ -9,9 +9,8 @@ import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.types.annotations import Bounds, Schema, SchemaHandler
-from relevance_bayes.types.records import decoder_of
+from relevance_bayes.types.records import Decoder, decoder_of, interval
 from relevance_bayes.types.refusals import Refused, refused
-from relevance_bayes.types.scalars import Decoder, interval
 
 MAX_COUNT = 2**53
 

@@ -27,7 +27,6 @@ from relevance_bayes.documents.models import (
     Predictor,
     SupervisedPredictor,
 )
-from relevance_bayes.documents.reports import approximation_report, components_report, supervised_report
 from relevance_bayes.documents.schema import (
     ApproximationContent,
     ApproximationDocument,
@@ -50,6 +49,7 @@ from relevance_bayes.documents.schema import (
 )
 from relevance_bayes.documents.sizes import matrix, vector, wrong
 from relevance_bayes.documents.values import json_members
+from relevance_bayes.documents.writing import approximation_report, components_report, supervised_report
 from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.tables.encoding import (
     EncodedCategory,

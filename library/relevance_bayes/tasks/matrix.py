@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans.encoding_statistics import InputStatistics
 from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.plans.rows import InputStatistics
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
 from relevance_bayes.tasks.rows import (

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core import augmentation as module
-from relevance_bayes.core.augmentation import Augmentation, Augmented
+from relevance_bayes.core import posterior as module
 from relevance_bayes.core.basis import Bias, KernelBasis, KernelFunctions, evaluate
 from relevance_bayes.core.fitting import fit as fit_plainly
 from relevance_bayes.core.fitting import iterates, pose
@@ -22,6 +21,7 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
 )
 from relevance_bayes.core.model import Model
+from relevance_bayes.core.posterior import Augmentation, Augmented
 from relevance_bayes.core.prediction import RealPrediction, latent, predict
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array

@@ -8,7 +8,6 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, norm, t
 
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.fitting import fit, pose
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
@@ -25,6 +24,7 @@ from relevance_bayes.core.pool import (
     ready_of,
     with_degrees_of_freedom,
 )
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.prediction import Ready, RealPrediction, latent, predict
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core import priors as gaussian_process
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.fitting import fit, pose
@@ -14,6 +13,7 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from relevance_bayes.core.model import KernelFunctions, Model
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.prediction import Ready, RealPrediction, predict
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array

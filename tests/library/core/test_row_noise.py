@@ -10,7 +10,6 @@ from relevance_bayes.core import linalg
 from relevance_bayes.core import process as process_sums
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
 from relevance_bayes.core.algorithms import task as tasks
-from relevance_bayes.core.augmentation import Augmented
 from relevance_bayes.core.errors import DataError
 from relevance_bayes.core.evidence import evidence
 from relevance_bayes.core.exact_process import ExactProcess
@@ -21,6 +20,7 @@ from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.model import Model
+from relevance_bayes.core.posterior import Augmented
 from relevance_bayes.core.prediction import Ready, RealPrediction, latent, leave_one_out, predict
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.process import Rows, Vectors, bound, bound_gradient

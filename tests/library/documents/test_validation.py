@@ -14,12 +14,12 @@ from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.documents.functions import kernel_functions_of
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import KernelPart, TermPart
-from relevance_bayes.documents.reports import APPROXIMATIONS, unknown
 from relevance_bayes.documents.sizes import columns
 from relevance_bayes.documents.validation import approximation_faults, spec_faults, supervised_faults
 from relevance_bayes.documents.validation.figures import Interval
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.documents.values import value_faults
+from relevance_bayes.documents.writing import APPROXIMATIONS, unknown
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.tasks.listing import NewSupervisedVersion

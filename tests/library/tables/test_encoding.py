@@ -13,8 +13,8 @@ from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGauss
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
-from relevance_bayes.plans.encoding_statistics import Statistics
 from relevance_bayes.plans.requests import Missing, SupervisedRequest
+from relevance_bayes.plans.rows import Statistics
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows, taken
 from relevance_bayes.tables.encoding import (
     EncodedCategory,

@@ -6,7 +6,7 @@ import pytest
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding, column_names, encode_inputs
-from relevance_bayes.tables.encoding.logarithms import logarithmic_scale, signed_exponential, signed_logarithm
+from relevance_bayes.tables.moments import logarithmic_scale, signed_exponential, signed_logarithm
 
 VALUES = np.array([-1e12, -3.0, -1e-9, 0.0, 1e-9, 0.5, 2.0, 1e12])
 

@@ -8,8 +8,8 @@ import pytest
 from app.datasets.records import Dataset
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from relevance_bayes.plans import plan
-from relevance_bayes.plans.encoding_statistics import Statistics
 from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
+from relevance_bayes.plans.rows import Statistics
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
 from relevance_bayes.tables.encoding.table import MAX_SCALED

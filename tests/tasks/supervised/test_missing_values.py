@@ -15,9 +15,8 @@ from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoi
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.reports import supervised_members
 from relevance_bayes.documents.schema import DOCUMENT
-from relevance_bayes.documents.writing import document_of
+from relevance_bayes.documents.writing import document_of, supervised_members
 from relevance_bayes.tables.columns import Block, BooleanColumn, NumberColumn, TimestampColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, Encoding, InputEncoding
 from relevance_bayes.tables.encoding.columns import EncodedTarget
@@ -29,7 +28,7 @@ from relevance_bayes.tasks.supervised.averages import KNOWN, MISSING, AveragedRo
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution, InputRows
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.tasks.supervised.report import kept_rows
+from relevance_bayes.tasks.supervised.training import kept_rows
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.types.datasets import CategoryCount
 from relevance_bayes.types.errors import InvalidRequestError

@@ -21,8 +21,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, MAX_SIGNAL_TO_NOISE
-from relevance_bayes.core.algorithms.optimisation import maximise
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, MAX_SIGNAL_TO_NOISE, maximise
 from relevance_bayes.core.algorithms.process_integral import integral
 from relevance_bayes.core.algorithms.scales import (
     MAX_STEPS,

@@ -16,8 +16,14 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, STARTS
-from relevance_bayes.core.algorithms.optimisation import Ascent, EvaluatedPoint, FreeEntries, ascend
+from relevance_bayes.core.algorithms.hyperparameter_space import (
+    CAUTIOUS_SIGNAL_TO_NOISE,
+    STARTS,
+    Ascent,
+    EvaluatedPoint,
+    FreeEntries,
+    ascend,
+)
 from relevance_bayes.core.algorithms.state import Trial
 from relevance_bayes.core.algorithms.task import TOLERANCE_PER_ROW, Task
 from relevance_bayes.core.concurrency import lazy

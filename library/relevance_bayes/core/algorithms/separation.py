@@ -6,8 +6,7 @@ from math import log
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE
-from relevance_bayes.core.algorithms.optimisation import maximise
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, maximise
 from relevance_bayes.core.algorithms.sequential import of_process, with_hyperparameters
 from relevance_bayes.core.algorithms.state import Process, State, Trial
 from relevance_bayes.core.algorithms.task import IRRELEVANT, RISE, Task

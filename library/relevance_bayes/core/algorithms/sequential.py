@@ -23,7 +23,7 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 
 from relevance_bayes.core.algorithms.ascent import ROUNDING, end_of, evidence_loss, learns_noise, maximise, min_alpha
-from relevance_bayes.core.algorithms.optimisation import Objective
+from relevance_bayes.core.algorithms.hyperparameter_space import Objective
 from relevance_bayes.core.algorithms.state import (
     AGAIN,
     BACKWARD,

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from relevance_bayes.core.augmentation import Augmentation
 from relevance_bayes.core.basis import Functions
 from relevance_bayes.core.evidence import (
     USUAL_LOG_BETA,
@@ -24,6 +23,7 @@ from relevance_bayes.core.evidence import (
 from relevance_bayes.core.factors import Factors, build
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.types import Array, Indices

@@ -16,8 +16,8 @@ from relevance_bayes.core.algorithms.hyperparameter_space import (
     CAUTIOUS_SIGNAL_TO_NOISE,
     MAX_SIGNAL_TO_NOISE,
     HyperparameterSpace,
+    maximise,
 )
-from relevance_bayes.core.algorithms.optimisation import maximise
 from relevance_bayes.core.algorithms.task import RISE, Task
 from relevance_bayes.core.errors import DataError, IllegalCombinationError, NotPositiveDefiniteError
 from relevance_bayes.core.folds import content_keys

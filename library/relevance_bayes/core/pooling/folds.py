@@ -17,8 +17,7 @@ from math import log
 import numpy as np
 
 from relevance_bayes.core.algorithms.greedy import Greedy
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE
-from relevance_bayes.core.algorithms.optimisation import ascend
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, ascend
 from relevance_bayes.core.algorithms.scales import ExactScales, ScalesAt
 from relevance_bayes.core.algorithms.sequential import with_hyperparameters
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, Task, process_of

@@ -32,8 +32,7 @@ import numpy as np
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.tables.columns import CategoryColumn
-from relevance_bayes.tables.encoding.logarithms import signed_exponential, signed_logarithm
-from relevance_bayes.tables.moments import Moments
+from relevance_bayes.tables.moments import Moments, signed_exponential, signed_logarithm
 from relevance_bayes.types.values import ColumnKind, Label, Period
 
 DAY = 86_400.0
@@ -260,7 +259,7 @@ class EncodedNumber:
     """A number, boolean (0 and 1) or timestamp (seconds UTC): (value - shift) / scale.
 
     With `unit`, of a number, its logarithm with a sign takes the place of the value: see
-    `relevance_bayes.tables.encoding.logarithms`.
+    `relevance_bayes.tables.moments`.
 
     `fill` replaces a missing value (before logarithm, shift and scale), None where missing values are refused. With
     `indicator` a 0/1 column "was missing" follows. `periods` of a timestamp have a sine and a cosine each, between

@@ -17,7 +17,6 @@ from relevance_bayes.core.folds import content_keys, subset
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.selection import Trained
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.plans.encoding_statistics import Statistics, effect_folds
 from relevance_bayes.plans.requests import GroupSplit, RandomSplit, SupervisedPlan
 from relevance_bayes.plans.rows import (
     NOTHING,
@@ -25,8 +24,10 @@ from relevance_bayes.plans.rows import (
     InputLevels,
     Ranks,
     RecurringRows,
+    Statistics,
     content_hash,
     cut,
+    effect_folds,
     fold_keys,
     held_out_rows,
     ranks,

@@ -12,7 +12,7 @@ import pytest
 from relevance_bayes.core import rows as row_source
 from relevance_bayes.core.algorithms import greedy
 from relevance_bayes.core.algorithms import greedy as phases
-from relevance_bayes.core.algorithms import optimisation as lbfgs
+from relevance_bayes.core.algorithms import hyperparameter_space as lbfgs
 from relevance_bayes.core.algorithms.greedy import STEPS
 from relevance_bayes.core.algorithms.state import Iterate, Process, State, Termination
 from relevance_bayes.core.algorithms.task import Task

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import rosen, rosen_der
 
-from relevance_bayes.core.algorithms.optimisation import Objective, maximise
+from relevance_bayes.core.algorithms.hyperparameter_space import Objective, maximise
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.types import Array
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import rosen, rosen_der
 
-from relevance_bayes.core.algorithms.optimisation import FreeEntries, ascend, updated
+from relevance_bayes.core.algorithms.hyperparameter_space import FreeEntries, ascend, updated
 from relevance_bayes.core.errors import NotPositiveDefiniteError
 from relevance_bayes.core.types import Array
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.core.algorithms.optimisation import maximise
+from relevance_bayes.core.algorithms.hyperparameter_space import maximise
 from relevance_bayes.core.algorithms.scales_through_pivots import (
     FEW_ROWS,
     USUAL,

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE
-from relevance_bayes.core.algorithms.optimisation import maximise
+from relevance_bayes.core.algorithms.hyperparameter_space import CAUTIOUS_SIGNAL_TO_NOISE, maximise
 from relevance_bayes.core.algorithms.scales import (
     MAX_NATS_BELOW,
     Period,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import greedy
-from relevance_bayes.core.algorithms.optimisation import Objective
+from relevance_bayes.core.algorithms.hyperparameter_space import Objective
 from relevance_bayes.core.algorithms.task import Task, farthest_first
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.fitting import iterates, pose

@@ -180,6 +180,7 @@ def test_an_alternative_that_is_taken_inherits_the_input_map_that_its_folds_had(
         return alternative_fit(rows, alternative, begin, fit_log, step)
 
     monkeypatch.setattr(evaluation, "alternative_fit", learned)
+    monkeypatch.setattr(PoolEvaluation, "is_hopeless", lambda *_: False)
     monkeypatch.setattr(PoolEvaluation, "best_alternative", 0)
     monkeypatch.setattr(PoolEvaluation, "heaviest", 1)
     found = ended(train(rows(), Selection(SMOOTH, pool=(ROUGH,), compared_models=(INDEPENDENT,))))

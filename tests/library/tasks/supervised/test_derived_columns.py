@@ -15,10 +15,8 @@ from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents import arrays as npz
 from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.reports import supervised_members
-from relevance_bayes.documents.writing import content_of, document_of
+from relevance_bayes.documents.writing import content_of, document_of, supervised_members
 from relevance_bayes.plans import plan
-from relevance_bayes.plans.encoding_statistics import effect_folds
 from relevance_bayes.plans.requests import (
     Dates,
     GroupSplit,
@@ -29,7 +27,7 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
     Text,
 )
-from relevance_bayes.plans.rows import mixed
+from relevance_bayes.plans.rows import effect_folds, mixed
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn, taken
 from relevance_bayes.tables.encoding import EncodedNumber, column_names
 from relevance_bayes.tables.encoding.columns import FOLDS

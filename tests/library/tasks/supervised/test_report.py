@@ -30,7 +30,7 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import Materialised
-from relevance_bayes.tasks.supervised.report import _degrees_of_freedom, _recorded, _widths, new_version
+from relevance_bayes.tasks.supervised.training import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 from tests.jobs.worker.trainers import model_of
 from tests.small_tables import dataset_of, numbers, texts
