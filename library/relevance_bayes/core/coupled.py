@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from relevance_bayes.core.likelihoods import Coupled, Likelihood
+from relevance_bayes.core.likelihoods import Coupled
 from relevance_bayes.core.likelihoods.base import Sites
 from relevance_bayes.core.likelihoods.categorical import curved
 from relevance_bayes.core.linalg import (
@@ -15,10 +15,8 @@ from relevance_bayes.core.linalg import (
     squared_products,
     weighted_gram,
 )
-from relevance_bayes.core.posterior import Columns, Posterior
-from relevance_bayes.core.types import Array, ForRows
-from relevance_bayes.core.variational import TOLERANCE as FINAL_TOLERANCE
-from relevance_bayes.core.variational import LatentSites, Optimum, maximise_bound
+from relevance_bayes.core.posterior import Optimum, Posterior
+from relevance_bayes.core.types import Array
 
 MAX_SOLVES = 60
 TOLERANCE = 1e-9
@@ -45,36 +43,6 @@ MAX_NEWTON_STEPS = 30
 MAX_PRODUCTS = 200
 FORCING = 1e-2
 """Conjugate gradients end where a product adds less than this share of the step's rise."""
-
-
-def maximised(
-    columns: Columns,
-    t: Array,
-    c: Array,
-    alpha: Array,
-    likelihood: Likelihood,
-    beta: ForRows,
-    *,
-    start: Array | None = None,
-    tolerance: float = TOLERANCE,
-    near: Optimum | None = None,
-    first: LatentSites | None = None,
-    tolerance_of_sites: float | None = None,
-) -> Optimum:
-    """The maximum of L by any likelihood, at c (N,) and alpha (R,); `start` and `tolerance` as in `maximise_coupled`.
-
-    `near` is the result of a similar problem of as many functions and the same rows, from which the iteration starts
-    and converges sooner; so it does from sites `first` at the same rows where a row's latents aren't coupled.
-    Then the sites converge to the share `tolerance_of_sites` of 1 + |L|, by default TOLERANCE_NEAR where they start
-    from others.
-    """
-    if isinstance(likelihood, Coupled):
-        start = start if near is None else near.posterior.mean
-        return maximise_coupled(columns.array(), t, c, alpha, likelihood, start=start, tolerance=tolerance)
-    first = first if near is None else near.latent_sites
-    if tolerance_of_sites is None:
-        tolerance_of_sites = FINAL_TOLERANCE if first is None else TOLERANCE_NEAR
-    return maximise_bound(columns, t, c, alpha, likelihood, beta, first=first, tolerance=tolerance_of_sites)
 
 
 def maximise_coupled(

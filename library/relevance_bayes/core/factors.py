@@ -12,21 +12,26 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from relevance_bayes.core.coupled import maximised
-from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.coupled import TOLERANCE as TOLERANCE_OF_COUPLED
+from relevance_bayes.core.coupled import TOLERANCE_NEAR, maximise_coupled
+from relevance_bayes.core.likelihoods import Coupled, Likelihood
 from relevance_bayes.core.linalg import orthonormal
+from relevance_bayes.core.posterior import TOLERANCE as FINAL_TOLERANCE
 from relevance_bayes.core.posterior import (
     Columns,
     DataTerm,
+    LatentSites,
+    Optimum,
     Posterior,
     Sums,
     as_columns,
+    maximise_bound,
     newton_step,
     posterior,
     with_zero,
 )
 from relevance_bayes.core.problem import Problem
-from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.core.types import Array, ForRows, Indices
 
 SPAN = 1e-10
 """A candidate with less than this share of its squared norm outside the span of those in the model counts as a copy.
@@ -437,3 +442,33 @@ def without_candidates(problem: Problem, P: Array, weights: Array) -> Factors:
 
 def _moving(problem: Problem) -> type[LaplaceFactors] | type[BoundFactors]:
     return LaplaceFactors if problem.likelihood.is_log_concave else BoundFactors
+
+
+def maximised(
+    columns: Columns,
+    t: Array,
+    c: Array,
+    alpha: Array,
+    likelihood: Likelihood,
+    beta: ForRows,
+    *,
+    start: Array | None = None,
+    tolerance: float = TOLERANCE_OF_COUPLED,
+    near: Optimum | None = None,
+    first: LatentSites | None = None,
+    tolerance_of_sites: float | None = None,
+) -> Optimum:
+    """The maximum of L by any likelihood, at c (N,) and alpha (R,); `start` and `tolerance` as in `maximise_coupled`.
+
+    `near` is the result of a similar problem of as many functions and the same rows, from which the iteration starts
+    and converges sooner; so it does from sites `first` at the same rows where a row's latents aren't coupled.
+    Then the sites converge to the share `tolerance_of_sites` of 1 + |L|, by default TOLERANCE_NEAR where they start
+    from others.
+    """
+    if isinstance(likelihood, Coupled):
+        start = start if near is None else near.posterior.mean
+        return maximise_coupled(columns.array(), t, c, alpha, likelihood, start=start, tolerance=tolerance)
+    first = first if near is None else near.latent_sites
+    if tolerance_of_sites is None:
+        tolerance_of_sites = FINAL_TOLERANCE if first is None else TOLERANCE_NEAR
+    return maximise_bound(columns, t, c, alpha, likelihood, beta, first=first, tolerance=tolerance_of_sites)

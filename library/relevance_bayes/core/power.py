@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from relevance_bayes.core.posterior import Optimum
 from relevance_bayes.core.types import Array
-from relevance_bayes.core.variational import Optimum
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,20 +8,29 @@ from typing import Self
 import numpy as np
 
 from relevance_bayes.core.basis import Candidates
-from relevance_bayes.core.choice import Chosen, choose_beside
 from relevance_bayes.core.concurrency import lazy
-from relevance_bayes.core.coupled import maximised
+from relevance_bayes.core.evidence import Chosen, choose_beside
+from relevance_bayes.core.factors import maximised
 from relevance_bayes.core.hyperparameters import Hyperparameters, packed_gradient
 from relevance_bayes.core.kernels import Additive, Covariance
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.linalg import cholesky, max_piece, max_rows_of_gram, pieces, root_of_gram, solve_lower
-from relevance_bayes.core.posterior import MAX_STORED, Columns, Posterior, Sums, as_columns, posterior
+from relevance_bayes.core.posterior import (
+    MAX_STORED,
+    Columns,
+    LatentSites,
+    Optimum,
+    Posterior,
+    Sums,
+    as_columns,
+    maximise_bound,
+    posterior,
+)
 from relevance_bayes.core.power import Power
 from relevance_bayes.core.priors import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.rows import RowBlock
 from relevance_bayes.core.types import Array, ForRows, Indices
-from relevance_bayes.core.variational import LatentSites, Optimum, maximise_bound
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from relevance_bayes.core import choice
+from relevance_bayes.core import evidence as choice
 from relevance_bayes.core import priors as gaussian_process
-from relevance_bayes.core.choice import Chosen, choose
+from relevance_bayes.core.evidence import Chosen, choose
 from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian, Laplacian, Matern52

@@ -11,7 +11,7 @@ from relevance_bayes.core.algorithms import scales as short_scales
 from relevance_bayes.core.algorithms import task as tasks
 from relevance_bayes.core.algorithms.state import Iterate
 from relevance_bayes.core.algorithms.task import Task, process_of
-from relevance_bayes.core.choice import Chosen
+from relevance_bayes.core.evidence import Chosen
 from relevance_bayes.core.fitting import fit, iterates, learned, pose, pose_rows
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.kernels import Gaussian

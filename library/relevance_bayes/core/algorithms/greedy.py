@@ -42,17 +42,16 @@ from relevance_bayes.core.algorithms.task import (
     process_of,
 )
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
-from relevance_bayes.core.choice import choose
 from relevance_bayes.core.errors import NotPositiveDefiniteError, SparseBayesError
-from relevance_bayes.core.evidence import Integral, LogEvidence
+from relevance_bayes.core.evidence import Integral, LogEvidence, choose
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
 from relevance_bayes.core.linalg import squared_distances
+from relevance_bayes.core.posterior import Optimum
 from relevance_bayes.core.priors import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows, RowSums, choose_more
 from relevance_bayes.core.rows import RowBlock
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.core.variational import Optimum
 
 MAX_ROUNDS = 8
 """The most rounds in which functions are added to those in the model."""

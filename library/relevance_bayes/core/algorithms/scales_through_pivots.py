@@ -19,9 +19,9 @@ from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods.base import Latent
+from relevance_bayes.core.posterior import LatentSites, Optimum
 from relevance_bayes.core.process import Bound, Rows, Vectors, bound_gradient
 from relevance_bayes.core.types import Array
-from relevance_bayes.core.variational import LatentSites, Optimum
 
 ROWS_FOR_INFORMATION = 100
 """Rows from which the information is estimated: 400 rows of 30 inputs cost more than the steps they saved."""

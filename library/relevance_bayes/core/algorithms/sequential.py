@@ -46,11 +46,10 @@ from relevance_bayes.core.evidence import TINY, Evidence, evidence, gain, mean_s
 from relevance_bayes.core.exact_process import ExactProcess
 from relevance_bayes.core.factors import SPAN, CandidateStatistics, Factors, build
 from relevance_bayes.core.hyperparameters import Hyperparameters
-from relevance_bayes.core.posterior import with_zero
+from relevance_bayes.core.posterior import Optimum, with_zero
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows, RowSums, Vectors, bound_gradient, summed_bound
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.core.variational import Optimum
 
 MAX_CELLS = 64_000_000
 """Rows times candidates above which there are no phases of one kind, which about double the time.

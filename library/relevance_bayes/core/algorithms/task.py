@@ -15,13 +15,12 @@ from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.likelihoods import Likelihood
 from relevance_bayes.core.likelihoods.base import Latent
-from relevance_bayes.core.posterior import Posterior
+from relevance_bayes.core.posterior import LatentSites, Optimum, Posterior
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import Problem, is_wide
 from relevance_bayes.core.process import Bound, Rows, RowSums, Vectors, bound, row_sums
 from relevance_bayes.core.rows import ArrayRows
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.core.variational import LatentSites, Optimum
 
 RISE = 0.01
 """An ascent ends where an iteration gains less than this share of the mean size of L per row."""

@@ -14,10 +14,9 @@ from relevance_bayes.core.algorithms.sequential import with_hyperparameters
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.algorithms.task import Task, process_of
 from relevance_bayes.core.basis import KernelBasis
-from relevance_bayes.core.choice import Chosen, choose
 from relevance_bayes.core.concurrency import concurrently
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
-from relevance_bayes.core.evidence import LogEvidence
+from relevance_bayes.core.evidence import Chosen, LogEvidence, choose
 from relevance_bayes.core.fitting import FitLog, iterates, learned, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Kernel

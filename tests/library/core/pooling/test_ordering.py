@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.algorithms import task
-from relevance_bayes.core.choice import Chosen
+from relevance_bayes.core.evidence import Chosen
 from relevance_bayes.core.fitting import FitLog, pose
 from relevance_bayes.core.kernels import Covariance, Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
