@@ -37,7 +37,6 @@ from relevance_bayes.core.pooling.members import (
     Whole,
     learned_member,
 )
-from relevance_bayes.core.pooling.reduction import Densities, smallest_pool
 from relevance_bayes.core.problem import MIN_ROWS_PER_INPUT
 from relevance_bayes.core.process import Rows as ProcessRows
 from relevance_bayes.core.rows import Rows, Step
@@ -334,6 +333,23 @@ class PoolFolds:
         means = [nothing if one is None else one.mean for one in real]
         return np.array([*means, *(nothing if one is None else one.variance for one in real)])
 
+    def tables(self, fit_log: FitLog) -> Generator[Step, None, Array]:
+        """(2 K, n): `table` of all folds, one after the other, each an entry of the log."""
+        step = Step("folds", 0, len(self.splits), "folds")
+        yield step
+        parts = [self._part(number, log) for number, log in enumerate(fit_log.parts(len(self.splits)))]
+        if self.threads > 1:
+            yield from self.prepare(step)
+        return np.hstack([np.empty((2 * len(self.members), 0)), *(yield from concurrently(parts, self.threads))])
+
+    def _part(self, number: int, fit_log: FitLog) -> Generator[Step, None, Array]:
+        step, table = Step("folds", number, len(self.splits), "folds"), fit_log.recorded()
+        if table is None:
+            table = yield from self.table(number, FitLog(), step)
+            fit_log.record(fit_log.begin(), table)
+        yield replace(step, completed=number + 1)
+        return table
+
 
 def at_scales(rows: Rows, spec: Spec, h: Hyperparameters) -> Whole:
     """The process of a spec at hyperparameters h, given these rows."""
@@ -349,41 +365,6 @@ def unseen(rows: Rows, member: Whole, splits: Sequence[Split]) -> list[Split]:
         return list(splits)
     seen = member.problem.sample(ROWS_FOR_SCALES).numbers
     return [(others, fold[~np.isin(fold, seen)]) for others, fold in splits]
-
-
-HOPELESS_MEMBER = "rows outside a sample are predicted as well by a pool without it"
-
-
-def without_hopeless(rows: Rows, members: Sequence[MemberFit]) -> list[MemberFit]:
-    """The members, of more rows than MAX_ROWS_STEPPED without those that a pool of them hardly needs.
-
-    Their scales were learned from a sample. Given its rows alone, each predicts as many rows that it has not seen:
-    another member than the first is left out where a pool without it predicts them as well: see `smallest_pool`.
-    """
-    whole = [place for place, one in enumerate(members) if isinstance(one, Whole)]
-    if len(rows.t) <= MAX_ROWS_STEPPED or len(whole) < 2:
-        return list(members)
-    try:
-        both = [_of_unseen(rows, one) for one in members if isinstance(one, Whole)]
-    except NotPositiveDefiniteError:
-        return list(members)
-    t, found = both[0][0], [one for _, one in both if isinstance(one, RealPrediction)]
-    if len(found) < len(whole):
-        return list(members)
-    densities = Densities(np.array([one.mean for one in found]).T, np.array([one.variance for one in found]).T)
-    needed = {0, *(whole[k] for k in smallest_pool(densities, t))}
-    return [
-        FailedFit(HOPELESS_MEMBER, is_behind=True) if isinstance(one, Whole) and place not in needed else one
-        for place, one in enumerate(members)
-    ]
-
-
-def _of_unseen(rows: Rows, member: Whole) -> tuple[Array, Prediction]:
-    """The targets (n,) and the prediction of rows outside the sample of a member's scales, given that sample."""
-    seen = member.problem.sample(ROWS_FOR_SCALES).numbers
-    apart = rows.take(np.setdiff1d(member.problem.sample(2 * ROWS_FOR_SCALES).numbers, seen))
-    found = at_scales(rows.take(seen), member.spec, member.hyperparameters)
-    return apart.t, found.predict(apart.X, apart.noise_sd)
 
 
 def _without_rows(curvature: Array, share: float) -> Array:

@@ -1,15 +1,28 @@
-"""The product of Gaussian densities, its weights, and the reduction of a pool to few functions."""
+"""The predictions of a pool's members as one: their product, its weights, and the reduction to few functions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import sqrt
 
 import numpy as np
 import scipy
 
+from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES
+from relevance_bayes.core.concurrency import concurrently
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.fitting import FitLog
+from relevance_bayes.core.folds import Split
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.log_density import log_normal, min_log_density
-from relevance_bayes.core.pooling.members import Ordered
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pooling.folds import MAX_ROWS_STEPPED, PoolFolds, at_scales
+from relevance_bayes.core.pooling.members import FailedFit, MemberFit, Ordered, Whole, in_order, learned_through
+from relevance_bayes.core.prediction import Measured, Prediction, predict
+from relevance_bayes.core.rows import FIT, Rows, Step, reported_as
 from relevance_bayes.core.types import Array, Indices
 
 PENALTY = 0.25
@@ -303,3 +316,249 @@ def _sizes(members: Sequence[Ordered], counts: Array) -> Iterator[tuple[int, ...
     prices = np.unique(np.quantile(gains, np.linspace(0.0, 1.0, STEPS))) if len(gains) else np.zeros(1)
     for price in [np.inf, *prices[::-1]]:
         yield tuple(member.worth(price / count) for member, count in zip(members, counts, strict=True))
+
+
+MAX_PREDICTION_COST = 600_000.0
+"""The most multiply-adds of a row's prediction, at which a request for one row takes twice the CPU time of 20
+functions."""
+
+ORDER, FUNCTIONS, FOLDS_AGAIN = (Step("reduction", place, 3, "steps") for place in range(3))
+"""The reduction: functions in the order of their gains, the fits through few, and seldom the folds through as few."""
+
+
+PARTS = 5
+"""Parts that the rows of a single fold are divided into, for weights from the other parts."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemberPredictions:
+    """The predictions of n held-out rows of some folds by the members of a pool.
+
+    `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets, and
+    `densities` (n, K) of all members, NaN where a fit failed.
+    """
+
+    splits: tuple[Split, ...]
+    rows: Indices
+    t: Array
+    densities: Densities
+
+    @classmethod
+    def of(cls, folds: PoolFolds, tables: Array) -> "MemberPredictions":
+        """Those in `PoolFolds.tables`."""
+        K, rows = len(folds.members), np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in folds.splits)])
+        return cls(folds.splits, rows, folds.rows.t[rows], Densities(tables[:K].T, tables[K:].T))
+
+    @cached_property
+    def complete(self) -> Indices:
+        """The indices (L,) of the members that were fitted in each fold; none where no row was measured."""
+        if not len(self.t):
+            return np.zeros(0, np.intp)
+        is_finite = np.isfinite(self.densities.means) & np.isfinite(self.densities.variances)
+        return np.flatnonzero(is_finite.all(axis=0))
+
+    @property
+    def heaviest(self) -> int:
+        """The index of the member of the greatest weight."""
+        members = self.complete
+        return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
+
+    @cached_property
+    def product(self) -> tuple[Array, Array]:
+        """The means and sds of the pool of all complete members, each (n,)."""
+        densities = self.densities.taken(self.complete)
+        mean, variance = densities.product(densities.best_weights(self.t))
+        return mean, np.sqrt(variance)
+
+    def first(self, folds: int) -> "MemberPredictions":
+        """Those of the first folds."""
+        splits = self.splits[:folds]
+        n = sum(len(fold) for _, fold in splits)
+        densities = Densities(self.densities.means[:n], self.densities.variances[:n])
+        return replace(self, splits=splits, rows=self.rows[:n], t=self.t[:n], densities=densities)
+
+    def only(self, members: Indices) -> "MemberPredictions":
+        """Those by the members of these indices (L,)."""
+        return replace(self, densities=self.densities.taken(members))
+
+    @cached_property
+    def best_member(self) -> Array | None:
+        """The greatest log density of each row (n,) by a complete member; None without one."""
+        members = self.complete
+        return self.densities.taken(members).of_members(self.t).max(axis=1) if len(members) else None
+
+    @cached_property
+    def measured(self) -> Measured:
+        """Of the pool of all members, each part of the rows with weights from the other parts: the folds, or PARTS of
+        one."""
+        parts, stop = list[Measured](), 0
+        sizes = [len(fold) for _, fold in self.splits]
+        places = [np.arange(stop, stop := stop + size) for size in sizes]
+        for here in places if len(places) > 1 else np.array_split(places[0], min(PARTS, len(self.t))):
+            others = np.setdiff1d(np.arange(len(self.t)), here)
+            weights = self.densities.rows(others).best_weights(self.t[others])
+            mean, variance = self.densities.rows(here).product(weights)
+            none = np.zeros(len(here))
+            parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
+        return Measured.joined(parts).clip(self.best_member)
+
+
+HOPELESS_MEMBER = "rows outside a sample are predicted as well by a pool without it"
+
+
+def without_hopeless(rows: Rows, members: Sequence[MemberFit]) -> list[MemberFit]:
+    """The members, of more rows than MAX_ROWS_STEPPED without those that a pool of them hardly needs.
+
+    Their scales were learned from a sample. Given its rows alone, each predicts as many rows that it has not seen:
+    another member than the first is left out where a pool without it predicts them as well: see `smallest_pool`.
+    """
+    whole = [place for place, one in enumerate(members) if isinstance(one, Whole)]
+    if len(rows.t) <= MAX_ROWS_STEPPED or len(whole) < 2:
+        return list(members)
+    try:
+        both = [_of_unseen(rows, one) for one in members if isinstance(one, Whole)]
+    except NotPositiveDefiniteError:
+        return list(members)
+    t, found = both[0][0], [one for _, one in both if isinstance(one, RealPrediction)]
+    if len(found) < len(whole):
+        return list(members)
+    densities = Densities(np.array([one.mean for one in found]).T, np.array([one.variance for one in found]).T)
+    needed = {0, *(whole[k] for k in smallest_pool(densities, t))}
+    return [
+        FailedFit(HOPELESS_MEMBER, is_behind=True) if isinstance(one, Whole) and place not in needed else one
+        for place, one in enumerate(members)
+    ]
+
+
+def _of_unseen(rows: Rows, member: Whole) -> tuple[Array, Prediction]:
+    """The targets (n,) and the prediction of rows outside the sample of a member's scales, given that sample."""
+    seen = member.problem.sample(ROWS_FOR_SCALES).numbers
+    apart = rows.take(np.setdiff1d(member.problem.sample(2 * ROWS_FOR_SCALES).numbers, seen))
+    found = at_scales(rows.take(seen), member.spec, member.hyperparameters)
+    return apart.t, found.predict(apart.X, apart.noise_sd)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedPool:
+    """The members that are kept, their models and weights (K,).
+
+    `measured` are the figures of the folds: of the unreduced pool where the estimated loss is small, else of members
+    through as few functions. `loss` is that of the reduction, in nats a row.
+    """
+
+    members: tuple[Whole, ...]
+    models: tuple[Model, ...]
+    weights: Array
+    measured: Measured
+    loss: float
+
+
+def reduced_pool(
+    folds: PoolFolds, pool: MemberPredictions, fit_log: FitLog, *, max_score_loss: float
+) -> Generator[Step, None, ReducedPool]:
+    """The members that are kept, through few functions, whose scales are then optimised together with them.
+
+    They lose at most `max_score_loss` nats a row within MAX_PREDICTION_COST, less where the pool is certain. Where they
+    lose more, or the ordering of functions was cut, the folds are measured again with all members through as few
+    functions as on all rows: weights, score and loss are of these predictions. Of many rows they are optimised from the
+    hyperparameters of all rows.
+    """
+    ordered, allowed = yield from _in_order(folds, pool, max_score_loss)
+    yield FUNCTIONS
+    numbers, sequences = list(ordered), list(ordered.values())
+    some = pool.only(np.array(numbers))
+    reduction = reduced(sequences, some.densities, some.t, max_score_loss=allowed, max_cost=MAX_PREDICTION_COST)
+    kept = [sequences[place] for place in reduction.places]
+    maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), folds.rows.X.shape[1])
+    models, few = list[Model](), dict[int, tuple[int, Hyperparameters | None]]()
+    for place, size in zip(reduction.places, reduction.sizes, strict=True):
+        through = learned_through(sequences[place], size, fit_log, max_functions=maximum)
+        fit = yield from reported_as(FUNCTIONS, through)
+        models.append(fit.model)
+        few[numbers[place]] = size, fit.hyperparameters if folds.is_unseen else None
+    members, whole = tuple(one.whole for one in kept), some.measured
+    estimated = ReducedPool(members, tuple(models), reduction.weights, whole, reduction.loss)
+    if reduction.loss <= max_score_loss and not any(one.is_cut for one in kept):
+        return estimated
+    densities = yield from reported_as(FOLDS_AGAIN, _through_few(folds, few, fit_log))
+    again = replace(some, densities=densities)
+    if len(again.complete) < len(kept):
+        return estimated
+    measured = again.measured
+    loss = float(measured.each["nll"].mean() - whole.each["nll"].mean())
+    return replace(estimated, weights=densities.best_weights(again.t), measured=measured, loss=max(loss, 0.0))
+
+
+def _through_few(
+    folds: PoolFolds, few: Mapping[int, tuple[int, Hyperparameters | None]], fit_log: FitLog
+) -> Generator[Step, None, Densities]:
+    """The predictions of the folds by the members at the keys of `few`, each through so many functions.
+
+    These are optimised near the hyperparameters beside their number, None for those of the member in the fold. The log
+    has only the result of each fold, since the fits needed depend on what is in memory.
+    """
+    tables = []
+    for number, (_, fold) in enumerate(folds.splits):
+        table = fit_log.recorded()
+        if table is None:
+            place, found = fit_log.begin(), list[Array]()
+            for member, (functions, near) in few.items():
+                begun = yield from folds.process(number, member, FitLog(), FIT)
+                found.append((yield from _predicted(begun, functions, near, folds.rows.take(fold))))
+            table = np.array(found)
+            fit_log.record(place, table)
+        tables.append(table)
+        yield FIT
+    means, variances = np.moveaxis(np.concatenate(tables, axis=2), 1, 0)
+    return Densities(means.T, variances.T)
+
+
+def _predicted(
+    begun: MemberFit, functions: int, near: Hyperparameters | None, fold: Rows
+) -> Generator[Step, None, Array]:
+    """Means and variances (2, n) of a fold's rows by a member through few functions; NaN where it is lost."""
+    ordered = begun if isinstance(begun, FailedFit) else in_order(begun, max_functions=functions)
+    with suppress(NotPositiveDefiniteError):
+        if not isinstance(ordered, FailedFit):
+            fit = yield from learned_through(ordered, len(ordered.chosen.places), FitLog(), near=near)
+            found = predict(fit.model, fold.X, fold.noise_sd)
+            if isinstance(found, RealPrediction):
+                return np.array([found.mean, found.variance])
+    return np.full((2, len(fold.t)), np.nan)
+
+
+def _in_order(
+    folds: PoolFolds, pool: MemberPredictions, max_score_loss: float
+) -> Generator[Step, None, tuple[dict[int, Ordered], float]]:
+    """The functions of as few members as possible, by their index, in the order of their gains, and the allowed loss.
+
+    Raises NotPositiveDefiniteError where none can be ordered.
+    """
+    complete = pool.complete
+    densities = pool.only(complete).densities
+    few = np.array(smallest_pool(densities, pool.t))
+    densities, members = densities.taken(few), [folds.members[place] for place in complete[few]]
+    weights = densities.best_weights(pool.t)
+    allowed = _allowed_loss(max_score_loss, densities, weights, members)
+    losses = order_losses(weights, allowed)
+    parts = [_member_in_order(member, float(loss)) for member, loss in zip(members, losses, strict=True)]
+    found = yield from reported_as(ORDER, concurrently(parts, folds.threads))
+    ordered = {int(place): one for place, one in zip(complete[few], found, strict=True) if isinstance(one, Ordered)}
+    if not ordered:
+        raise NotPositiveDefiniteError("; ".join(one.reason for one in found if isinstance(one, FailedFit)))
+    return ordered, allowed
+
+
+def _member_in_order(member: MemberFit, max_loss: float) -> Generator[Step, None, Ordered | FailedFit]:
+    """A member's functions in the order of their gains."""
+    yield FIT
+    return member if isinstance(member, FailedFit) else in_order(member, max_loss=max_loss)
+
+
+def _allowed_loss(max_score_loss: float, densities: Densities, weights: Array, members: Sequence[MemberFit]) -> float:
+    """The loss that is allowed to the reduction of these members; the whole limit where the noise is known by row."""
+    whole = [one for one in members if isinstance(one, Whole)]
+    if len(whole) < len(members) or any(one.problem.likelihood.noise_by_row for one in whole):
+        return max_score_loss
+    variances = np.array([1.0 / one.hyperparameters.beta for one in whole])
+    return allowed_loss(max_score_loss, learning_loss(densities, weights, variances))

@@ -11,11 +11,9 @@ import numpy as np
 from relevance_bayes.core.algorithms.task import ROWS_FOR_STARTS
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.folds import Split
 from relevance_bayes.core.heteroscedastic import TwoFunctions, at_scales, heteroscedastic
 from relevance_bayes.core.likelihoods import Hurdle, NegativeBinomial, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.likelihoods.base import UPPER, Targets
-from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.likelihoods.hurdle import HurdlePrediction
 from relevance_bayes.core.log_density import (
     HALF_UNIT,
@@ -26,7 +24,7 @@ from relevance_bayes.core.log_density import (
 )
 from relevance_bayes.core.pooling.folds import FoldFit, PoolFolds, ProcessFolds
 from relevance_bayes.core.pooling.members import FailedFit, MemberFit, Whole, learned_member
-from relevance_bayes.core.pooling.reduction import Densities
+from relevance_bayes.core.pooling.reduction import MemberPredictions
 from relevance_bayes.core.prediction import Measured, Prediction, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.rows import FIT, Rows, Step, reported_as
@@ -44,9 +42,6 @@ from relevance_bayes.core.selection.scoring import (
 )
 from relevance_bayes.core.spec import Spec, is_heteroscedastic
 from relevance_bayes.core.types import Array, Indices
-
-PARTS = 5
-"""Parts that the rows of a single fold are divided into, for weights from the other parts."""
 
 MAX_RMSE_RATIO = 1.1
 """The root mean square error of the folds over the pool's up to which an alternative is taken. Under Gaussian noise of
@@ -99,78 +94,45 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class PoolEvaluation:
-    """Predictions of n held-out rows of some folds.
+    """A pool and its alternatives by their predictions of n held-out rows.
 
-    `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
-    `densities` (n, K) are of all members, NaN where a fit failed, and `left_out` (K,) the reasons for which members
-    were not evaluated, where there are any. `half_width` is that of the intervals about t by which models that have
-    probabilities are compared with densities.
+    `left_out` (K,) are the reasons for which members were not evaluated, where there are any. `half_width` is that of
+    the intervals about the targets by which models that have probabilities are compared with densities.
     """
 
-    splits: tuple[Split, ...]
-    rows: Indices
-    t: Array
-    densities: Densities
+    pool: MemberPredictions
     alternatives: tuple[Alternative, ...] = ()
     left_out: tuple[str | None, ...] = ()
     half_width: float = HALF_UNIT
 
     def noise_varies(self, X: Array) -> bool:
         """True where the residuals of the pool of all members have noise that varies with the inputs X (N, d)."""
-        if not len(self.complete):
+        if not len(self.pool.complete):
             return False
-        mean, sd = self._product
-        return noise_varies(X[self.rows], mean, (self.t - mean) / sd)
+        mean, sd = self.pool.product
+        return noise_varies(X[self.pool.rows], mean, (self.pool.t - mean) / sd)
 
     @property
     def has_heavy_tails(self) -> bool:
         """True where Student's t describes the residuals of the pool of all members clearly better."""
-        if not len(self.complete):
+        if not len(self.pool.complete):
             return False
-        mean, sd = self._product
-        return has_heavy_tails((self.t - mean) / sd)
-
-    @cached_property
-    def _product(self) -> tuple[Array, Array]:
-        """The means and sds of the pool of all complete members, each (n,)."""
-        densities = self.densities.taken(self.complete)
-        mean, variance = densities.product(densities.best_weights(self.t))
-        return mean, np.sqrt(variance)
+        mean, sd = self.pool.product
+        return has_heavy_tails((self.pool.t - mean) / sd)
 
     def reaches_beyond(self, low: float, high: float) -> bool:
         """True where the central 95 % of more than MIN_BEYOND of the rows reach below `low` or above `high`."""
-        if not len(self.complete):
+        if not len(self.pool.complete):
             return False
-        mean, sd = self._product
+        mean, sd = self.pool.product
         return float(np.mean((mean - UPPER * sd < low) | (mean + UPPER * sd > high))) > MIN_BEYOND
 
     @property
     def dispersion(self) -> float:
         """The mean squared residual of the pool of all complete members over the mean of the targets: 1 of counts of
         Poisson's distribution, of which the means are known."""
-        mean, _ = self._product
-        return float(np.mean(np.square(self.t - mean)) / self.t.mean())
-
-    @property
-    def heaviest(self) -> int:
-        """The index of the member of the greatest weight."""
-        members = self.complete
-        return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
-
-    @cached_property
-    def complete(self) -> Indices:
-        """The indices (L,) of the members that were fitted in each fold; none where no row was measured."""
-        if not len(self.t):
-            return np.zeros(0, np.intp)
-        is_finite = np.isfinite(self.densities.means) & np.isfinite(self.densities.variances)
-        return np.flatnonzero(is_finite.all(axis=0))
-
-    def first(self, folds: int) -> "PoolEvaluation":
-        """The evaluation of the members by the first folds."""
-        splits = self.splits[:folds]
-        n = sum(len(fold) for _, fold in splits)
-        densities = Densities(self.densities.means[:n], self.densities.variances[:n])
-        return replace(self, splits=splits, rows=self.rows[:n], t=self.t[:n], densities=densities)
+        mean, _ = self.pool.product
+        return float(np.mean(np.square(self.pool.t - mean)) / self.pool.t.mean())
 
     def with_compared(self, *alternatives: Alternative) -> "PoolEvaluation":
         """With these alternatives after those before."""
@@ -184,16 +146,16 @@ class PoolEvaluation:
         """
         assert one.table is not None
         m, needed = one.table.shape[1], -1.0 if one.is_bounded else MIN_STANDARD_ERRORS
-        sizes = np.cumsum([len(fold) for _, fold in self.splits])
+        sizes = np.cumsum([len(fold) for _, fold in self.pool.splits])
         folds = int(np.searchsorted(sizes, m)) + 1
-        if folds >= len(self.splits) or not len(self.complete):
+        if folds >= len(self.pool.splits) or not len(self.pool.complete):
             return False
         if one.intervals is not None:
-            return is_hopeless(self._interval_gain(one.intervals), folds / len(self.splits), needed)
-        nll = np.minimum(one.table[0], -min_log_density(self.t, self._best_member)[:m])
+            return is_hopeless(self._interval_gain(one.intervals), folds / len(self.pool.splits), needed)
+        nll = np.minimum(one.table[0], -min_log_density(self.pool.t, self.pool.best_member)[:m])
         is_of_counts = (one.table[FIGURES - 1] > one.table[FIGURES - 2]).any()
         losses = self._probability_loss if is_of_counts else self._of_complete.each["nll"]
-        return is_hopeless(losses[:m] - nll, folds / len(self.splits), needed)
+        return is_hopeless(losses[:m] - nll, folds / len(self.pool.splits), needed)
 
     def gain_of(self, place: int) -> Array:
         """The gain of an alternative over the pool, (n,), in nats: of counts by the probability of whole numbers, of a
@@ -212,7 +174,7 @@ class PoolEvaluation:
 
     def _interval_gain(self, losses: Array) -> Array:
         """The gain (m,) of a model of these losses of the first m rows."""
-        lowest = min_log_density(self.t, half_width=self.half_width)[: len(losses)]
+        lowest = min_log_density(self.pool.t, half_width=self.half_width)[: len(losses)]
         return self._probability_loss[: len(losses)] - np.minimum(losses, -lowest)
 
     @cached_property
@@ -220,50 +182,25 @@ class PoolEvaluation:
         """-log of the probability of the interval about each target, (n,), by the pool of all complete members, of
         whole numbers of one of length 1, which is comparable with that of a count; with weights from all rows, which
         favours the pool."""
-        mean, sd = self._product
-        lowest = min_log_density(self.t, half_width=self.half_width)
-        return np.minimum(-log_probability(self.t, mean, np.square(sd), self.half_width), -lowest)
+        mean, sd = self.pool.product
+        lowest = min_log_density(self.pool.t, half_width=self.half_width)
+        return np.minimum(-log_probability(self.pool.t, mean, np.square(sd), self.half_width), -lowest)
 
     @cached_property
     def _of_complete(self) -> Measured:
         """Of the pool of all complete members."""
-        return self.only(self.complete).measured
-
-    def only(self, members: Indices) -> "PoolEvaluation":
-        """The evaluation of the members of these indices (L,)."""
-        return replace(self, densities=self.densities.taken(members))
-
-    @cached_property
-    def _best_member(self) -> Array | None:
-        """The greatest log density of each row (n,) by a complete member; None without one."""
-        members = self.complete
-        return self.densities.taken(members).of_members(self.t).max(axis=1) if len(members) else None
-
-    @cached_property
-    def measured(self) -> Measured:
-        """Of the pool of all members, each part of the rows with weights from the other parts: the folds, or PARTS of
-        one."""
-        parts, stop = list[Measured](), 0
-        sizes = [len(fold) for _, fold in self.splits]
-        places = [np.arange(stop, stop := stop + size) for size in sizes]
-        for here in places if len(places) > 1 else np.array_split(places[0], min(PARTS, len(self.t))):
-            others = np.setdiff1d(np.arange(len(self.t)), here)
-            weights = self.densities.rows(others).best_weights(self.t[others])
-            mean, variance = self.densities.rows(here).product(weights)
-            none = np.zeros(len(here))
-            parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
-        return Measured.joined(parts).clip(self._best_member)
+        return self.pool.only(self.pool.complete).measured
 
     def validation(self, place: int) -> Validation:
         """The rows with the figures of an alternative."""
-        return Validation.of(self._measured(self.alternatives[place]), self.rows)
+        return Validation.of(self._measured(self.alternatives[place]), self.pool.rows)
 
     def _measured(self, one: Alternative) -> Measured:
         """The figures of an alternative, its nll bounded as the pool's is."""
         assert one.table is not None
         nll, mae, inside, *outputs = one.table[:FIGURES]
         each = {"mae": mae, "nll": nll, "coverage_95": inside}
-        return Measured(self.t, each, np.array(outputs)).clip(self._best_member)
+        return Measured(self.pool.t, each, np.array(outputs)).clip(self.pool.best_member)
 
     @property
     def best_alternative(self) -> int | None:
@@ -272,9 +209,9 @@ class PoolEvaluation:
         found = {
             place: self._measured(one)
             for place, one in enumerate(self.alternatives)
-            if len(self.t) and one.table is not None and np.isfinite(one.table[:FIGURES]).all()
+            if len(self.pool.t) and one.table is not None and np.isfinite(one.table[:FIGURES]).all()
         }
-        if not len(self.complete):
+        if not len(self.pool.complete):
             return min(found, key=lambda place: float(found[place].each["nll"].mean()), default=None)
         if not found:
             return None
@@ -300,15 +237,16 @@ class PoolEvaluation:
 
     def compared(self, specs: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
         """The members, of these specs, and all alternatives except that which was taken."""
-        if not len(self.t):
+        if not len(self.pool.t):
             return ()
-        lowest = min_log_density(self.t, self._best_member)
-        each, unit = self.densities.of_members(self.t), np.log(2.0 * self.half_width)
+        lowest = min_log_density(self.pool.t, self.pool.best_member)
+        each, unit = self.pool.densities.of_members(self.pool.t), np.log(2.0 * self.half_width)
         best = None if taken is None else self.alternatives[taken]
         if best is not None and (best.intervals is not None or self._measured(best).is_of_counts):
-            each = log_probability(self.t[:, None], self.densities.means, self.densities.variances, self.half_width)
+            densities = self.pool.densities
+            each = log_probability(self.pool.t[:, None], densities.means, densities.variances, self.half_width)
             # As of a hurdle: the probability of 0, the density of all others.
-            each -= unit * (self.t > 0.0)[:, None]
+            each -= unit * (self.pool.t > 0.0)[:, None]
         of_members = np.maximum(each, lowest[:, None]).mean(axis=0)
         left_out = self.left_out or (None for _ in specs)
         found = [_compared(*one) for one in zip(specs, of_members, left_out, strict=True)]
@@ -375,7 +313,8 @@ class PoolComparison:
             return evaluation
         if not evaluation.noise_varies(self.folds.rows.X):
             return evaluation.with_compared(Alternative(varying[0], None, NO_VARYING_NOISE))
-        heaviest, step = evaluation.heaviest, Step("alternatives", len(alternatives), len(compared_models), "models")
+        heaviest = evaluation.pool.heaviest
+        step = Step("alternatives", len(alternatives), len(compared_models), "models")
         varying[0] = replace(specs[heaviest], likelihood=varying[0].likelihood)
         if self.folds.is_unseen:
             for spec in varying:
@@ -384,7 +323,7 @@ class PoolComparison:
         if len(varying) > 1:
             for spec in varying:
                 known.append((yield from reported_as(step, self._fold(0, spec, heaviest))))
-            first = self.evaluation.first(1).with_compared(*map(Alternative, varying, known))
+            first = PoolEvaluation(self.evaluation.pool.first(1), tuple(map(Alternative, varying, known)))
             place = first.first_or_clearly_better
             varying, known = [varying[place]], [known[place]]
         return evaluation.with_compared((yield from reported_as(step, self._raced(varying[0], heaviest, None, known))))
@@ -421,8 +360,8 @@ class PoolComparison:
                 return Trained((yield from heteroscedastic(rows, spec, self.fit_log, after=whole)).model, spec)
             except NotPositiveDefiniteError:
                 return Trained(whole.model, spec)
-        begins_at_heaviest = is_heteroscedastic(spec.likelihood) and len(self.evaluation.complete) > 0
-        begin = self.fits.get(spec, self.folds.members[self.evaluation.heaviest if begins_at_heaviest else 0])
+        begins_at_heaviest = is_heteroscedastic(spec.likelihood) and len(self.evaluation.pool.complete) > 0
+        begin = self.fits.get(spec, self.folds.members[self.evaluation.pool.heaviest if begins_at_heaviest else 0])
         return (yield from alternative_fit(rows, spec, begin, self.fit_log, FIT))
 
     def _evaluated(self, spec: Spec) -> Generator[Step, None, Alternative]:
@@ -447,7 +386,7 @@ class PoolComparison:
         Both predict each of the rows of the starts by the others; it is clearly behind.
         """
         first = self.folds.members[0]
-        if not (isinstance(first, Whole) and member.has_started and len(self.evaluation.complete)):
+        if not (isinstance(first, Whole) and member.has_started and len(self.evaluation.pool.complete)):
             return None
         numbers, rows = member.problem.sample(ROWS_FOR_STARTS).numbers, self.folds.rows
         try:

@@ -5,43 +5,24 @@ predictions of the folds decide the weights, whether an alternative replaces the
 are reduced to few functions.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from relevance_bayes.core.concurrency import concurrently
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.likelihoods import ClassLikelihood, Hurdle
-from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import Pool, n_functions, with_degrees_of_freedom
-from relevance_bayes.core.pooling.folds import PoolFolds, without_hopeless
-from relevance_bayes.core.pooling.members import (
-    FailedFit,
-    MemberFit,
-    Ordered,
-    Whole,
-    in_order,
-    learned_members,
-    learned_through,
-)
-from relevance_bayes.core.pooling.reduction import (
-    Densities,
-    affordable_functions,
-    allowed_loss,
-    learning_loss,
-    order_losses,
-    reduced,
-    smallest_pool,
-)
-from relevance_bayes.core.prediction import Measured, leave_one_out, predict
+from relevance_bayes.core.pooling.folds import PoolFolds
+from relevance_bayes.core.pooling.members import FailedFit, learned_members
+from relevance_bayes.core.pooling.reduction import MemberPredictions, reduced_pool, without_hopeless
+from relevance_bayes.core.prediction import leave_one_out
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.rows import FIT, Folding, Rows, Step, reported_as
@@ -61,7 +42,6 @@ from relevance_bayes.core.selection.scoring import (
     NORMAL,
     NOT_MEASURED,
     Bounds,
-    Compared,
     Fit,
     LocalComparison,
     MeasuredRows,
@@ -73,17 +53,10 @@ from relevance_bayes.core.selection.scoring import (
     validated,
 )
 from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
-from relevance_bayes.core.types import Array
 
 MAX_SCORE_LOSS = 0.01
-"""The most nats a row of the pool's fold score that its reduction to few functions loses, ..."""
-
-MAX_PREDICTION_COST = 600_000.0
-"""... unless a row's prediction costs more multiply-adds than this, at which a request for one row takes twice the CPU
-time of 20 functions."""
-
-ORDER, FUNCTIONS, FOLDS_AGAIN = (Step("reduction", place, 3, "steps") for place in range(3))
-"""The reduction: functions in the order of their gains, the fits through few, and seldom the folds through as few."""
+"""The most nats a row of the pool's fold score that its reduction to few functions loses, within
+`reduction.MAX_PREDICTION_COST`."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +115,11 @@ def pooled(
     if not scoring.learns_folds_anew:
         members = without_hopeless(rows, members)
     folds = PoolFolds.of(rows, members, splits, learns_anew=scoring.learns_folds_anew, threads=on.threads)
-    comparison = PoolComparison(folds, fit_log, (yield from _evaluated(rows, folds, fit_log)))
+    behind = tuple(one.reason if isinstance(one, FailedFit) and one.is_behind else None for one in members)
+    pool = MemberPredictions.of(folds, (yield from folds.tables(fit_log)))
+    comparison = PoolComparison(folds, fit_log, PoolEvaluation(pool, left_out=behind, half_width=half_width(rows.t)))
     evaluation = yield from comparison.run(specs, selection.compared_models)
-    n_folds, required = len(splits), not len(evaluation.complete)
+    n_folds, required = len(splits), not len(evaluation.pool.complete)
     best = evaluation.best_alternative
     if best is not None:
         step, found = Step("alternative fit", best, len(evaluation.alternatives), "models"), None
@@ -155,184 +130,32 @@ def pooled(
             gain = None if required else evaluation.mean_gain(best)
             found = replace(found, compared=others, score_loss=0.0, unreduced=size, gain=gain)
             return found.measured(evaluation.validation(best), n_folds, n_folds)
-    compared = evaluation.compared(specs)
     if required:
         model = yield from computable_fit(rows, specs[0], None, fit_log, FIT)
-        found = Trained(model, specs[0], compared=compared, score_loss=0.0, unreduced=len(model.mean))
+        found = Trained(model, specs[0], compared=evaluation.compared(specs), score_loss=0.0, unreduced=len(model.mean))
         return found.measured(Validation(), n_folds, n_folds)
-    return (yield from _reduced(folds, evaluation, compared, fit_log, selection.max_score_loss))
+    return (yield from _reduced(folds, evaluation, specs, fit_log, selection.max_score_loss))
 
 
 def _reduced(
-    folds: PoolFolds,
-    evaluation: PoolEvaluation,
-    compared: tuple[Compared, ...],
-    fit_log: FitLog,
-    max_score_loss: float,
+    folds: PoolFolds, evaluation: PoolEvaluation, specs: Sequence[Spec], fit_log: FitLog, max_score_loss: float
 ) -> Generator[Step, None, Trained]:
     """The pool through few functions."""
-    complete = evaluation.complete
-    densities = evaluation.only(complete).densities
-    few = np.array(smallest_pool(densities, evaluation.t))
-    densities, members = densities.taken(few), [folds.members[place] for place in complete[few]]
-    weights = densities.best_weights(evaluation.t)
-    allowed = _allowed_loss(max_score_loss, densities, weights, members)
-    losses = order_losses(weights, allowed)
-    parts = [_in_order(member, float(loss)) for member, loss in zip(members, losses, strict=True)]
-    found = yield from reported_as(ORDER, concurrently(parts, folds.threads))
-    ordered = {int(place): one for place, one in zip(complete[few], found, strict=True) if isinstance(one, Ordered)}
-    if not ordered:
-        raise NotPositiveDefiniteError("; ".join(one.reason for one in found if isinstance(one, FailedFit)))
-    some = evaluation.only(np.array([*ordered]))
-    pool = yield from reduced_pool(folds, ordered, some, fit_log, max_score_loss=max_score_loss, allowed=allowed)
-    of_members = tuple(
+    pool = yield from reduced_pool(folds, evaluation.pool, fit_log, max_score_loss=max_score_loss)
+    members = tuple(
         Member(one.spec, float(weight), len(model.mean), one.evidence)
         for one, weight, model in zip(pool.members, pool.weights, pool.models, strict=True)
     )
     trained = Trained(
         pool.models[0] if len(pool.models) == 1 else Pool(pool.models, pool.weights),
         pool.members[int(pool.weights.argmax())].spec,
-        members=of_members,
-        compared=compared,
+        members=members,
+        compared=evaluation.compared(specs),
         score_loss=pool.loss,
-        unreduced=len(complete) * len(folds.rows.t),
+        unreduced=len(evaluation.pool.complete) * len(folds.rows.t),
     )
     n_folds = len(folds.splits)
-    return trained.measured(Validation.of(pool.measured, evaluation.rows), n_folds, n_folds)
-
-
-def _in_order(member: MemberFit, max_loss: float) -> Generator[Step, None, Ordered | FailedFit]:
-    """A member's functions in the order of their gains."""
-    yield FIT
-    return member if isinstance(member, FailedFit) else in_order(member, max_loss=max_loss)
-
-
-def _allowed_loss(max_score_loss: float, densities: Densities, weights: Array, members: Sequence[MemberFit]) -> float:
-    """The loss that is allowed to the reduction of these members; the whole limit where the noise is known by row."""
-    whole = [one for one in members if isinstance(one, Whole)]
-    if len(whole) < len(members) or any(one.problem.likelihood.noise_by_row for one in whole):
-        return max_score_loss
-    variances = np.array([1.0 / one.hyperparameters.beta for one in whole])
-    return allowed_loss(max_score_loss, learning_loss(densities, weights, variances))
-
-
-def _evaluated(rows: Rows, folds: PoolFolds, fit_log: FitLog) -> Generator[Step, None, PoolEvaluation]:
-    """The evaluation of all members by the folds."""
-    splits, K = folds.splits, len(folds.members)
-    yield Step("folds", 0, len(splits), "folds")
-    parts = [_fold(folds, number, log) for number, log in enumerate(fit_log.parts(len(splits)))]
-    if folds.threads > 1:
-        yield from folds.prepare(Step("folds", 0, len(splits), "folds"))
-    table = np.hstack([np.empty((2 * K, 0)), *(yield from concurrently(parts, folds.threads))])
-    chosen = np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in splits)])
-    behind = tuple(one.reason if isinstance(one, FailedFit) and one.is_behind else None for one in folds.members)
-    densities = Densities(table[:K].T, table[K:].T)
-    return PoolEvaluation(splits, chosen, rows.t[chosen], densities, left_out=behind, half_width=half_width(rows.t))
-
-
-def _fold(folds: PoolFolds, number: int, fit_log: FitLog) -> Generator[Step, None, Array]:
-    """The predictions of a fold by all members, of `PoolFolds.table`."""
-    total, table = len(folds.splits), fit_log.recorded()
-    if table is None:
-        table = yield from folds.table(number, FitLog(), Step("folds", number, total, "folds"))
-        fit_log.record(fit_log.begin(), table)
-    yield Step("folds", number + 1, total, "folds")
-    return table
-
-
-@dataclass(frozen=True, eq=False)
-class ReducedPool:
-    """The members that are kept, their models and weights (K,).
-
-    `measured` are the figures of the folds: of the unreduced pool where the estimated loss is small, else of members
-    through as few functions. `loss` is that of the reduction, in nats a row.
-    """
-
-    members: tuple[Whole, ...]
-    models: tuple[Model, ...]
-    weights: Array
-    measured: Measured
-    loss: float
-
-
-def reduced_pool(
-    folds: PoolFolds,
-    ordered: Mapping[int, Ordered],
-    evaluation: PoolEvaluation,
-    fit_log: FitLog,
-    *,
-    max_score_loss: float,
-    allowed: float,
-) -> Generator[Step, None, ReducedPool]:
-    """The members that are kept, through few functions, whose scales are then optimised together with them.
-
-    `ordered` are the members on all rows by their index in the pool, which `evaluation` is of. They lose at most
-    `allowed` nats a row within MAX_PREDICTION_COST. Where they lose more than `max_score_loss`, or the ordering of
-    functions was cut, the folds are measured again with all members through as few functions as on all rows: weights,
-    score and loss are of these predictions. Of many rows they are optimised from the hyperparameters of all rows.
-    """
-    yield FUNCTIONS
-    numbers, sequences = list(ordered), list(ordered.values())
-    reduction = reduced(
-        sequences, evaluation.densities, evaluation.t, max_score_loss=allowed, max_cost=MAX_PREDICTION_COST
-    )
-    kept = [sequences[place] for place in reduction.places]
-    maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), folds.rows.X.shape[1])
-    models, few = list[Model](), dict[int, tuple[int, Hyperparameters | None]]()
-    for place, size in zip(reduction.places, reduction.sizes, strict=True):
-        through = learned_through(sequences[place], size, fit_log, max_functions=maximum)
-        fit = yield from reported_as(FUNCTIONS, through)
-        models.append(fit.model)
-        few[numbers[place]] = size, fit.hyperparameters if folds.is_unseen else None
-    members, whole = tuple(one.whole for one in kept), evaluation.measured
-    estimated = ReducedPool(members, tuple(models), reduction.weights, whole, reduction.loss)
-    if reduction.loss <= max_score_loss and not any(one.is_cut for one in kept):
-        return estimated
-    densities = yield from reported_as(FOLDS_AGAIN, _through_few(folds, few, fit_log))
-    again = replace(evaluation, densities=densities)
-    if len(again.complete) < len(kept):
-        return estimated
-    measured = again.measured
-    loss = float(measured.each["nll"].mean() - whole.each["nll"].mean())
-    return replace(estimated, weights=densities.best_weights(again.t), measured=measured, loss=max(loss, 0.0))
-
-
-def _through_few(
-    folds: PoolFolds, few: Mapping[int, tuple[int, Hyperparameters | None]], fit_log: FitLog
-) -> Generator[Step, None, Densities]:
-    """The predictions of the folds by the members at the keys of `few`, each through so many functions.
-
-    These are optimised near the hyperparameters beside their number, None for those of the member in the fold. The log
-    has only the result of each fold, since the fits needed depend on what is in memory.
-    """
-    tables = []
-    for number, (_, fold) in enumerate(folds.splits):
-        table = fit_log.recorded()
-        if table is None:
-            place, found = fit_log.begin(), list[Array]()
-            for member, (functions, near) in few.items():
-                begun = yield from folds.process(number, member, FitLog(), FIT)
-                found.append((yield from _predicted(begun, functions, near, folds.rows.take(fold))))
-            table = np.array(found)
-            fit_log.record(place, table)
-        tables.append(table)
-        yield FIT
-    means, variances = np.moveaxis(np.concatenate(tables, axis=2), 1, 0)
-    return Densities(means.T, variances.T)
-
-
-def _predicted(
-    begun: MemberFit, functions: int, near: Hyperparameters | None, fold: Rows
-) -> Generator[Step, None, Array]:
-    """Means and variances (2, n) of a fold's rows by a member through few functions; NaN where it is lost."""
-    ordered = begun if isinstance(begun, FailedFit) else in_order(begun, max_functions=functions)
-    with suppress(NotPositiveDefiniteError):
-        if not isinstance(ordered, FailedFit):
-            fit = yield from learned_through(ordered, len(ordered.chosen.places), FitLog(), near=near)
-            found = predict(fit.model, fold.X, fold.noise_sd)
-            if isinstance(found, RealPrediction):
-                return np.array([found.mean, found.variance])
-    return np.full((2, len(fold.t)), np.nan)
+    return trained.measured(Validation.of(pool.measured, evaluation.pool.rows), n_folds, n_folds)
 
 
 def train(

@@ -23,7 +23,7 @@ from relevance_bayes.core.likelihoods import (
 from relevance_bayes.core.log_density import log_probability
 from relevance_bayes.core.pool import Pool, likelihood_of, ready_of
 from relevance_bayes.core.pooling.members import FailedFit
-from relevance_bayes.core.pooling.reduction import Densities
+from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
 from relevance_bayes.core.prediction import NumberPrediction
 from relevance_bayes.core.rows import FIT
 from relevance_bayes.core.selection import Rows, Selection, Step, Trained, candidates, train
@@ -202,7 +202,7 @@ def test_a_hurdle_is_compared_by_the_probabilities_of_intervals_of_one_width() -
     figures = np.array([nll, np.abs(t - 1.0), np.ones(40), *outputs, losses])
     splits = ((np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40)))
     densities, hurdle = Densities(np.full((40, 1), 0.7), np.full((40, 1), 0.4)), replace(SMOOTH, likelihood=Hurdle())
-    whole = PoolEvaluation(splits, np.arange(40), t, densities, half_width=0.1)
+    whole = PoolEvaluation(MemberPredictions(splits, np.arange(40), t, densities), half_width=0.1)
     evaluation = whole.with_compared(Alternative(hurdle, figures))
     normal = scipy.stats.norm(0.7, np.sqrt(0.4))
     expected = losses + np.log(normal.cdf(t + 0.1) - normal.cdf(t - 0.1))
@@ -239,7 +239,7 @@ def test_the_pool_is_compared_with_counts_by_the_probabilities_of_whole_numbers(
     figures = np.array([-of_counts.logpmf(t), np.abs(t - 2.0), np.ones(40), *outputs])
     splits = [(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))]
     counts = Alternative(replace(SMOOTH, likelihood=Poisson()), figures)
-    evaluation = PoolEvaluation(tuple(splits), np.arange(40), t, densities, (counts,))
+    evaluation = PoolEvaluation(MemberPredictions(tuple(splits), np.arange(40), t, densities), (counts,))
     normal = scipy.stats.norm(2.1, np.sqrt(1.9))
     expected = of_counts.logpmf(t) - np.log(normal.cdf(t + 0.5) - normal.cdf(t - 0.5))
     np.testing.assert_allclose(evaluation.gain_of(0), expected, rtol=1e-9)

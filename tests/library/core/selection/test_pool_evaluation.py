@@ -7,7 +7,7 @@ import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise, LogitGaussian
 from relevance_bayes.core.log_density import MAX_SHORTFALL, log_one_normal
-from relevance_bayes.core.pooling.reduction import Densities
+from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
 from relevance_bayes.core.selection.evaluation import Alternative, PoolEvaluation
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
@@ -26,7 +26,8 @@ def judged(errors: Array, gain: float) -> PoolEvaluation:
     t, ones = np.random.default_rng(0).standard_normal(N), np.ones((N, 1))
     nll = 0.5 * np.log(2.0 * np.pi) + 0.5 - gain + 0.01 * np.random.default_rng(1).standard_normal(N)
     alternative = Alternative(SPEC, np.array([nll, errors, np.ones(N)]))
-    return PoolEvaluation(splits, np.arange(N), t, Densities(t[:, None] + ones, ones), (alternative,))
+    pool = MemberPredictions(splits, np.arange(N), t, Densities(t[:, None] + ones, ones))
+    return PoolEvaluation(pool, (alternative,))
 
 
 @pytest.mark.parametrize(("gain", "selected"), [(0.2, 0), (0.0, None)])
@@ -86,19 +87,20 @@ def test_the_first_model_is_taken_unless_another_one_is_clearly_better(gains: li
     rng, none = np.random.default_rng(2), np.zeros(N)
     figures = [np.array([-gain + 0.1 * rng.standard_normal(N), none, none, none, none, none]) for gain in gains]
     alternatives = tuple(Alternative(SPEC, one) for one in figures)
-    evaluation = PoolEvaluation((), np.arange(N), none, NOBODY, alternatives)
+    evaluation = PoolEvaluation(MemberPredictions((), np.arange(N), none, NOBODY), alternatives)
     assert evaluation.first_or_clearly_better == taken
 
 
 def with_a_row_far_out(evaluation: PoolEvaluation, *, pool: float, alternative: float) -> PoolEvaluation:
     """The same, but that the pool misses row 3 by `pool` sds and the alternative by `alternative` nats."""
-    (one,), means = evaluation.alternatives, evaluation.densities.means.copy()
+    (one,), means = evaluation.alternatives, evaluation.pool.densities.means.copy()
     assert one.table is not None
     figures = one.table.copy()
-    means[3] = evaluation.t[3] + pool
+    means[3] = evaluation.pool.t[3] + pool
     figures[:2, 3] = alternative, pool
-    densities = Densities(means, evaluation.densities.variances)
-    return replace(evaluation, densities=densities, alternatives=(Alternative(SPEC, figures),))
+    densities = Densities(means, evaluation.pool.densities.variances)
+    members = replace(evaluation.pool, densities=densities)
+    return replace(evaluation, pool=members, alternatives=(Alternative(SPEC, figures),))
 
 
 @pytest.mark.parametrize("far", [(1e3, 1e5), (1e3, 1e7), (1e5, 1e3)])
@@ -111,8 +113,8 @@ def test_a_row_that_both_sides_miss_by_far_does_not_decide(far: tuple[float, flo
 
 def test_a_row_that_all_miss_by_far_counts_in_each_score_as_so_far_below_one_normal() -> None:
     evaluation = with_a_row_far_out(judged(np.ones(N), 0.2), pool=1e4, alternative=1e6)
-    lowest = log_one_normal(evaluation.t)[3] - MAX_SHORTFALL
-    pool, alternative = evaluation.measured, evaluation.validation(0)
+    lowest = log_one_normal(evaluation.pool.t)[3] - MAX_SHORTFALL
+    pool, alternative = evaluation.pool.measured, evaluation.validation(0)
     left_out = alternative.left_out
     assert left_out is not None
     assert pool.is_clipped is not None
@@ -121,17 +123,17 @@ def test_a_row_that_all_miss_by_far_counts_in_each_score_as_so_far_below_one_nor
         assert found.each["nll"][3] == pytest.approx(-lowest)
         assert np.flatnonzero(is_clipped).tolist() == [3]
     assert alternative.figures["nll"] == left_out.measured.each["nll"].mean()
-    member = evaluation.densities.of_members(evaluation.t)[:, 0]
+    member = evaluation.pool.densities.of_members(evaluation.pool.t)[:, 0]
     scores = [one.score for one in evaluation.compared([SPEC])]
     assert scores == pytest.approx([(member.sum() - member[3] + lowest) / N, -alternative.figures["nll"]])
 
 
 def test_without_a_row_far_out_nothing_is_clipped() -> None:
     evaluation = judged(np.ones(N), 0.2)
-    assert evaluation.measured.is_clipped is not None
-    assert not evaluation.measured.is_clipped.any()
+    assert evaluation.pool.measured.is_clipped is not None
+    assert not evaluation.pool.measured.is_clipped.any()
     np.testing.assert_array_equal(
-        evaluation.measured.each["nll"], -evaluation.densities.log_density(evaluation.t, np.ones(1))
+        evaluation.pool.measured.each["nll"], -evaluation.pool.densities.log_density(evaluation.pool.t, np.ones(1))
     )
 
 
@@ -142,5 +144,5 @@ def test_a_row_that_two_models_miss_by_far_does_not_keep_the_first(far: float, t
     nll = np.array([0.1 * rng.standard_normal(N), -0.2 + 0.1 * rng.standard_normal(N)])
     nll[:, 7] += far
     alternatives = tuple(Alternative(SPEC, np.array([one, none, none, none, none, none])) for one in nll)
-    evaluation = PoolEvaluation((), np.arange(N), t, NOBODY, alternatives)
+    evaluation = PoolEvaluation(MemberPredictions((), np.arange(N), t, NOBODY), alternatives)
     assert evaluation.first_or_clearly_better == taken

@@ -20,10 +20,10 @@ from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.log_density import MAX_SHORTFALL
 from relevance_bayes.core.pool import Pool, members_of, n_functions, ready_of
-from relevance_bayes.core.pooling import folds, members
+from relevance_bayes.core.pooling import folds, members, reduction
 from relevance_bayes.core.pooling.folds import ProcessFolds
 from relevance_bayes.core.pooling.members import MAX_SIGNAL_TO_NOISE, FailedFit, MemberFit, Whole, whole
-from relevance_bayes.core.pooling.reduction import Densities
+from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
 from relevance_bayes.core.prediction import RealPrediction
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.problem import Problem
@@ -182,7 +182,7 @@ def test_an_alternative_that_is_taken_inherits_the_input_map_that_its_folds_had(
     monkeypatch.setattr(evaluation, "alternative_fit", learned)
     monkeypatch.setattr(PoolEvaluation, "is_hopeless", lambda *_: False)
     monkeypatch.setattr(PoolEvaluation, "best_alternative", 0)
-    monkeypatch.setattr(PoolEvaluation, "heaviest", 1)
+    monkeypatch.setattr(MemberPredictions, "heaviest", 1)
     found = ended(train(rows(), Selection(SMOOTH, pool=(ROUGH,), compared_models=(INDEPENDENT,))))
     assert begun == [SMOOTH]
     assert found.spec == INDEPENDENT
@@ -296,7 +296,7 @@ def test_of_many_rows_varying_noise_is_learned_once_and_folds_are_predicted_at_i
 def test_the_first_model_of_varying_noise_has_the_kernel_of_the_heaviest_member(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(PoolEvaluation, "heaviest", 1)
+    monkeypatch.setattr(MemberPredictions, "heaviest", 1)
     found = ended(train(varying(0), Selection(SMOOTH, pool=(ROUGH,), compared_models=(VARYING,))))
     assert found.spec == replace(ROUGH, likelihood=VARYING.likelihood)
 
@@ -377,30 +377,26 @@ def test_of_many_rows_a_member_that_is_clearly_behind_is_not_measured_by_folds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A process of one input among five, beside one of all: it has next to no weight, and the pool is the same."""
-    monkeypatch.setattr(folds, "MAX_ROWS_STEPPED", 200)
-    monkeypatch.setattr(folds, "ROWS_FOR_SCALES", 150)
+    monkeypatch.setattr(reduction, "MAX_ROWS_STEPPED", 200)
+    monkeypatch.setattr(reduction, "ROWS_FOR_SCALES", 150)
     X, t, _ = friedman(400, 1)
     many = Rows(X, t)
     first = scales(X, t, SMOOTH)
     behind = with_hyperparameters(first.state, replace(first.hyperparameters, input_map=InputMap(np.full(10, 1e3))))
     members: list[MemberFit] = [first, replace(first, state=behind), FailedFit("not computable")]
-    kept, left_out, failed = folds.without_hopeless(many, members)
+    kept, left_out, failed = reduction.without_hopeless(many, members)
     assert kept is first
     assert isinstance(left_out, FailedFit)
     assert left_out.is_behind
     assert failed is members[2]
-    assert folds.without_hopeless(many, [members[1], first])[0] is members[1]  # alternatives begin at the first
-    assert folds.without_hopeless(many.take(np.arange(150)), members) == members
+    assert reduction.without_hopeless(many, [members[1], first])[0] is members[1]  # alternatives begin at the first
+    assert reduction.without_hopeless(many.take(np.arange(150)), members) == members
 
 
 def test_a_member_that_was_left_out_is_named_with_the_reason() -> None:
-    evaluation = PoolEvaluation(
-        ((np.arange(3), np.arange(3)),),
-        np.arange(3),
-        np.zeros(3),
-        Densities(np.array([[0.0, np.nan]] * 3), np.array([[1.0, np.nan]] * 3)),
-        left_out=(None, "too far behind"),
-    )
+    densities = Densities(np.array([[0.0, np.nan]] * 3), np.array([[1.0, np.nan]] * 3))
+    pool = MemberPredictions(((np.arange(3), np.arange(3)),), np.arange(3), np.zeros(3), densities)
+    evaluation = PoolEvaluation(pool, left_out=(None, "too far behind"))
     one, other = evaluation.compared((SMOOTH, ROUGH))
     assert one.score is not None
     assert (other.score, other.reason, other.computable) == (None, "too far behind", True)
