@@ -370,7 +370,8 @@ class PoolComparison:
         A process with exact evidence is fitted to all rows first, and its folds start from there. It ends before
         that where its starts show that it can hardly be taken.
         """
-        if not _has_exact_folds(spec):
+        has_exact_folds = spec.likelihood.is_conjugate and spec.model_likelihood.latents == 1
+        if not has_exact_folds or not isinstance(spec.prior, GaussianProcess):
             return (yield from self._raced(spec, 0, None, []))
         stop = self._reason_to_stop
         found = yield from learned_member(self.folds.rows, spec, None, self.fit_log, FIT, reason_to_stop=stop)
@@ -449,10 +450,3 @@ class PoolComparison:
             return predict((yield from at_scales(self.folds.rows, others, spec, whole)), fold.X)
         except (NotPositiveDefiniteError, DataError):
             return None
-
-
-def _has_exact_folds(spec: Spec) -> bool:
-    """True where the evidence of a process has a closed form."""
-    likelihood = spec.likelihood
-    is_exact = likelihood.is_conjugate and spec.model_likelihood.latents == 1
-    return isinstance(spec.prior, GaussianProcess) and is_exact and not is_heteroscedastic(likelihood)

@@ -1,6 +1,6 @@
 """The score of a training on held-out rows, its result, and its cross-validation."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import sqrt
@@ -81,17 +81,17 @@ class Scoring:
 
     def splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
         """Pairs of training rows, at least two, and measured rows, at least one."""
-        return [(others, fold) for others, fold in self._splits(rows, folding, seed) if len(fold) and len(others) > 1]
-
-    def _splits(self, rows: Rows, folding: Folding, seed: int) -> Iterable[Split]:
-        if self.bounds is None or len(rows.t) <= self.bounds.max_rows:
-            return folding.splits(rows, self.folds, seed)
-        if len(rows.t) > self.bounds.max_rows_for_folds:
+        bounds = self.bounds
+        if bounds is None or len(rows.t) <= bounds.max_rows:
+            found = folding.splits(rows, self.folds, seed)
+        elif len(rows.t) > bounds.max_rows_for_folds:
             others, fold = folding.tenth(rows, seed)
-            return [(others, fold[subset(rows.X[fold], rows.t[fold], MAX_ROWS_OF_TENTH, seed)])]
-        some = subset(rows.X, rows.t, self.bounds.max_rows, seed)
-        splits = folding.take(some).splits(rows.take(some), self.folds, seed)
-        return [(some[others], some[fold]) for others, fold in splits]
+            found = iter([(others, fold[subset(rows.X[fold], rows.t[fold], MAX_ROWS_OF_TENTH, seed)])])
+        else:
+            some = subset(rows.X, rows.t, bounds.max_rows, seed)
+            splits = folding.take(some).splits(rows.take(some), self.folds, seed)
+            found = ((some[others], some[fold]) for others, fold in splits)
+        return [(others, fold) for others, fold in found if len(fold) and len(others) > 1]
 
     def affordable(self, splits: int, work: float) -> int:
         """The number of splits within the budget for a training of this `work`."""
@@ -154,7 +154,11 @@ class MeasuredRows:
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """The `figures` of rows that were left out, empty or with `rows` of 0 where there are none, and these rows."""
+    """The `figures` of rows that were left out, and these rows.
+
+    The figures are the scores, the number of `rows`, and the standard error of `nll` or `log_loss`; without rows they
+    are empty, or `rows` is 0.
+    """
 
     figures: Mapping[str, float] = field(default_factory=dict)
     left_out: MeasuredRows | None = None
@@ -163,13 +167,10 @@ class Validation:
     def of(cls, measured: Measured, rows: Indices) -> "Validation":
         """The figures of these rows (n,), each with an nll that is bounded: see `Measured.clip`."""
         bounded = measured if measured.is_clipped is not None else measured.clip()
-        return cls(figures(bounded), MeasuredRows(rows, bounded))
-
-
-def figures(measured: Measured) -> dict[str, float]:
-    """The scores of some rows, how many these are, and the standard error of `nll` or `log_loss`."""
-    loss = "nll" if "nll" in measured.each else "log_loss"
-    return {**measured.scores(), "rows": float(len(measured.t)), f"{loss}_se": standard_error(measured.each[loss])}
+        loss = "nll" if "nll" in bounded.each else "log_loss"
+        error = standard_error(bounded.each[loss])
+        figures = {**bounded.scores(), "rows": float(len(bounded.t)), f"{loss}_se": error}
+        return cls(figures, MeasuredRows(rows, bounded))
 
 
 def standard_error(each: Array) -> float:

@@ -81,11 +81,6 @@ class Selection:
     max_score_loss: float = MAX_SCORE_LOSS
 
     @property
-    def members(self) -> tuple[Spec, ...]:
-        """The processes that are learned as one model."""
-        return (self.spec, *self.pool)
-
-    @property
     def specs(self) -> tuple[Spec, ...]:
         """All of them."""
         return (self.spec, *self.compared_models, *self.pool, *self.alternatives)
@@ -110,7 +105,8 @@ def pooled(
     check_rows(rows.X, rows.t, rows.noise_sd)
     for spec in selection.specs:
         spec.likelihood.check(rows.t)
-    splits, specs, fit_log = scoring.splits(rows, folding, selection.spec.seed), selection.members, on.fit_log
+    specs, fit_log = (selection.spec, *selection.pool), on.fit_log
+    splits = scoring.splits(rows, folding, selection.spec.seed)
     members = yield from learned_members(rows, specs, fit_log, FIT, on.threads)
     if not scoring.learns_folds_anew:
         members = without_hopeless(rows, members)
