@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.tables.moments import LEVELS, MAX_QUANTILE_BINS, QuantileSketch, buffer_size
-from relevance_bayes.tables.statistics import MAX_SIZE, MIN_SIZE
+from relevance_bayes.tables.moments import LEVELS, MAX_QUANTILE_BINS, MAX_SIZE, MIN_SIZE, QuantileSketch, buffer_size
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

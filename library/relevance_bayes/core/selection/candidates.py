@@ -129,7 +129,7 @@ class Fitted:
         return self.score > other.score + (0.0 if same else MIN_MARGIN * self.problem.rows)
 
 
-def run(
+def _to_end(
     fit_log: FitLog,
     spec: Spec,
     problem: Problem,
@@ -246,10 +246,10 @@ def _run(
         )
 
     if earlier is None:
-        return (yield from run(on.fit_log, spec, problem, step, begin=begin))
+        return (yield from _to_end(on.fit_log, spec, problem, step, begin=begin))
     cost = earlier.scales if any(map(_inherits, spec.basis)) else 0.0
     least = earlier.evidence_per_row
-    return (yield from run(on.fit_log, spec, problem, step, min_evidence_per_row=least, inherited_cost=cost))
+    return (yield from _to_end(on.fit_log, spec, problem, step, min_evidence_per_row=least, inherited_cost=cost))
 
 
 def posed(
@@ -349,7 +349,7 @@ def alternative_fit(
         def fit(some: Rows, part: Spec, _numbers: Indices) -> Generator[Step, None, Trained]:
             return Trained((yield from computable_fit(some, part, None, fit_log, step)), part)
 
-        return (yield from hurdle(rows, spec, fit))
+        return (yield from _hurdle(rows, spec, fit))
     if isinstance(spec.prior, GaussianProcess):
         same = first if isinstance(begin, Whole) and begin.spec == spec and not is_fold else None
         return Trained((yield from computable_fit(rows, spec, None, fit_log, step, begin=same)), spec)
@@ -375,14 +375,14 @@ def computable_fit(
     def each(now: Iterate) -> Step:
         return step if step.phase == "folds" else replace(step, completed=now.state.iteration)
 
-    return (yield from run(fit_log, spec, problem, each)).model
+    return (yield from _to_end(fit_log, spec, problem, each)).model
 
 
-PartFit = Callable[[Rows, Spec, Indices], Generator[Step, None, Trained]]
+_PartFit = Callable[[Rows, Spec, Indices], Generator[Step, None, Trained]]
 """The fit of a part of a hurdle to rows with these numbers (n,) among all rows."""
 
 
-def hurdle(rows: Rows, spec: Spec, fit: PartFit) -> Generator[Step, None, Trained]:
+def _hurdle(rows: Rows, spec: Spec, fit: _PartFit) -> Generator[Step, None, Trained]:
     """A hurdle: the model of zeros and that of positive targets are fitted one after the other.
 
     Zeros are as probable everywhere as they are frequent where they have no other model. Raises DataError, and
@@ -407,7 +407,7 @@ def searched_hurdle(rows: Rows, folding: Folding, *, spec: Spec, on: FitContext)
     def fit(some: Rows, part: Spec, numbers: Indices) -> Generator[Step, None, Trained]:
         return (yield from ranked(some, (part,), folding.take(numbers), on)).trained()
 
-    return (yield from hurdle(rows, spec, fit))
+    return (yield from _hurdle(rows, spec, fit))
 
 
 def with_noise(rows: Rows, folding: Folding, *, spec: Spec, on: FitContext) -> Generator[Step, None, Trained]:
