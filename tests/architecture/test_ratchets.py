@@ -63,19 +63,19 @@ HOSTS = "requests of foreign hosts and web pages are refused where no key is nee
 
 BOUNDS = {
     # names and records
-    "members copied by name": Bound(712),
-    "copies of four members or more": Bound(95),
+    "members copied by name": Bound(705),
+    "copies of four members or more": Bound(94),
     "records with a twin in another folder": Bound(126),
-    "class names of two classes or more": Bound(72),
+    "class names of two classes or more": Bound(71),
     "public names per 1,000 lines": Bound(29.0, step=0.1),
     # files and layers
-    "files below 40 lines": Bound(67),
-    "import layers": Bound(57),
+    "files below 40 lines": Bound(66),
+    "import layers": Bound(56),
     # of a fit of 120 rows of 3 inputs
-    "files executed by a default fit": Bound(77, raised_for="hurdles"),
-    "functions executed by a default fit": Bound(962, raised_for="hurdles"),
-    "files executed by a quick fit": Bound(66),
-    "functions executed by a quick fit": Bound(733),
+    "files executed by a default fit": Bound(65),
+    "functions executed by a default fit": Bound(961, raised_for="hurdles"),
+    "files executed by a quick fit": Bound(59),
+    "functions executed by a quick fit": Bound(732),
     # of a request
     "files executed by a prediction of a row": Bound(42),
     "functions executed by a prediction of a row": Bound(114, raised_for=HOSTS),
@@ -85,7 +85,7 @@ BOUNDS = {
     "functions executed by a submission of a training": Bound(231, raised_for=HOSTS),
     # totals
     "files": Bound(
-        880,
+        864,
         raised_for="a CSV's beginning, header, readings, markers and encodings; forms of numbers and of dates; "
         "averages over missing values, the rows they are drawn from and the regressions that weigh these; shares; "
         "hurdles; softmax regression; hosts of requests; heads of audit chains; "

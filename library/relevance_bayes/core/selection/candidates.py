@@ -248,8 +248,8 @@ def _run(
     if earlier is None:
         return (yield from _to_end(on.fit_log, spec, problem, step, begin=begin))
     cost = earlier.scales if any(map(_inherits, spec.basis)) else 0.0
-    least = earlier.evidence_per_row
-    return (yield from _to_end(on.fit_log, spec, problem, step, min_evidence_per_row=least, inherited_cost=cost))
+    lowest = earlier.evidence_per_row
+    return (yield from _to_end(on.fit_log, spec, problem, step, min_evidence_per_row=lowest, inherited_cost=cost))
 
 
 def posed(
