@@ -322,6 +322,9 @@ MAX_PREDICTION_COST = 600_000.0
 """The most multiply-adds of a row's prediction, at which a request for one row takes twice the CPU time of 20
 functions."""
 
+MAX_COST_OF_ALL = 2.0 * MAX_PREDICTION_COST
+"""That of members which need nearly all of their functions and keep all."""
+
 ORDER, FUNCTIONS, FOLDS_AGAIN = (Step("reduction", place, 3, "steps") for place in range(3))
 """The reduction: functions in the order of their gains, the fits through few, and seldom the folds through as few."""
 
@@ -461,7 +464,8 @@ def reduced_pool(
     They lose at most `max_score_loss` nats a row within MAX_PREDICTION_COST, less where the pool is certain. Where they
     lose more, or the ordering of functions was cut, the folds are measured again with all members through as few
     functions as on all rows: weights, score and loss are of these predictions. Of many rows they are optimised from the
-    hyperparameters of all rows.
+    hyperparameters of all rows. Where each needs nearly all of its functions it keeps all, unless jitter loses more
+    than `max_score_loss`.
     """
     ordered, allowed = yield from _in_order(folds, pool, max_score_loss)
     yield FUNCTIONS
@@ -469,14 +473,22 @@ def reduced_pool(
     some = pool.only(np.array(numbers))
     reduction = reduced(sequences, some.densities, some.t, max_score_loss=allowed, max_cost=MAX_PREDICTION_COST)
     kept = [sequences[place] for place in reduction.places]
-    maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), folds.rows.X.shape[1])
+    members, whole = tuple(one.whole for one in kept), some.measured
+    inputs = folds.rows.X.shape[1]
+    maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), inputs)
+    need_all = all(one.needs_all(size) for one, size in zip(kept, reduction.sizes, strict=True))
+    if need_all and len(kept) * prediction_cost(len(folds.rows.t), inputs) <= MAX_COST_OF_ALL:
+        with suppress(NotPositiveDefiniteError):
+            every = tuple(one.through_all() for one in kept)
+            loss = float(reduction.weights @ [_lost(one, model) for one, model in zip(members, every, strict=True)])
+            if loss <= max_score_loss:
+                return ReducedPool(members, every, reduction.weights, whole, loss)
     models, few = list[Model](), dict[int, tuple[int, Hyperparameters | None]]()
     for place, size in zip(reduction.places, reduction.sizes, strict=True):
         through = learned_through(sequences[place], size, fit_log, max_functions=maximum)
         fit = yield from reported_as(FUNCTIONS, through)
         models.append(fit.model)
         few[numbers[place]] = size, fit.hyperparameters if folds.is_unseen else None
-    members, whole = tuple(one.whole for one in kept), some.measured
     estimated = ReducedPool(members, tuple(models), reduction.weights, whole, reduction.loss)
     if reduction.loss <= max_score_loss and not any(one.is_cut for one in kept):
         return estimated
@@ -487,6 +499,11 @@ def reduced_pool(
     measured = again.measured
     loss = float(measured.each["nll"].mean() - whole.each["nll"].mean())
     return replace(estimated, weights=densities.best_weights(again.t), measured=measured, loss=max(loss, 0.0))
+
+
+def _lost(member: Whole, model: Model) -> float:
+    """The nats a row by which the evidence of a member's model is below its own, as by jitter."""
+    return max(member.evidence.value - model.evidence.value, 0.0) / member.problem.rows
 
 
 def _through_few(

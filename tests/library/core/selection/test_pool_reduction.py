@@ -80,6 +80,26 @@ def test_a_training_whose_folds_are_measured_twice_ends_the_same_wherever_it_is_
         assert again.members == expected.members
 
 
+def test_a_process_that_needs_most_of_its_functions_keeps_all_and_loses_nothing() -> None:
+    rng, n = np.random.default_rng(0), 60
+    X, W = rng.standard_normal((2 * n, 6)), rng.standard_normal((6, 6))
+    t = np.sum((X @ W) * X, axis=1)
+    t = (t - t.mean()) / t.std() + 0.3 * rng.standard_normal(2 * n)
+    rows = Rows(X[::2], t[::2])
+    *_, found = train(rows, Selection(SMOOTH, pool=(ROUGH,)), on=FitContext(FitLog()))
+    assert isinstance(found, Trained)
+    (member,) = found.members
+    assert member.functions == n + 1 + 6
+    assert found.score_loss is not None
+    assert found.score_loss < 0.01
+    prediction, _ = ready_of(found.learned).predict(X[1::2])
+    exact = [*whole(pose(rows.X, rows.t, found.spec), found.spec, FitLog())][-1].predict(X[1::2])
+    assert isinstance(prediction, RealPrediction)
+    assert isinstance(exact, RealPrediction)
+    np.testing.assert_allclose(prediction.mean, exact.mean, atol=0.03)
+    np.testing.assert_allclose(prediction.variance, exact.variance, rtol=0.1)
+
+
 @pytest.mark.parametrize(("computable", "expected"), [(30, (30, 1e-8)), (27, (27, 1e-8)), (10, (30, 1e-6))])
 def test_what_rounding_forbids_is_fitted_through_fewer_functions_or_with_more_jitter(
     computable: int, expected: tuple[int, float], monkeypatch: pytest.MonkeyPatch
