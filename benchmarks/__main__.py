@@ -45,6 +45,7 @@ from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.fit_pairs import fit_pairs
 from benchmarks.speed.million import million
+from benchmarks.speed.training_costs import training_costs
 from benchmarks.tables import by_functions, by_rows, comparison, large
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
@@ -64,6 +65,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "time": timing.sinc,
     "time-classes": timing.classes,
     "time-defaults": timing.defaults,
+    "training-costs": training_costs,
     "memory": memory.memory,
     "million": million,
     "airfoil": service.airfoil,
@@ -137,7 +139,11 @@ def main(arguments: list[str] | None = None) -> None:
         default=(),
         help="of goldens, open-tables, daily-tables, generators, many-rows or error-by-functions, these alone",
     )
-    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="write the tables to benchmarks/README.md too, or to the page of the documentation that has them",
+    )
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")
     given = parser.parse_args(arguments)
     named = [one for name in given.names for one in (ACCURACY if name == "accuracy" else [name])]

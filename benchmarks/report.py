@@ -1,10 +1,12 @@
-"""Tables: printed as Markdown that is aligned for the eye, and put between their marks in README.md."""
+"""Tables: printed as Markdown that is aligned for the eye, and put between their marks in README.md or a page."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 README = Path(__file__).with_name("README.md")
+PAGES = {"training-costs": Path(__file__).parents[1] / "docs" / "reference" / "training-costs.md"}
+"""Where the tables of a benchmark are written, if not to README.md."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,14 @@ def not_run(title: str, reason: object) -> Table:
 
 
 def write(name: str, tables: list[Table]) -> None:
-    """Put the tables of one benchmark where README.md has the marks of its name."""
+    """Put the tables of one benchmark where README.md, or the page that has them, has the marks of its name."""
+    page = PAGES.get(name, README)
     marks = rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)"
     text = "\n\n".join(table.text() for table in tables)
-    written, places = re.subn(
-        marks, lambda found: f"{found[1]}{text}\n{found[2]}", README.read_text("utf-8"), flags=re.S
-    )
+    written, places = re.subn(marks, lambda found: f"{found[1]}{text}\n{found[2]}", page.read_text("utf-8"), flags=re.S)
     if places != 1:
-        raise RuntimeError(f"README.md has {places} places for {name}, expected one")
-    README.write_text(written, "utf-8")
+        raise RuntimeError(f"{page.name} has {places} places for {name}, expected one")
+    page.write_text(written, "utf-8")
 
 
 def read(name: str) -> list[dict[str, str]]:

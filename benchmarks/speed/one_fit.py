@@ -33,9 +33,9 @@ def measure(race: Race, entrant: Entrant, rows: int, draw: int) -> Figures:
     """In this process: by how much the fit raised the resident memory above imports, a small fit and the data."""
     entrant.learn(race.split(WARM_UP_ROWS, draw))
     split = race.split(rows, draw)
-    before = _forget_peak()
+    before = forget_peak()
     fitted, seconds = _timed(entrant, split)
-    peak = _peak_bytes() - before
+    peak = peak_bytes() - before
     if seconds["cpu"] < BRIEF:
         fitted, seconds = _timed(entrant, split)
     error = race.error(fitted.predict(split.X_test), split.t_test)
@@ -48,14 +48,14 @@ def _timed(entrant: Entrant, split: Split) -> tuple[Fitted, Figures]:
     return fitted, {"wall": perf_counter() - wall, "cpu": process_time() - cpu}
 
 
-def _forget_peak() -> int:
+def forget_peak() -> int:
     """The peak from here on, which is what is resident now where the system can forget the one before."""
     with suppress(OSError):
         RESET.write_text("5")
-    return _peak_bytes()
+    return peak_bytes()
 
 
-def _peak_bytes() -> int:
+def peak_bytes() -> int:
     """The most memory that this process has had resident.
 
     Linux hands the parent's peak down through getrusage, even over exec; VmHWM is the process's own.
