@@ -133,14 +133,16 @@ class _Fitted:
         X = split.X_test.copy()
         X[:, list(missing)] = np.nan
         names = self.model.inputs
-        block: Block = {name: NumberColumn(X[:, place]) for name, place in zip(names, self.inputs, strict=True)}
-        block[self.model.target[0]] = NumberColumn(split.t_test)
-        found = [one for one in self.model.evaluate_block(block).labelled if isinstance(one, LabelledNumbers)]
-        target, lower, upper, density = (
+        inputs: Block = {name: NumberColumn(X[:, place]) for name, place in zip(names, self.inputs, strict=True)}
+        target: Block = {self.model.target[0]: NumberColumn(split.t_test)}
+        found = [
+            one for one in self.model.evaluate_block({**inputs, **target}).labelled if isinstance(one, LabelledNumbers)
+        ]
+        t, lower, upper, density = (
             np.concatenate(parts, axis=-1)
             for parts in zip(
                 *((one.target, one.lower[-1], one.upper[-1], one.log_density) for one in found), strict=True
             )
         )
-        inside = (lower <= target) & (target <= upper)
+        inside = (lower <= t) & (t <= upper)
         return _Result(float(inside.mean()), float(np.mean(upper - lower)), float(density.mean()))

@@ -356,12 +356,12 @@ def better_bounded(
     if not specs:
         return None
     numbers, found = process.numbers, process.prediction(rows)
+    mean, variance, t = found.mean[:, None], found.variance[:, None], rows.t[numbers]
     split = process.task.order[: process.task.learned], numbers
-    moments = (part[:, None] for part in (found.mean, found.variance))
     none = np.empty((0, FIGURES, len(numbers)))
-    evaluation = PoolEvaluation((split,), numbers, rows.t[numbers], *moments, none, half_width=half_width(rows.t))
+    evaluation = PoolEvaluation((split,), numbers, t, mean, variance, none, half_width=half_width(rows.t))
     folds = PoolFolds.of(rows, [FailedFit(NOT_COMPUTABLE)], [split], learns_anew=True)
-    evaluation, specs = yield from PoolComparison(folds, on.fit_log, evaluation).run((), specs)
+    evaluation, _ = yield from PoolComparison(folds, on.fit_log, evaluation).run((), specs)
     best = evaluation.best_alternative
     return None if best is None else specs[best]
 
