@@ -60,16 +60,11 @@ def _python(exported: ExportedVersion) -> bytes:
 
 
 def _refuse(exported: ExportedVersion, name: str) -> None:
-    """Raise ConflictError for a version that predicts from neighbours, and for a hurdle."""
+    """Raise ConflictError for a version that predicts from neighbours."""
     if exported.has_rows:
         raise ConflictError(
             f"The format {name} does not support versions that predict from nearest rows, which are not part of "
             'a program. Export it as "json" or "npz", or train with "local": {"type": "none"}.'
-        )
-    if exported.is_hurdle:
-        raise ConflictError(
-            f"The format {name} does not support the likelihood `hurdle`, whose quantiles need the inverse of the"
-            ' normal distribution. Export it as "json" or "npz", or train with "likelihood": {"type": "gaussian"}.'
         )
 
 

@@ -1,6 +1,7 @@
 """Counts, positive numbers and outliers, from a table to predictions on both databases."""
 
 import math
+import runpy
 from pathlib import Path
 from random import Random
 
@@ -111,7 +112,7 @@ def test_positive_numbers_have_intervals_above_zero_that_lean_upwards(api: Api, 
 
 
 @each_prior
-def test_amounts_with_many_zeros_have_intervals_from_zero_on_and_no_program(
+def test_amounts_with_many_zeros_have_intervals_from_zero_on_in_a_program_too(
     api: Api, prior: str, tmp_path: Path
 ) -> None:
     name = trained(api, {"type": "hurdle"}, prior, holdout=0.2, **PRIORS[prior])
@@ -130,9 +131,13 @@ def test_amounts_with_many_zeros_have_intervals_from_zero_on_and_no_program(
     file.write_bytes(api.calls.export(name, 1, "npz"))
     api.calls.import_version(file, model=f"{name}-copy")
     assert predicted(api, f"{name}-copy") == predicted(api, name)
-    with pytest.raises(ClientError, match="does not support the likelihood `hurdle`") as conflict:
-        api.calls.export(name, 1, "onnx")
-    assert conflict.value.problem.status == 409
+    program = tmp_path / "hurdle.py"
+    program.write_bytes(api.calls.export(name, 1, "python"))
+    found = runpy.run_path(str(program))["predict"]({"x": list(POINTS)})
+    rows = api.calls.predict(name, {"columns": {"x": list[Json](POINTS)}}).predictions
+    assert found["mean"] == pytest.approx([row.mean for row in rows], rel=1e-9)
+    assert found["lower"] == pytest.approx([row.lower for row in rows], rel=1e-9)
+    assert found["upper"] == pytest.approx([row.upper for row in rows], rel=1e-9)
 
 
 @each_prior

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 
 from app.exports.formats import RENDERINGS
+from app.exports.python_file.outcomes import quantile_above
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
@@ -100,6 +102,14 @@ def test_a_program_predicts_as_the_service_does(reported: Predictions, name: str
         required = expected[SERVICE[output]]
         allowed = 1e-12 * np.abs(required).max()
         np.testing.assert_allclose(np.array(values), required, rtol=1e-10, atol=allowed, err_msg=output)
+
+
+@pytest.mark.parametrize("freedom", [None, 1.0, 2.5, 30.0, 400.0])
+def test_quantiles_of_a_program_are_those_of_the_distribution(freedom: float | None) -> None:
+    tails = [1e-30, 1e-17, 1e-6, 1e-3, 0.02, 0.1, 0.4, 0.4999, 0.5]
+    distribution = scipy.stats.norm() if freedom is None else scipy.stats.t(freedom)
+    found = [quantile_above(tail, freedom) for tail in tails]
+    np.testing.assert_allclose(found, distribution.isf(tails), rtol=1e-9, atol=1e-12)
 
 
 def test_beyond_the_training_range_a_program_predicts_as_the_service_does(tmp_path: Path) -> None:

@@ -404,6 +404,15 @@ def _no_functions() -> ExportedSupervised:
     return with_model(made, model)
 
 
+def _normal_hurdle() -> ExportedSupervised:
+    """A hurdle as of many rows, whose predictions are not Student's t."""
+    made = version(Hurdle(), _kernel(Gaussian()), PROCESS)
+    learned = made.predictor.learned
+    assert isinstance(learned, HurdleModel)
+    normal = replace(learned, positive=replace(learned.positive, degrees_of_freedom=None))
+    return replace(made, predictor=replace(made.predictor, learned=normal))
+
+
 def is_class_default(likelihood: TargetLikelihood) -> bool:
     """Return whether it is one of classes whose temperature is left open."""
     return isinstance(likelihood, ClassLikelihood) and likelihood.temperature == "learned"
@@ -416,6 +425,9 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
         name = likelihood.type if given == "" or is_class_default(likelihood) else f"{likelihood.type} {given}"
         made[f"{name}, independent"] = partial(version, likelihood, _kernel(Gaussian()))
         made[f"{name}, process"] = partial(version, likelihood, _kernel(Gaussian()), PROCESS)
+    made["hurdle, independent"] = partial(version, Hurdle(), _kernel(Gaussian()))
+    made["hurdle, process"] = partial(version, Hurdle(), _kernel(Gaussian()), PROCESS)
+    made["hurdle, normal"] = _normal_hurdle
     made["dates and texts"] = partial(version, GaussianNoise(), _kernel(Gaussian()), PROCESS, DERIVED)
     for kernel in KERNELS:
         made[kernel.type] = partial(version, GaussianNoise(), _kernel(kernel))
@@ -438,13 +450,6 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
 
 
 CASES = _cases()
-
-HURDLES: dict[str, Callable[[], ExportedSupervised]] = {
-    "hurdle, independent": partial(version, Hurdle(), _kernel(Gaussian())),
-    "hurdle, process": partial(version, Hurdle(), _kernel(Gaussian()), PROCESS),
-}
-"""Those that only documents have."""
-
 
 LOG_LINKS = tuple(
     f"{likelihood}, {prior}"
@@ -475,5 +480,5 @@ def with_mean_effect(made: ExportedSupervised) -> ExportedSupervised:
 
 @cache
 def trained(name: str) -> ExportedSupervised:
-    """One of `CASES` or `HURDLES`, trained once."""
-    return (CASES | HURDLES)[name]()
+    """One of `CASES`, trained once."""
+    return CASES[name]()

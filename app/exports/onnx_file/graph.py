@@ -24,6 +24,77 @@ ERFC = (
 )
 """The coefficients of P: Press et al., Numerical Recipes, 2nd edition, section 6.2."""
 
+PPND16 = (
+    (
+        (
+            2509.0809287301227,
+            33430.57558358813,
+            67265.7709270087,
+            45921.95393154987,
+            13731.69376550946,
+            1971.5909503065513,
+            133.14166789178438,
+            3.3871328727963665,
+        ),
+        (
+            5226.495278852854,
+            28729.085735721943,
+            39307.89580009271,
+            21213.794301586597,
+            5394.196021424751,
+            687.1870074920579,
+            42.31333070160091,
+            1.0,
+        ),
+    ),
+    (
+        (
+            0.0007745450142783414,
+            0.022723844989269184,
+            0.2417807251774506,
+            1.2704582524523684,
+            3.6478483247632045,
+            5.769497221460691,
+            4.630337846156546,
+            1.4234371107496835,
+        ),
+        (
+            1.0507500716444169e-09,
+            0.0005475938084995345,
+            0.015198666563616457,
+            0.14810397642748008,
+            0.6897673349851,
+            1.6763848301838038,
+            2.053191626637759,
+            1.0,
+        ),
+    ),
+    (
+        (
+            2.0103343992922881e-07,
+            2.7115555687434876e-05,
+            0.0012426609473880784,
+            0.026532189526576124,
+            0.29656057182850487,
+            1.7848265399172913,
+            5.463784911164114,
+            6.657904643501103,
+        ),
+        (
+            2.0442631033899397e-15,
+            1.421511758316446e-07,
+            1.8463183175100548e-05,
+            0.0007868691311456133,
+            0.014875361290850615,
+            0.1369298809227358,
+            0.599832206555888,
+            1.0,
+        ),
+    ),
+)
+"""The coefficients of both polynomials in the centre, the tail and the far tail: Wichura, Algorithm AS 241, Applied
+Statistics 37."""
+
 Constant: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 
 Operand: TypeAlias = Union["Value", float, Array]
@@ -190,6 +261,22 @@ class Value:
             exponent = (exponent + coefficient) * t
         upper_tail = t * (exponent + ERFC[0] - z.square()).exp() * 0.5
         return self.graph.where(self.graph.node("Less", self, 0.0), upper_tail, 1.0 - upper_tail)
+
+    def normal_quantile(self) -> "Value":
+        """Return the standard normal quantile of a probability up to 1/2, with relative error 1e-15: see PPND16."""
+        q, log = self - 0.5, self.log()
+        middle, root = 0.180625 - q.square(), (-log).sqrt()
+        near, far = root - 1.6, root - 5.0
+        ends = [-_ratio(one, *PPND16[part]) for part, one in ((1, near), (2, far))]
+        tail = self.graph.where(self.graph.node("LessOrEqual", root, 5.0), *ends)
+        centre = q * _ratio(middle, *PPND16[0])
+        return self.graph.where(self.graph.node("LessOrEqual", abs(q), 0.425), centre, tail)
+
+
+def _ratio(x: Value, above: Sequence[float], below: Sequence[float]) -> Value:
+    """Return the ratio of two polynomials, whose coefficients descend."""
+    one, other = (reduce(lambda total, c: total * x + c, each[1:], x * 0.0 + each[0]) for each in (above, below))
+    return one / other
 
 
 def total(values: Sequence[Value]) -> Value:

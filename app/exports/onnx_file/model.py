@@ -11,7 +11,7 @@ from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
 from app.exports.onnx_file.latent import latent, of_members, pooled
-from app.exports.onnx_file.predictions import of_classes, outputs
+from app.exports.onnx_file.predictions import of_classes, of_hurdle, outputs
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.local_model import LocalModel
@@ -113,8 +113,11 @@ def _predicted(
         case PerClass(members=members, likelihood=of_all):
             each, support = of_members(graph, members, rows)
             return of_classes(of_all, each), support
-        case LocalModel() | HurdleModel():
-            raise SparseBayesError("expected a model that keeps no rows, and no hurdle")
+        case HurdleModel(positive=positive):
+            (zero, above), support = of_members(graph, learned.members, rows)
+            return of_hurdle(positive, target, zero, above), support
+        case LocalModel():
+            raise SparseBayesError("expected a model that keeps no rows")
 
 
 def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Reported:

@@ -7,9 +7,12 @@ import numpy as np
 
 from app.exports.onnx_file.graph import Value
 from app.exports.onnx_file.tracing import is_writable, written
-from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
+from relevance_bayes.core.likelihoods import BernoulliPerClass, Hurdle, Likelihood
 from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
 from relevance_bayes.core.likelihoods.gaussian import standard_quantile
+from relevance_bayes.core.likelihoods.hurdle import MIN_PROBABILITY, hurdle_moments
+from relevance_bayes.core.likelihoods.log_gaussian import MAX_LOG
+from relevance_bayes.core.model import Model
 from relevance_bayes.core.tracing import TRACING, Traced
 from relevance_bayes.tables.encoding import EncodedTarget
 
@@ -52,6 +55,31 @@ def of_classes(likelihood: BernoulliPerClass, found: Sequence[Found]) -> dict[st
     graph = found[0].mean.graph
     mean, variance = (graph.beside(parts) for parts in ([one.mean for one in found], [one.variance for one in found]))
     return _classes(likelihood, mean, variance, found[0].noise_sd.square())
+
+
+def of_hurdle(positive: Model, target: EncodedTarget, zero: Found, above: Found) -> dict[str, Value]:
+    """Return the outputs of a hurdle, from the latents of zeros and of positive numbers; bounds only where these are
+    log-normal, since ONNX has no quantiles of Student's t."""
+    graph, freedom = zero.mean.graph, positive.degrees_of_freedom
+    above = above if freedom is None else above.corrected(positive.variance_factor)
+    classes = _classes(Hurdle.zero, zero.mean, zero.variance, zero.noise_sd.square())
+    p = classes["probabilities"].columns(np.array([1])).at_least(MIN_PROBABILITY).at_most(1.0 - MIN_PROBABILITY)
+    of_zero = zero.mean, zero.variance, zero.residual / zero.variance.at_least(float(np.finfo(float).tiny))
+    one = _number(Hurdle.positive, target, above, 0.0)
+    given = (p, *of_zero, one["mean"], *(one[f"variance_{part}"] for part in ("noise", "weights", "residual")))
+    z, m, v, s, e, n, w, r = parameters = [Traced("parameter") for _ in given]
+    known = dict(zip(parameters, given, strict=True))
+    reported = _parts(target, *(written(one, known) for one in hurdle_moments(TRACING, z, (m, v, s), e, (n, w, r))))
+    if freedom is not None:
+        return reported
+    sd, once = (above.variance + above.noise_sd.square()).sqrt(), 1.0 - p
+    for name, level in (("lower", 0.025), ("upper", 0.975)):
+        below, tail = (level - p).at_least(0.0) / once, ((1.0 - level) / once).at_most(1.0)
+        far = graph.node("Min", below, tail).at_least(1e-30).normal_quantile()
+        signed = graph.where(graph.node("LessOrEqual", below, tail), far, -far)
+        end = (above.mean + signed * sd).at_least(-MAX_LOG).at_most(MAX_LOG).exp()
+        reported[name] = graph.where(graph.node("GreaterOrEqual", p, level), 0.0, end)
+    return reported
 
 
 def _classes(likelihood: PredictsClasses, mean: Value, variance: Value, noise: Value) -> dict[str, Value]:

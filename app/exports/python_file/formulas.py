@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from app.exports.python_file.tracing import statements
 from app.exports.python_file.writing import Program
+from relevance_bayes.core.likelihoods import Hurdle
 from relevance_bayes.core.likelihoods.base import NumberLikelihood, PredictsClasses
 from relevance_bayes.core.likelihoods.gaussian import standard_quantile
+from relevance_bayes.core.likelihoods.hurdle import MIN_PROBABILITY, hurdle_moments
 from relevance_bayes.core.tracing import TRACING, Traced, parts_of
 
 
@@ -53,6 +55,28 @@ def number_members(
         call = called(program, "ends", "Return the bounds of a new observation with probability 0.95.", ends, names)
         reported.append(f"between(*{call}, {units})")
     return reported[0] if len(reported) == 1 else "(\n        " + "\n        | ".join(reported) + "\n    )"
+
+
+def hurdle_members(program: Program, likelihood: Hurdle) -> list[str]:
+    """Return the lines of the probability of a `zero`, from its `mean`, `weights` and `residual`."""
+    m, v, n = (Traced("parameter") for _ in range(3))
+    parameters = {m: ("m", "columns_of(mean)"), v: ("v", "columns_of(weights + residual)")}
+    formula = likelihood.zero.probabilities(TRACING, m, v, n)
+    call = called(program, "probabilities", "Return class probabilities, (N, K).", [formula], parameters)
+    bounds = f"{MIN_PROBABILITY!r}, {1.0 - MIN_PROBABILITY!r}"
+    share = "np.divide(residual, variance, out=np.zeros_like(mean), where=variance > 0.0)"
+    return [f"zero = np.clip({call}[:, 1], {bounds})", "variance = weights + residual", f"g = mean, variance, {share}"]
+
+
+def hurdle_moments_of(program: Program) -> str:
+    """Return the call of the moments, of `zero`, its latent `g`, and the mean and the parts of positive numbers."""
+    parameters = [Traced(name) for name in ("z", "m", "v", "s", "e", "n", "w", "r")]
+    z, m, v, s, e, n, w, r = parameters
+    given = ("zero", "g[0]", "g[1]", "g[2]", "mean", "noise", "weights", "residual")
+    described = "Return the mean of a new observation, and the variance by noise, weights and residual."
+    formulas = hurdle_moments(TRACING, z, (m, v, s), e, (n, w, r))
+    names = {one: (one.operation, argument) for one, argument in zip(parameters, given, strict=True)}
+    return called(program, "moments_with_zeros", described, formulas, names)
 
 
 def class_members(program: Program, likelihood: PredictsClasses, mean: str, variance: str) -> str:

@@ -80,6 +80,55 @@ def real(
     return reported | between(mean - reach, mean + reach, shift, scale)
 
 
+def hurdle_ends(zero: Array, mean: Array, variance: Array, freedom: float | None) -> list[Array]:
+    """Return the bounds of a number that is 0 with the probability `zero` and log-normal, or log-t, else."""
+    ends = []
+    for level in (0.025, 0.975):
+        below = np.maximum(level - zero, 0.0) / (1.0 - zero)
+        above = np.minimum((1.0 - level) / (1.0 - zero), 1.0)
+        tails = np.maximum(np.minimum(below, above), 1e-30)
+        z = np.array([quantile_above(tail, freedom) for tail in tails.tolist()])
+        logs = mean + np.where(below <= above, -z, z) * np.sqrt(variance)
+        ends.append(np.where(zero >= level, 0.0, np.exp(np.clip(logs, -700.0, 700.0))))
+    return ends
+
+
+def quantile_above(tail: float, freedom: float | None) -> float:
+    """Return x of P(T > x) = tail, at most 1/2, of the normal distribution or Student's t: Newton in log x."""
+    x = math.sqrt(-2.0 * math.log(2.0 * tail)) if tail < 0.5 else 0.0
+    for _ in range(100 if x > 0.0 else 0):
+        share = share_above_number(x, freedom)
+        log_density = -0.5 * x * x - 0.5 * math.log(2.0 * math.pi)
+        if freedom is not None:
+            log_density = math.lgamma(0.5 * (freedom + 1.0)) - math.lgamma(0.5 * freedom)
+            log_density -= 0.5 * math.log(freedom * math.pi) + 0.5 * (freedom + 1.0) * math.log1p(x * x / freedom)
+        step = math.log(share / tail) * share / (x * math.exp(log_density))
+        x *= math.exp(step)
+        if abs(step) < 1e-15:
+            break
+    return x
+
+
+def share_above_number(x: float, freedom: float | None) -> float:
+    """Return P(T > x), x >= 0, of the normal distribution, or of Student's t by an incomplete beta function."""
+    if freedom is None:
+        return 0.5 * math.erfc(x / math.sqrt(2.0))
+    y, total = x * x, freedom + x * x
+    if y >= 0.1 * total or x > 3.0:
+        return 0.5 * incomplete_beta(freedom / total, 0.5 * freedom, 0.5)
+    return 0.5 - 0.5 * incomplete_beta(y / total, 0.5, 0.5 * freedom)
+
+
+def incomplete_beta(y: float, a: float, b: float) -> float:
+    """I_y(a, b) = y^a (1 - y)^b / (a B(a, b)) sum_n prod_(k < n) (a + b + k)/(a + 1 + k) y^n, of positive terms."""
+    term, total, n = 1.0, 1.0, 0
+    while term > 1e-17 * total:
+        term *= (a + b + n) / (a + 1.0 + n) * y
+        total, n = total + term, n + 1
+    logs = a * math.log(y) + b * math.log1p(-y) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    return math.exp(logs) * total / a
+
+
 def ndtr(z: Array) -> Array:
     """Return the standard normal distribution function at z."""
     return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))

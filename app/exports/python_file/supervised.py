@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.exports.python_file.formulas import class_members, number_members
+from app.exports.python_file.formulas import class_members, hurdle_members, hurdle_moments_of, number_members
 from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
@@ -42,8 +42,10 @@ def body(program: Program, predictor: SupervisedPredictor) -> str:
             return _pooled(program, target, pool)
         case PerClass() as per_class:
             return _per_class(program, target, per_class)
-        case LocalModel() | HurdleModel():
-            raise SparseBayesError("expected a model that keeps no rows, and no hurdle")
+        case HurdleModel() as hurdle:
+            return _hurdle(program, target, hurdle)
+        case LocalModel():
+            raise SparseBayesError("expected a model that keeps no rows")
 
 
 def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
@@ -69,6 +71,41 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
         "return sound_rows(reported, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
+
+
+def _hurdle(program: Program, target: EncodedTarget, learned: HurdleModel) -> str:
+    """Return the functions of both models, and `predict`: the mixture of a zero and a positive number."""
+    zero, positive = (
+        _Predicting(program, target, Ready.of(one), ending)
+        for one, ending in zip(learned.members, ("_of_zero", "_of_positive"), strict=True)
+    )
+    model, units = learned.positive, f"{target.shift!r}, {target.scale!r}"
+    factor, known = model.variance_factor, [one for one in (zero, positive) if one.has_support]
+    keeps = {one.ending: ["supports.append(np.maximum(1.0 - left, 0.0))"] for one in known}
+    lines = [
+        "X = encode(columns)",
+        "sound = np.isfinite(X).all(axis=1)",
+        "X = np.where(sound[:, None], X, 0.0)",
+        *(["supports = []"] if known else []),
+        *zero.latent(),
+        *keeps.get(zero.ending, []),
+        *hurdle_members(program, learned.likelihood),
+        *positive._within_range(),
+        *positive.latent(),
+        *keeps.get(positive.ending, []),
+        *positive.noise(),
+        *_corrected(factor, "weights", "residual"),
+        *_corrected(factor**0.5, "noise_sd"),
+        "logs = mean, noise_sd**2 + weights + residual",
+        f"positive = {number_members(program, learned.likelihood.positive, '0.0, 1.0')}",
+        "mean, noise = positive['mean'], positive['variance_noise']",
+        "weights, residual = positive['variance_weights'], positive['variance_residual']",
+        f"reported = in_units(*{hurdle_moments_of(program)}, {units})",
+        f"reported |= between(*hurdle_ends(zero, *logs, {model.degrees_of_freedom!r}), {units})",
+        *(['reported |= {"support": np.mean(supports, axis=0)}'] if known else []),
+        "return sound_rows(reported, sound)",
+    ]
+    return "\n\n".join([zero.functions(), positive.functions(), predict(lines)])
 
 
 def _corrected(factor: float, *names: str) -> list[str]:

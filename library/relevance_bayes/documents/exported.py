@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
@@ -38,11 +37,6 @@ class ExportedBase:
         return False
 
     @property
-    def is_hurdle(self) -> bool:
-        """True if it has a model of zeros and one of positive targets, whose quantiles no program computes."""
-        return False
-
-    @property
     def averages_gaps(self) -> bool:
         """True if rows with missing values are averages over training rows, unless there is an indicator of them."""
         return False
@@ -64,11 +58,6 @@ class ExportedSupervised(ExportedBase):
     def has_rows(self) -> bool:
         """True for a nearest-neighbour process."""
         return isinstance(self.predictor.learned, LocalModel)
-
-    @property
-    def is_hurdle(self) -> bool:
-        """True for a hurdle."""
-        return isinstance(self.predictor.learned, HurdleModel)
 
     @property
     def averages_gaps(self) -> bool:

@@ -216,11 +216,17 @@ class _Size:
 
 
 def _of_local(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
-    """A sparse model, the nearest-neighbour processes that it is compared with, and a sparse one of the logarithm."""
+    """A sparse model, the nearest-neighbour processes that it is compared with, and a sparse one of the logarithm.
+
+    Counts and a hurdle are fitted where a process would be taken whose intervals reach below 0.
+    """
     sparse = 2.5 * size.member + 0.15 * size.rows
     stages = [WorkStage(("fit",), sparse), WorkStage(("neighbours",), 17_000.0 + 2.4 * size.rows, True, expected=0.3)]
     if any(isinstance(one.likelihood, TransformedGaussian) for one in plan.compared_models):
         stages.append(WorkStage(("fit",), 2.0 * size.single))
+    for place, one in enumerate(plan.compared_models):
+        if isinstance(one.likelihood, CountLikelihood | Hurdle):
+            stages.append(WorkStage(("alternatives",), _one_fit(one, size), number=place, expected=0.3))
     return stages
 
 

@@ -256,6 +256,16 @@ def test_rows_are_kept_by_content_whatever_their_order() -> None:
     assert {one.name for one in kept} == {"x", "z"}
 
 
+def test_one_row_is_kept_of_each_of_as_many_equal_parts_by_the_target() -> None:
+    values = np.random.default_rng(5).permutation(np.arange(256.0))
+    encoding = Encoding(INPUTS[:1], EncodedTarget("y", "number", 0.0, 1.0, ()))
+    (kept,) = kept_rows({"x": numbers(*values), "y": numbers(*(values**3))}, encoding, seed=0)
+    cells = np.array(kept.cells, np.float64)
+    assert_array_equal(np.sort(cells // 4.0), np.arange(64.0))
+    assert len(np.unique(cells % 4.0)) == 4
+    assert (np.diff(cells) < 0.0).any()  # in random order, so that columns drawn in turn are not ordered alike
+
+
 def test_copies_are_kept_as_often_as_they_are_in_the_table() -> None:
     table: Block = {"x": numbers(*([1.0] * 300 + [2.0] * 100)), "y": numbers(*[0.0] * 400)}
     encoding = Encoding(INPUTS[:1], EncodedTarget("y", "number", 0.0, 1.0, ()))

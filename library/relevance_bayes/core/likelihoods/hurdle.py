@@ -15,6 +15,8 @@ from relevance_bayes.core.errors import ConstantTargetError, DataError
 from relevance_bayes.core.likelihoods.base import POINTS, WEIGHTS, ClassPrediction, Latent, NumberPrediction, Targets
 from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
 from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian, PositivePrediction, bounded_exp
+from relevance_bayes.core.numpy_namespace import NUMPY
+from relevance_bayes.core.tracing import A, ExtendedNamespace
 from relevance_bayes.core.types import Array, ForRows
 
 MAX_VARIANCE = float(np.finfo(np.float64).max) / 8.0
@@ -33,24 +35,13 @@ class HurdlePrediction(NumberPrediction):
 
     @classmethod
     def of(cls, is_zero: ClassPrediction, latent: Latent, positive: PositivePrediction) -> "HurdlePrediction":
-        """By the law of total variance, with q = P(t > 0 | g) of the `latent` g of zeros, and m = E(t | f, t > 0).
-
-        E t = E q E m; E Var(t | f, g) = E q noise + (E q - E q^2) E m^2, and Var E(t | f, g) = E q^2 Var m
-        + Var q (E m)^2. The first term of the latter has the parts of `positive`, the second those of `latent`.
-        """
+        """By `hurdle_moments`."""
         zero = np.clip(is_zero.probability, MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
-        once, mean = 1.0 - zero, positive.mean
-        logits = latent.mean[:, None] + np.sqrt(latent.variance)[:, None] * POINTS
-        twice = np.clip(np.square(scipy.special.expit(-logits)) @ WEIGHTS, np.square(once), once)
         share = np.divide(latent.residual, latent.variance, out=np.zeros_like(zero), where=latent.variance > 0.0)
+        parts = positive.noise, positive.weights, positive.residual
         with np.errstate(over="ignore"):
-            spread = np.minimum(np.square(mean), MAX_VARIANCE)
-            of_zeros = (twice - np.square(once)) * spread
-            noise = once * positive.noise + (once - twice) * (spread + positive.weights + positive.residual)
-            weights = twice * positive.weights + (1.0 - share) * of_zeros
-            residual = twice * positive.residual + share * of_zeros
-            noise, weights, residual = (np.minimum(part, MAX_VARIANCE) for part in (noise, weights, residual))
-        return cls(once * mean, noise, weights, residual, zero, positive)
+            moments = hurdle_moments(NUMPY, zero, (latent.mean, latent.variance, share), positive.mean, parts)
+        return cls(*moments, zero, positive)
 
     def quantile(self, probability: float) -> Array:
         """0 up to the probability of a zero, then that of `positive` at the share that is left: exact."""
@@ -81,6 +72,28 @@ class HurdlePrediction(NumberPrediction):
         # Where it is narrow, the difference of both loses its digits.
         is_narrow = half_width < NARROW * t
         return np.where(is_narrow, self.log_density(t) + np.log(2.0 * half_width), exact)
+
+
+def hurdle_moments(
+    xp: ExtendedNamespace[A], zero: A, latent: tuple[A, A, A], mean: A, parts: tuple[A, A, A]
+) -> tuple[A, A, A, A]:
+    """The mean, and the variance by noise, weights and residual, by the law of total variance.
+
+    The probability of a `zero` is E(1 - q), q = P(t > 0 | g) of the `latent` g with its mean, its variance and the
+    share of the residual in it; m = E(t | f, t > 0) has the `mean` and the `parts` of the variance. Then E t = E q E m,
+    E Var(t | f, g) = E q noise + (E q - E q^2) E m^2, and Var E(t | f, g) = E q^2 Var m + Var q (E m)^2. The first term
+    of the latter has the parts of m, the second those of g.
+    """
+    (of_mean, of_variance, share), (noise, weights, residual), once = latent, parts, 1.0 - zero
+    logits = xp.expand_dims(of_mean, axis=-1) + xp.expand_dims(xp.sqrt(of_variance), axis=-1) * POINTS
+    twice = xp.matmul(xp.square(xp.expit(-logits)), WEIGHTS)
+    twice = xp.minimum(xp.maximum(twice, xp.square(once)), once)
+    spread = xp.minimum(xp.square(mean), MAX_VARIANCE)
+    of_zeros = (twice - xp.square(once)) * spread
+    total = once * noise + (once - twice) * (spread + weights + residual)
+    by_weights, by_residual = twice * weights + (1.0 - share) * of_zeros, twice * residual + share * of_zeros
+    noise, weights, residual = (xp.minimum(part, MAX_VARIANCE) for part in (total, by_weights, by_residual))
+    return once * mean, noise, weights, residual
 
 
 NARROW = 1e-4

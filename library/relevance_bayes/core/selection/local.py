@@ -5,7 +5,7 @@ rows. The one of the greatest mean log density is taken; a process only where it
 rows. The process that is taken predicts from all rows, the held-out ones included.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 
@@ -36,10 +36,14 @@ from relevance_bayes.core.local.validation import Validation as LocalValidation
 from relevance_bayes.core.local.validation import validated
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.log_density import correlation, max_gain_of_noise, min_log_density, noise_varies
+from relevance_bayes.core.pooling.folds import PoolFolds
+from relevance_bayes.core.pooling.members import FailedFit
+from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
 from relevance_bayes.core.prediction import Measured, Ready
 from relevance_bayes.core.problem import check_rows
 from relevance_bayes.core.rows import BLOCK_ROWS, Folding, Rows, Sampler, Step
-from relevance_bayes.core.selection.candidates import FitContext, fitted_to, with_noise
+from relevance_bayes.core.selection.candidates import SAMPLED, FitContext, fitted_to, with_noise
+from relevance_bayes.core.selection.evaluation import PoolComparison, PoolEvaluation, half_width
 from relevance_bayes.core.selection.scoring import (
     MIN_STANDARD_ERRORS,
     LocalComparison,
@@ -71,6 +75,7 @@ which no process is learned. A process that would gain .03 nats a row of 1,000 g
 
 NO_STRUCTURE = "The residuals of the sparse model show no likeness among neighbouring rows."
 NOT_BETTER = "It was not clearly better than the sparse model."
+BOUNDED_BETTER = "Its intervals reach below 0, and the likelihood {} was clearly better."
 NOT_COMPUTABLE = "Its covariances were not positive definite in floating point."
 
 
@@ -112,14 +117,18 @@ class LearnedProcess:
         """The numbers (n,) of the held-out rows, in the order of `measured`."""
         return self.task.order[self.task.learned :]
 
-    def measured(self, rows: Rows) -> Measured:
-        """The figures of the held-out rows."""
-        apart, predicted = self.numbers, self.validation.predicted
+    def prediction(self, rows: Rows) -> RealPrediction:
+        """The prediction of the held-out rows, in the order of `numbers`."""
+        predicted = self.validation.predicted
         mean = predicted.mean + float(self.task.problem.centre)
         if self.trend is not None:
-            mean = mean + self.trend.latent(rows.X[apart]).mean
+            mean = mean + self.trend.latent(rows.X[self.numbers]).mean
         none = np.zeros(len(mean))
-        return Measured.of(RealPrediction(mean, predicted.variance, none, none), rows.t[apart])
+        return RealPrediction(mean, predicted.variance, none, none)
+
+    def measured(self, rows: Rows) -> Measured:
+        """The figures of the held-out rows."""
+        return Measured.of(self.prediction(rows), rows.t[self.numbers])
 
     def model(self, likelihood: GaussianNoise) -> LocalModel:
         """The model that predicts from all rows."""
@@ -134,8 +143,8 @@ def learned_locally(
 
     One of `compared_models` for the target's logarithm is fitted too, and the better one compared; one of
     heteroscedastic noise where a process would be taken, the sparse model's residuals vary, and a noise variance known
-    for each row could gain as much as the process. Raises DataError, and NotPositiveDefiniteError where a process is
-    required and none can be computed.
+    for each row could gain as much as the process; and counts and a hurdle where its intervals reach below 0. Raises
+    DataError, and NotPositiveDefiniteError where a process is required and none can be computed.
     """
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
@@ -166,10 +175,17 @@ def learned_locally(
             continue
         if has_varying_noise(sparse, left_out) and not beside.is_out_of_reach(best, sparse):
             beside = beside.better((yield from sparse_alternative(known, alternative, inner, on)))
-    best = beside.best(learned)
+    best, bounded = beside.best(learned), None
+    if best is not None and alternatives:
+        bounded = yield from better_bounded(best, rows, alternatives, on)
+    if bounded is not None:
+        best = None
     if best is None and choice.required:
         raise NotPositiveDefiniteError(NOT_COMPUTABLE)
     candidates += [beside.candidate(one, best) for one in learned]
+    if bounded is not None:
+        reason = BOUNDED_BETTER.format(bounded.likelihood.type)
+        candidates = [one if one.reason else replace(one, reason=reason) for one in candidates]
     first = next((one.validation for one in learned if one.on == "targets"), None)
     comparison = LocalComparison(
         None if best is None else best.on,
@@ -307,6 +323,28 @@ def sparse_alternative(
         return Ready.of((yield from fitted_to(others, spec, folding, on)).model)
     except NotPositiveDefiniteError:
         return None
+
+
+def better_bounded(
+    process: LearnedProcess, rows: Rows, compared_models: Sequence[Spec], on: FitContext
+) -> Generator[Step, None, Spec | None]:
+    """The compared model of counts, or the hurdle, that predicts the held-out rows clearly better than a process whose
+    intervals reach below 0; None without one.
+
+    It is compared as with a pool, on one fold: see `PoolComparison`, and learns from a sample of the other rows.
+    """
+    specs = [one for one in compared_models if one.likelihood.targets in SAMPLED]
+    if not specs:
+        return None
+    numbers, found = process.numbers, process.prediction(rows)
+    split = process.task.order[: process.task.learned], numbers
+    densities = Densities(found.mean[:, None], found.variance[:, None])
+    pool = MemberPredictions((split,), numbers, rows.t[numbers], densities)
+    folds = PoolFolds.of(rows, [FailedFit(NOT_COMPUTABLE)], [split], learns_anew=True)
+    comparison = PoolComparison(folds, on.fit_log, PoolEvaluation(pool, half_width=half_width(rows.t)))
+    evaluation = yield from comparison.run((), specs)
+    best = evaluation.best_alternative
+    return None if best is None else specs[best]
 
 
 def has_structure(sparse: Ready, others: Rows, apart: Rows) -> bool:

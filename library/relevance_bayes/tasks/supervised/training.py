@@ -273,10 +273,17 @@ def new_version(
 
 
 def kept_rows(sample: Block, encoding: Encoding, *, seed: int) -> tuple[InputCells, ...]:
-    """Return the inputs of the rows that a version keeps, of a sample of training rows, drawn by content."""
+    """Return the inputs of the rows that a version keeps, of a sample of training rows.
+
+    One row of each of as many equal parts, by the target, is drawn by content: a mixture over all of them has quantiles
+    close to those of the target itself.
+    """
     inputs, _ = encode_inputs(encoding, sample)
     size = max(MIN_KEPT_ROWS, min(ROWS_OF_AVERAGE, MAX_KEPT_CELLS // max(1, len(encoding.inputs))))
-    rows = drawn_rows(np.column_stack([inputs, encode_target(encoding.target, sample)]), size, seed)
+    t = encode_target(encoding.target, sample)
+    drawn = drawn_rows(np.column_stack([inputs, t]), len(t), seed)
+    parts = np.array_split(np.argsort(t[drawn], kind="stable"), min(size, len(t)))
+    rows = drawn[sorted(int(part.min()) for part in parts)]
     names = [one.name for one in encoding.inputs]
     cells = [raw_cells(sample, row, names) for row in rows.tolist()]
     return tuple(InputCells(name=name, cells=tuple(one[name] for one in cells)) for name in names)

@@ -16,7 +16,7 @@ from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.kernels import Gaussian, Matern52
-from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
+from relevance_bayes.core.likelihoods import GaussianNoise, Hurdle, LogGaussian, Poisson, TargetLikelihood
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.local.learning import LocalState, LocalTask, advance, decoded, encoded, learn, n_apart
 from relevance_bayes.core.local.validation import validated
@@ -26,6 +26,7 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.selection import FitContext, Folding, Rows, Selection, Step, Trained, train
 from relevance_bayes.core.selection.local import (
+    BOUNDED_BETTER,
     NO_STRUCTURE,
     LearnedProcess,
     LocalFit,
@@ -40,6 +41,7 @@ from tests.library.core.local.drawn_locally import posed
 BASIS = (KernelBasis(Gaussian(), EvidencePerInputWidth()), Bias(), Inputs())
 SPEC = Spec(GaussianNoise(), BASIS, GaussianProcess(inducing_points="rows"), Greedy())
 ONE_KERNEL = (Matern52(),)
+FEW_PRIOR = GaussianProcess(inducing_points="rows", max_functions=1)
 
 
 def rough(rows: int = 700, *, seed: int = 3) -> Rows:
@@ -302,6 +304,44 @@ def test_a_model_of_the_logarithm_is_compared_too() -> None:
     assert alone.local.sparse is not None
     assert beside.local.sparse > alone.local.sparse + 0.3
     assert beside.learned.likelihood == LogGaussian()  # type: ignore[union-attr]
+
+
+def counts(rng: np.random.Generator, f: Array) -> Array:
+    return np.asarray(rng.poisson(np.exp(0.2 + 1.2 * f)), np.float64)
+
+
+def amounts(rng: np.random.Generator, f: Array) -> Array:
+    return np.where(rng.random(len(f)) < 0.4, 0.0, np.exp(1.5 * f + 0.5 * rng.standard_normal(len(f))))
+
+
+def whole_numbers(rng: np.random.Generator, f: Array) -> Array:
+    """Whole numbers from 0 on with Gaussian noise."""
+    return np.asarray(np.round(np.maximum(5.0 + 3.0 * f + 1.5 * rng.standard_normal(len(f)), 0.0)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("drawn", "likelihood", "is_taken"),
+    [
+        (counts, Poisson(), False),
+        (amounts, Hurdle(), False),
+        (whole_numbers, Poisson(), True),
+    ],
+)
+def test_counts_and_a_hurdle_are_compared_where_a_process_would_be_taken(
+    drawn: Callable[[np.random.Generator, Array], Array], likelihood: TargetLikelihood, *, is_taken: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-2.0, 2.0, (400, 2))
+    rows, few = Rows(X, drawn(rng, np.sin(3.0 * X[:, 0]))), replace(SPEC, prior=FEW_PRIOR)
+    choice, context = LocalChoice(on="targets", kernels=ONE_KERNEL, warped=False), FitContext(FitLog(), 1, None)
+    alone = ended(learned_locally(rows, few, (), choice, Folding(), context))
+    assert alone.comparison.taken == "targets"
+    compared = (replace(SPEC, likelihood=likelihood),)
+    found = ended(learned_locally(rows, few, compared, choice, Folding(), FitContext(FitLog(), 1, None)))
+    assert found.comparison.taken == ("targets" if is_taken else None)
+    reason = None if is_taken else BOUNDED_BETTER.format(likelihood.type)
+    assert [one.reason for one in found.comparison.candidates] == [reason]
 
 
 @pytest.mark.thorough
