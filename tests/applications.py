@@ -252,10 +252,24 @@ def parts_template(sqlite_template: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def module_template(parts_template: Path) -> Path:
+    """The file that `parts` are copies of; a module whose tests all need more overrides it by a `filled_template`."""
+    return parts_template
+
+
+def filled_template(template: Path, name: str, fill: Callable[[SmallParts], None]) -> Path:
+    """Return a copy of a file, under a name of its own, with what `fill` adds."""
+    path = template.with_name(name)
+    with replaced_database(small_engine(path), template) as stored:
+        fill(SmallParts(stored))
+    return path
+
+
 @pytest.fixture
-def parts(engine_of_one_file: Engine, parts_template: Path) -> Iterator[SmallParts]:
-    """Parts with what `parts_template` holds."""
-    with replaced_database(engine_of_one_file, parts_template) as stored:
+def parts(engine_of_one_file: Engine, module_template: Path) -> Iterator[SmallParts]:
+    """Parts with what `module_template` holds."""
+    with replaced_database(engine_of_one_file, module_template) as stored:
         yield SmallParts(stored)
 
 

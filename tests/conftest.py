@@ -23,6 +23,7 @@ from app.jobs.queue.migrations import migrate as migrate_queue
 from tests import postgres
 from tests.database_pool import DatabasePool
 from tests.properties import FEW, MANY
+from tests.shared_engines import SharedEngines
 from tests.small_database import SmallDatabase, replaced_database, small_engine
 
 pytest_plugins = ["tests.applications", "tests.transactions"]
@@ -98,26 +99,47 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         pytest.exit(f"RELEVANCE_REQUIRE_POSTGRES=1, and PostgreSQL's programs are missing: {postgres.INSTALL}", 1)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip files of which the default `-m` selects no test, unless an argument names them or their folder."""
+    if collection_path.suffix != ".py" or mark_of(collection_path) is None or not is_default(config):
+        return None
+    folder = HERE / collection_path.relative_to(HERE).parts[0]
+    arguments = (Path(argument.partition("::")[0]).absolute() for argument in config.args)
+    return None if any(one.is_relative_to(folder) for one in arguments) else True
+
+
+def is_default(config: pytest.Config) -> bool:
+    """True where tests are selected by the `-m` of pyproject.toml alone."""
+    options: list[str] = config.getini("addopts")
+    selected: str = config.option.markexpr
+    return selected == options[options.index("-m") + 1]
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ids = {item.nodeid for item in items}
     for item in items:
-        path = item.path.relative_to(HERE)
-        folder = path.parts[0]
-        if folder in SUITES:
-            item.add_marker(SUITES[folder])
-        elif path.as_posix() in ON_BOTH:
-            continue
-        elif (folder in THOROUGH and path.as_posix() != MAIN_JOB) or (
-            is_above_sql(path) and repeats_on_postgres(item, ids)
-        ):
+        mark = mark_of(item.path)
+        if mark is not None:
+            item.add_marker(mark)
+        elif is_above_sql(item.path) and repeats_on_postgres(item, ids):
             item.add_marker("thorough")
 
 
 @cache
-def is_above_sql(path: Path) -> bool:
-    """True for a file in one of the folders of `THOROUGH_ON_POSTGRES`, unless it tests a repository."""
-    return not path.stem.endswith("repository") and any(path.is_relative_to(one) for one in THOROUGH_ON_POSTGRES)
+def mark_of(file: Path) -> str | None:
+    """The mark of all tests in a file; None where they have none in common."""
+    path = file.relative_to(HERE)
+    is_thorough = path.parts[0] in THOROUGH and path.as_posix() != MAIN_JOB
+    return SUITES.get(path.parts[0], "thorough" if is_thorough else None)
+
+
+@cache
+def is_above_sql(file: Path) -> bool:
+    """True in one of the folders of `THOROUGH_ON_POSTGRES`, unless it tests a repository or messages."""
+    path = file.relative_to(HERE)
+    is_excepted = path.stem.endswith("repository") or path.as_posix() in ON_BOTH
+    return not is_excepted and any(path.is_relative_to(one) for one in THOROUGH_ON_POSTGRES)
 
 
 def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:
@@ -138,7 +160,6 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_finish() -> None:
     # It stays to the end: no collection needs to look at it for a few objects of a test.
-    gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
 
@@ -256,9 +277,14 @@ def empty_database_url(database: str, request: pytest.FixtureRequest, tmp_path: 
     server.drop(name)
 
 
+@pytest.fixture(scope="session")
+def shared_engines(tmp_path_factory: pytest.TempPathFactory) -> SharedEngines:
+    """Engines that tests use one after the other."""
+    return SharedEngines(tmp_path_factory.mktemp("engines"))
+
+
 @pytest.fixture
-def engine(database_url: str) -> Iterator[Engine]:
+def engine(database_url: str, shared_engines: SharedEngines) -> Iterator[Engine]:
     """An engine on a migrated, empty database."""
-    engine = make_engine(database_url)
-    yield engine
-    engine.dispose()
+    with shared_engines.connected(database_url) as engine:
+        yield engine

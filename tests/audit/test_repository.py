@@ -3,7 +3,6 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
-from time import sleep
 
 import pytest
 from sqlalchemy import Engine, text
@@ -18,6 +17,7 @@ from app.database.transaction import Change, OpenTransaction
 from app.origin import Origin, acting
 from relevance_bayes.types.audit import AuditEntry
 from tests.transactions import HandClock
+from tests.waiting import until
 
 OWNER = "alice"
 DAY = 86_400.0
@@ -43,6 +43,12 @@ def execute(engine: Engine, statement: str, **values: object) -> None:
     with engine.begin() as connection:
         lock_for_writing(connection)
         assert connection.execute(text(statement), values).rowcount > 0
+
+
+def is_blocked(engine: Engine) -> bool:
+    """True while a session of PostgreSQL waits for another's lock."""
+    with engine.connect() as connection:
+        return bool(connection.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
 
 
 def test_an_entry_has_the_change_its_origin_and_the_hash_that_is_documented(transaction: OpenTransaction) -> None:
@@ -217,14 +223,14 @@ def test_a_deletion_from_the_beginning_without_a_record_is_found(
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
-def test_a_change_waits_for_those_of_its_owner_alone(transaction: OpenTransaction) -> None:
+def test_a_change_waits_for_those_of_its_owner_alone(transaction: OpenTransaction, engine: Engine) -> None:
     with ThreadPoolExecutor(1) as pool:
         with transaction() as tx:
             change = Change("model.updated", OWNER, "/v1/models/one", Origin("service"), {})
             AuditRepository(tx).append([change])  # the chain is locked from here on
             record(transaction, owner="bob")
             waiting = pool.submit(record, transaction)
-            sleep(0.2)
+            until(lambda: is_blocked(engine), seconds=30.0)
             assert not waiting.done()
         waiting.result(30)
     assert [entry.number for entry in entries(transaction)] == [1, 2]
@@ -232,14 +238,16 @@ def test_a_change_waits_for_those_of_its_owner_alone(transaction: OpenTransactio
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
-def test_two_workers_leave_one_entry_about_expired_ones(transaction: OpenTransaction, clock: HandClock) -> None:
+def test_two_workers_leave_one_entry_about_expired_ones(
+    transaction: OpenTransaction, clock: HandClock, engine: Engine
+) -> None:
     record(transaction, number=3)
     clock.now += timedelta(days=40)
     with ThreadPoolExecutor(1) as pool:
         with transaction() as tx:
             assert AuditRepository(tx).remove_expired(older_than=30 * DAY)
             other = pool.submit(drain, transaction, days=30)
-            sleep(0.2)
+            until(lambda: is_blocked(engine), seconds=30.0)
             assert not other.done()
         assert other.result(30) == 2
     assert [(entry.number, entry.action) for entry in entries(transaction)] == [(4, "audit.expired")]

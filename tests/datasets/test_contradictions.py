@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 from app.application import make_application
 from app.http.dependencies import Limits
 from relevance_bayes.tables import columns
-from relevance_bayes.tables.columns import rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.values import Cell, ColumnKind
 from tests.applications import StoredParts
@@ -21,9 +20,9 @@ from tests.table_files import MEDIA_TYPES, written
 DATASETS = "/v1/datasets"
 CSV = {"Content-Type": "text/csv"}
 COLUMNS = 20
-BEFORE = [ROWS_LOOKED_AT, 3 * rows_of_a_block(COLUMNS)]
-"""Numbers of rows before the contradiction: the first beyond those that kinds are inferred from, and one of the last
-block of several."""
+BEFORE = [ROWS_LOOKED_AT, 2_500]
+"""Numbers of rows before the contradiction: the first beyond those that kinds are inferred from, and one in the last of
+three blocks of 1,000 rows."""
 
 PIECE = 1_000
 """The number of rows that are sent at once."""
@@ -48,6 +47,12 @@ def client(engine: Engine, tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of 1,000 rows of so many COLUMNS."""
+    monkeypatch.setattr(columns, "MAX_CELLS_OF_A_BLOCK", COLUMNS * 1_000)
+
+
 def body(cells: Sequence[str]) -> Iterator[bytes]:
     """Pieces of a CSV with these cells in the column v, between columns of numbers."""
     yield b"n,v," + b",".join(b"x%d" % number for number in range(COLUMNS - 2)) + b"\n"
@@ -56,6 +61,7 @@ def body(cells: Sequence[str]) -> Iterator[bytes]:
         yield "".join(f"{first + row},{cell}{rest}\n" for row, cell in enumerate(cells[first : first + PIECE])).encode()
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize(
     ("usual", "late", "kind", "read"),
@@ -93,6 +99,7 @@ def test_a_later_row_makes_the_upload_start_again_with_the_other_kind(
     assert len(client.get(DATASETS).json()["items"]) == 1
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize(
     ("usual", "late"), [("7", "seven"), ("12 %", "0.5"), ("$5", "€7"), ("2024-05-01", "soon"), ("true", "maybe")]
@@ -109,9 +116,9 @@ def test_a_later_row_of_no_kind_is_refused_with_its_line_and_leaves_nothing(
     assert [*(tmp_path / "spool").iterdir()] == []
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_columns_that_begin_in_different_blocks_need_one_more_reading(client: TestClient) -> None:
-    texts, width = 12, 500
-    step = rows_of_a_block(width)
+    texts, width, step = 12, COLUMNS, 1_000
     rows = [",".join(["n", *(f"t{number}" for number in range(width - 1))])]
     for row in range(texts * step):
         begun = row // step
@@ -123,8 +130,6 @@ def test_columns_that_begin_in_different_blocks_need_one_more_reading(client: Te
 
 
 FORMATS = ("ndjson", "json", "xlsx", "arrow", "feather", "parquet")
-LATE = [ROWS_LOOKED_AT, 2_500]
-"""Numbers of rows before the contradiction, the last in the last of three blocks of 1,000 rows."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,7 @@ READ_AGAIN = {
 }
 
 
-@pytest.mark.parametrize("before", LATE)
+@pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("coded", FORMATS)
 def test_later_cells_of_other_formats_have_the_kinds_of_whole_columns(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, coded: str, before: int
@@ -185,7 +190,7 @@ REFUSED: Sequence[tuple[Cell, Cell, Sequence[str]]] = [
 ]
 
 
-@pytest.mark.parametrize("before", LATE)
+@pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("coded", FORMATS)
 def test_later_cells_of_no_kind_are_refused_with_their_rows_in_other_formats_and_leave_nothing(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, coded: str, before: int

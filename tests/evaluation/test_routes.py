@@ -1,6 +1,7 @@
 """Evaluations over HTTP: requested, read, listed, ended."""
 
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -18,7 +19,7 @@ from app.prediction import evaluate_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
 from relevance_bayes.types.jobs import Transition
-from tests.applications import DATASET, LIMITS, NOW, SmallParts
+from tests.applications import DATASET, LIMITS, NOW, SmallParts, filled_template
 from tests.narrowing import of_kind
 from tests.problems import assert_problem
 from tests.served_versions import served
@@ -181,13 +182,22 @@ COMPARE = "/v1/models/small/versions/1/compare"
 ROWS = [{"x": -1.0, "colour": "red"}, {"x": 1.0, "colour": "blue"}, {"x": 2.5, "colour": "red"}]
 
 
+@pytest.fixture(scope="module")
+def module_template(parts_template: Path) -> Path:
+    """A challenger of the numbers, and classes in another order."""
+
+    def fill(parts: SmallParts) -> None:
+        made = small_version(name="other")
+        model = replace(made.predictor.model, mean=np.array([0.5, -1.0, 1.0]))
+        parts.stored.put_version(OWNER, replace(made, predictor=replace(made.predictor, learned=model)), number=1)
+        parts.stored.put_version(OWNER, small_version("classification", name="turned", classes=(True, False)), number=1)
+
+    return filled_template(parts_template, "evaluations.db", fill)
+
+
 @pytest.fixture(autouse=True)
-def others(parts: SmallParts, client: TestClient) -> None:
-    """A challenger of the numbers, and classes in another order; both by aliases."""
-    made = small_version(name="other")
-    model = replace(made.predictor.model, mean=np.array([0.5, -1.0, 1.0]))
-    parts.stored.put_version(OWNER, replace(made, predictor=replace(made.predictor, learned=model)), number=1)
-    parts.stored.put_version(OWNER, small_version("classification", name="turned", classes=(True, False)), number=1)
+def others(client: TestClient) -> None:
+    """The challenger and the classes by aliases."""
     for name in ("small", "other", "turned"):
         client.put(f"/v1/models/{name}/aliases/best", json={"version": 1})
 

@@ -236,7 +236,7 @@ def test_declared_numbers_are_rounded_as_requested() -> None:
         (b'x,c\n"1"2,"3\n', MalformedBodyError, "as CSV: a quotation mark is never closed", None),
         (b"x,c\n1,\xe9\n", MalformedBodyError, "not UTF-8", 2),
         (b"x,c\xe9\n1,2\n", MalformedBodyError, "not UTF-8", 1),
-        (b"x,c\n" + b"1,2\n" * 2**19 + b"1,\xe9\n", MalformedBodyError, "not UTF-8", 2**19 + 2),
+        (b"x,c\n" + (b"1," + b"c" * 253 + b"\n") * 2**13 + b"1,\xe9\n", MalformedBodyError, "not UTF-8", 2**13 + 2),
         ("x,c\n1,2\n".encode("utf-16")[:-1], MalformedBodyError, "utf-16", None),
         (b"x,c\x01\n1,2\n", InvalidDataError, "control character", 1),
         (b"x," + b"c" * 10**6 + b"\n1,2\n", InvalidDataError, "too long", None),

@@ -6,6 +6,7 @@ import pytest
 
 from app.errors import MalformedBodyError
 from app.formats.csv_rows import read_csv as read_rows
+from app.formats.csv_stream import RECORDS_OF_A_BATCH
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
@@ -15,8 +16,8 @@ from relevance_bayes.types.errors import InvalidDataError
 from relevance_bayes.types.values import Cell, ColumnKind, NumberForm
 from tests.formats.files import read_again, read_csv
 
-LATE = [ROWS_LOOKED_AT, 60_000]
-"""Numbers of rows before a later one: the first beyond those that are looked at, and one of the last block."""
+LATE = [ROWS_LOOKED_AT, RECORDS_OF_A_BATCH + 10]
+"""Numbers of rows before a later one: the first beyond those that are looked at, and one of the second batch."""
 
 PLAIN = ReadOptions()
 

@@ -6,6 +6,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from app.formats.expected import Expected
 from app.formats.npy_rows import read_npy
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.tables.encoding import raw_cells
-from tests.applications import SmallParts
+from tests.applications import SmallParts, filled_template
 from tests.problems import assert_problem
 from tests.small_models import (
     version_of_known_noise,
@@ -53,13 +54,17 @@ PATH = "/v1/models/numbers/predict"
 SMALL = "/v1/models/small/predict"
 
 
-@pytest.fixture(autouse=True)
-def models(parts: SmallParts) -> None:
-    """Versions of numbers alone, which npy can hold."""
-    parts.stored.put_version(OWNER, version_of_numbers(), number=1)
-    parts.stored.put_version(OWNER, version_of_numbers("classification", name="two"), number=1)
-    parts.stored.put_version(OWNER, version_of_three_classes(name="three"), number=1)
-    parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
+@pytest.fixture(scope="module")
+def module_template(parts_template: Path) -> Path:
+    """Versions of numbers alone beside the others, which npy can hold."""
+
+    def fill(parts: SmallParts) -> None:
+        parts.stored.put_version(OWNER, version_of_numbers(), number=1)
+        parts.stored.put_version(OWNER, version_of_numbers("classification", name="two"), number=1)
+        parts.stored.put_version(OWNER, version_of_three_classes(name="three"), number=1)
+        parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
+
+    return filled_template(parts_template, "content_negotiation.db", fill)
 
 
 def predict(

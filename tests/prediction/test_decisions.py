@@ -1,6 +1,7 @@
 """Decisions over HTTP: priors, costs and a limit beside the table, and every error in them."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from httpx2 import Response
@@ -9,7 +10,7 @@ from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.types.values import Label
-from tests.applications import SmallParts
+from tests.applications import SmallParts, filled_template
 from tests.prediction.test_routes import FORMS, ROWS
 from tests.problems import assert_problem
 from tests.small_models import small_version, version_of_three_classes
@@ -19,10 +20,14 @@ PRIORS = [{"label": True, "prior": 0.02}, {"label": False, "prior": 0.98}]
 COSTS = [[0, 1], [20, 0.5]]
 
 
-@pytest.fixture(autouse=True)
-def states(parts: SmallParts) -> None:
-    """A third model, of three classes."""
-    parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
+@pytest.fixture(scope="module")
+def module_template(parts_template: Path) -> Path:
+    """The others beside a model of three classes."""
+
+    def fill(parts: SmallParts) -> None:
+        parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
+
+    return filled_template(parts_template, "decisions.db", fill)
 
 
 @pytest.mark.parametrize("table", FORMS)

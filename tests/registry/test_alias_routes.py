@@ -1,11 +1,13 @@
 """Aliases over HTTP."""
 
+from pathlib import Path
+
 import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.records import MAX_REASON_LENGTH
-from tests.applications import SmallParts
+from tests.applications import SmallParts, filled_template
 from tests.problems import assert_problem
 from tests.small_models import small_version
 
@@ -14,10 +16,15 @@ CHAMPION = f"{ALIASES}/champion"
 ROWS = {"rows": [{"x": 1.0, "colour": "red"}]}
 
 
-@pytest.fixture(autouse=True)
-def three_versions(parts: SmallParts) -> None:
-    for number in (2, 3):
-        parts.stored.put_version(OWNER, small_version(), number=number)
+@pytest.fixture(scope="module")
+def module_template(parts_template: Path) -> Path:
+    """The others beside two more versions of `small`."""
+
+    def fill(parts: SmallParts) -> None:
+        for number in (2, 3):
+            parts.stored.put_version(OWNER, small_version(), number=number)
+
+    return filled_template(parts_template, "aliases.db", fill)
 
 
 def put(client: TestClient, version: int | str, **headers: str) -> str:
