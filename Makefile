@@ -24,7 +24,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough long faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -83,10 +83,10 @@ run: install ## the API and a worker in one process, on 127.0.0.1:8000
 	$(BIN)/relevance serve
 
 # One thread a process: tests run side by side, and threads of linear algebra wait for each other by spinning.
-test check thorough: export OMP_NUM_THREADS = 1
-test check thorough: export OPENBLAS_NUM_THREADS = 1
+test check thorough long: export OMP_NUM_THREADS = 1
+test check thorough long: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
-test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
+test check thorough long faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
 # By files: what a file's tests share is made once, and not by each process that has some of them.
 test: install ## tests, on SQLite and PostgreSQL
@@ -113,7 +113,10 @@ pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures o
 	$(WITH_BROWSER) $(BIN)/python -m tests.browser.pictures
 
 thorough: install clients $(CLIENTS)/schemathesis/.installed ## servers, third-party clients and slow tests; many examples of each property
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "(thorough or hypothesis) and not long" --hypothesis-profile many
+
+long: install clients $(CLIENTS)/schemathesis/.installed ## all cases of the thorough tests, and more examples of each property; an hour
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis or long" --hypothesis-profile long
 
 # Two processes: the timeouts of these tests need a machine that is not busy.
 faults: export OMP_NUM_THREADS = 1

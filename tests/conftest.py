@@ -21,8 +21,9 @@ from app.database.engine import make_engine
 from app.database.migrations import migrate
 from app.jobs.queue.migrations import migrate as migrate_queue
 from tests import postgres
+from tests.covering import repeated
 from tests.database_pool import DatabasePool
-from tests.properties import FEW, MANY
+from tests.properties import FEW, MANY, VERY_MANY
 from tests.small_database import SmallDatabase, replaced_database, small_engine
 
 pytest_plugins = ["tests.applications", "tests.transactions"]
@@ -84,6 +85,7 @@ hypothesis_settings.register_profile(
     derandomize=os.environ.get("CI") == "true",
     max_examples=MANY,
 )
+hypothesis_settings.register_profile("long", hypothesis_settings.get_profile("relevance"), max_examples=VERY_MANY)
 hypothesis_settings.load_profile("few")
 
 
@@ -112,6 +114,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             is_above_sql(path) and repeats_on_postgres(item, ids)
         ):
             item.add_marker("thorough")
+    for item in repeated(items):
+        item.add_marker("long")
 
 
 @cache
