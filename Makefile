@@ -115,19 +115,23 @@ pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures o
 thorough: install clients $(CLIENTS)/schemathesis/.installed ## servers, third-party clients and slow tests; many examples of each property
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "(thorough or hypothesis) and not long" --hypothesis-profile many
 
-long: install clients $(CLIENTS)/schemathesis/.installed ## all cases of the thorough tests, and more examples of each property; an hour
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis or long" --hypothesis-profile long
+long: export RELEVANCE_REQUIRE_POSTGRES = 1
+long: export RELEVANCE_LONG = 1
+long: install clients $(CLIENTS)/schemathesis/.installed ## all cases of thorough, faults and hostile, and more examples, requests and draws of each; two hours
+	$(BIN)/pytest -n auto -m "(thorough or hypothesis or long) and not (faults or hostile)" --hypothesis-profile long
+	$(BIN)/pytest -n 2 -m faults tests/faults
+	$(BIN)/pytest -m hostile tests/fuzz tests/hostile
 
 # Two processes: the timeouts of these tests need a machine that is not busy.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
-faults: install ## fault injection: processes, disks and databases fail, on both databases; ten minutes
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m faults tests/faults
+faults: install ## fault injection: processes, disks and databases fail, on both databases
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 --dist worksteal -m "faults and not long" tests/faults
 
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
 hostile: install ## fuzzing and denial of service: malformed and oversized requests
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m hostile tests/fuzz tests/hostile
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 --dist loadfile -m "hostile and not long" tests/fuzz tests/hostile
 
 monitoring: install ## alert rules, dashboard, manifests and the operator pages, by Prometheus, kubectl and nginx (Debian packages)
 	$(BIN)/pytest -m monitoring tests/deploy

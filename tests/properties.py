@@ -1,4 +1,6 @@
-"""The numbers of examples of a property, where one costs more than a moment."""
+"""How often a test repeats what it does: examples of a property, requests, draws; `make long` has more of each."""
+
+import os
 
 from hypothesis import settings
 
@@ -8,6 +10,14 @@ MANY = 100
 """Those of `make thorough`."""
 VERY_MANY = 400
 """Those of `make long`."""
+
+
+IS_LONG = os.environ.get("RELEVANCE_LONG") == "1"
+
+
+def repetitions(number: int, *, long: int) -> int:
+    """Return a number of requests or draws, that of `make long` where it runs."""
+    return long if IS_LONG else number
 
 
 def examples(few: int) -> int:
