@@ -69,6 +69,25 @@ THOROUGH_ON_POSTGRES = (
 MAIN_JOB = "end_to_end/test_the_main_job.py"
 """The pass through the whole service, which `make test` runs on SQLite."""
 
+OF_MODELS = (
+    "approximation",
+    "automatic_prior",
+    "classes",
+    "components",
+    "dictionaries",
+    "estimators",
+    "explanations",
+    "heteroscedastic",
+    "images",
+    "likelihoods",
+    "local",
+    "models_of_classes",
+    "pools",
+    "validation",
+    "widths",
+)
+"""Tests of end_to_end that are about what is learned: `make thorough` runs them on PostgreSQL, `make long` on both."""
+
 ON_BOTH = ("prediction/test_names_in_memory.py",)
 """Messages between processes, which each database carries in its own way: `make test` runs their tests on both."""
 
@@ -111,9 +130,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif path.as_posix() in ON_BOTH:
             continue
         elif (folder in THOROUGH and path.as_posix() != MAIN_JOB) or (
-            is_above_sql(path) and repeats_on_postgres(item, ids)
+            is_above_sql(path) and repeats(item, ids, on="postgresql", instead_of="sqlite")
         ):
             item.add_marker("thorough")
+        if is_of_models(path) and repeats(item, ids, on="sqlite", instead_of="postgresql"):
+            item.add_marker("long")
     for item in repeated(items):
         item.add_marker("long")
 
@@ -124,10 +145,14 @@ def is_above_sql(path: Path) -> bool:
     return not path.stem.endswith("repository") and any(path.is_relative_to(one) for one in THOROUGH_ON_POSTGRES)
 
 
-def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:
-    """True if the same test is among `ids` on SQLite."""
+def is_of_models(path: Path) -> bool:
+    return path.parts[0] == "end_to_end" and path.stem.removeprefix("test_") in OF_MODELS
+
+
+def repeats(item: pytest.Item, ids: Container[str], *, on: str, instead_of: str) -> bool:
+    """True if the same test is among `ids` on the other database."""
     name, _, parameters = item.nodeid.partition("[")
-    return "postgresql" in parameters and f"{name}[{parameters.replace('postgresql', 'sqlite')}" in ids
+    return on in parameters and f"{name}[{parameters.replace(on, instead_of)}" in ids
 
 
 @pytest.hookimpl(wrapper=True)

@@ -42,10 +42,11 @@ def names_of(mark: pytest.Mark) -> tuple[str, ...]:
 
 
 def repeated(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Yield those marked `thorough` each of whose values another case of the same function has."""
+    """Yield those marked `thorough` each of whose values another case of the same function has that is not `long`."""
     functions: dict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        is_long = item.get_closest_marker("long") is not None
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and not is_long:
             functions[item.nodeid.partition("[")[0]].append(item)
     for group in functions.values():
         thorough = [item for item in group if item.get_closest_marker("thorough")]
