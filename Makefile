@@ -113,7 +113,7 @@ pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures o
 	$(WITH_BROWSER) $(BIN)/python -m tests.browser.pictures
 
 thorough: install clients $(CLIENTS)/schemathesis/.installed ## servers, third-party clients and slow tests; many examples of each property
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "(thorough or hypothesis) and not long" --hypothesis-profile many
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "(thorough or hypothesis) and not long" --hypothesis-profile many
 
 long: export RELEVANCE_REQUIRE_POSTGRES = 1
 long: export RELEVANCE_LONG = 1

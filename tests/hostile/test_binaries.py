@@ -19,7 +19,7 @@ from tests.served import Service, served
 
 BODIES = dict(bodies())
 FAMILIES = sorted({name.split(",")[0] for name in BODIES})
-EACH = repetitions(10, long=50)
+EACH = repetitions(20, long=50)
 """Mutations of each body."""
 
 MAX_MEGABYTES = 500.0
