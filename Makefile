@@ -107,7 +107,7 @@ client-types: install $(NODE)/.package-lock.json ## types of programs that use t
 
 # Playwright comes from an environment of its own; its driver runs on the Node that it brings along.
 browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in Chromium; needs chromium (Debian package) and npm
-	$(WITH_BROWSER) $(BIN)/pytest -m browser tests/browser
+	$(WITH_BROWSER) $(BIN)/pytest -n 2 --dist loadfile -m browser tests/browser
 
 pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures of the page, in docs/pictures/page; needs chromium
 	$(WITH_BROWSER) $(BIN)/python -m tests.browser.pictures
