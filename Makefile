@@ -122,11 +122,11 @@ long: install clients $(CLIENTS)/schemathesis/.installed ## all cases of thoroug
 	$(BIN)/pytest -n 2 -m faults tests/faults
 	$(BIN)/pytest -m hostile tests/fuzz tests/hostile
 
-# Two processes: the timeouts of these tests need a machine that is not busy.
+# Three processes: these tests wait more than they compute, and their timeouts need a machine that is not busy.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
 faults: install ## fault injection: processes, disks and databases fail, on both databases
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 --dist worksteal -m "faults and not long" tests/faults
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 3 --dist worksteal -m "faults and not long" tests/faults
 
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1

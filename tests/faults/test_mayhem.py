@@ -38,7 +38,7 @@ ROWS = 80
 
 EACH_TIME = repetitions(8, long=48)
 """Jobs that are submitted at once."""
-MIN_STRIKES = 8
+MIN_STRIKES = 6
 """Until there have been so many, and a job has gone on with what it had kept, more jobs are submitted."""
 
 SECONDS = 600.0
