@@ -147,7 +147,7 @@ def unbroken(place: Place, requested: list[SupervisedRequest]) -> tuple[list[Mod
         place.parts.training.submit(BUILT_IN_OWNER, replace(request, model=f"unbroken-{number}"))
         for number, request in enumerate(requested)
     ]
-    ended = [place.ended(job, seconds=120) for job in jobs]
+    ended = [place.ended(job, seconds=SECONDS) for job in jobs]
     worker.terminate()
     worker.wait(30)
     return [model_of(place, job) for job in ended], max(map(seconds_of, ended))

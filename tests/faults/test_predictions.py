@@ -244,7 +244,7 @@ class Place:
 @contextmanager
 def served(database: Database, folder: Path, stale_seconds: float) -> Iterator[Place]:
     with deployed(database.url, folder) as deployment:
-        deployment.start("worker")
+        deployment.start("worker", RELEVANCE_WORKER_SLOTS="1")
         api = deployment.api(
             RELEVANCE_STALE_IF_ERROR_SECONDS=str(stale_seconds), RELEVANCE_LOG_REQUESTS="0", RELEVANCE_GRPC_PORT="0"
         )
