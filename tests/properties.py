@@ -1,4 +1,4 @@
-"""How often a test repeats what it does: examples of a property, requests, draws; `make long` has more of each."""
+"""The numbers of examples of a property, of requests and of draws; `make long` has more of each."""
 
 import os
 

@@ -163,12 +163,12 @@ def test_every_member_of_each_document_is_forged_alone(client: httpx2.Client, or
 
     What several documents have in the same place is forged in the first of them, in `make long` in each.
     """
-    statuses, wrong, number, met = Counter[int](), list[str](), 0, set[tuple[str | int, ...]]()
+    statuses, wrong, number, forged_before = Counter[int](), list[str](), 0, set[tuple[str | int, ...]]()
     for document in originals:
         for place in places(document):
-            if place in met and not IS_LONG:
+            if place in forged_before and not IS_LONG:
                 continue
-            met.add(place)
+            forged_before.add(place)
             for value in (FORGED[number % len(FORGED)], FORGED[(number + 5) % len(FORGED)]):
                 content = rendered(changed(document, place, value))
                 status, found = imported(
