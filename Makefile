@@ -24,7 +24,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough long faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -83,10 +83,10 @@ run: install ## the API and a worker in one process, on 127.0.0.1:8000
 	$(BIN)/relevance serve
 
 # One thread a process: tests run side by side, and threads of linear algebra wait for each other by spinning.
-test check thorough: export OMP_NUM_THREADS = 1
-test check thorough: export OPENBLAS_NUM_THREADS = 1
+test check thorough long: export OMP_NUM_THREADS = 1
+test check thorough long: export OPENBLAS_NUM_THREADS = 1
 # Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
-test check thorough faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
+test check thorough long faults hostile monitoring upgrades: export PYTHONDONTWRITEBYTECODE =
 
 # By files: what a file's tests share is made once, and not by each process that has some of them.
 test: install ## tests, on SQLite and PostgreSQL
@@ -107,24 +107,34 @@ client-types: install $(NODE)/.package-lock.json ## types of programs that use t
 
 # Playwright comes from an environment of its own; its driver runs on the Node that it brings along.
 browser: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## the page in Chromium; needs chromium (Debian package) and npm
-	$(WITH_BROWSER) $(BIN)/pytest -m browser tests/browser
+	$(WITH_BROWSER) $(BIN)/pytest -n 2 --dist loadfile -m browser tests/browser
 
 pictures: install $(BROWSER)/.installed $(NODE)/.package-lock.json ## pictures of the page, in docs/pictures/page; needs chromium
 	$(WITH_BROWSER) $(BIN)/python -m tests.browser.pictures
 
 thorough: install clients $(CLIENTS)/schemathesis/.installed ## servers, third-party clients and slow tests; many examples of each property
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "(thorough or hypothesis) and not long" --hypothesis-profile many
 
-# Two processes: the timeouts of these tests need a machine that is not busy.
+long: export RELEVANCE_REQUIRE_POSTGRES = 1
+long: export RELEVANCE_LONG = 1
+long: install clients $(CLIENTS)/schemathesis/.installed ## all cases of thorough, faults and hostile, and more examples, requests and draws of each; two hours
+	$(BIN)/pytest -n auto -m "(thorough or hypothesis or long) and not (faults or hostile)" --hypothesis-profile long
+	$(BIN)/pytest -n 2 -m faults tests/faults
+	$(BIN)/pytest -m hostile tests/fuzz tests/hostile
+
+# Three processes: these tests wait more than they compute, and their timeouts need a machine that is not busy.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
-faults: install ## fault injection: processes, disks and databases fail, on both databases; ten minutes
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m faults tests/faults
+faults: install ## fault injection: processes, disks and databases fail, on both databases
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 3 --dist worksteal -m "faults and not long" tests/faults
 
+# Responses within half a second: beside nothing else.
+DELAYS := tests/hostile/test_health.py
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
 hostile: install ## fuzzing and denial of service: malformed and oversized requests
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m hostile tests/fuzz tests/hostile
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 --dist loadfile -m "hostile and not long" tests/fuzz tests/hostile --ignore $(DELAYS)
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m "hostile and not long" $(DELAYS)
 
 monitoring: install ## alert rules, dashboard, manifests and the operator pages, by Prometheus, kubectl and nginx (Debian packages)
 	$(BIN)/pytest -m monitoring tests/deploy

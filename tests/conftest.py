@@ -21,8 +21,9 @@ from app.database.engine import make_engine
 from app.database.migrations import migrate
 from app.jobs.queue.migrations import migrate as migrate_queue
 from tests import postgres
+from tests.covering import repeated
 from tests.database_pool import DatabasePool
-from tests.properties import FEW, MANY
+from tests.properties import FEW, MANY, VERY_MANY
 from tests.shared_engines import SharedEngines
 from tests.small_database import SmallDatabase, replaced_database, small_engine
 
@@ -69,6 +70,25 @@ THOROUGH_ON_POSTGRES = (
 MAIN_JOB = "end_to_end/test_the_main_job.py"
 """The pass through the whole service, which `make test` runs on SQLite."""
 
+OF_MODELS = (
+    "approximation",
+    "automatic_prior",
+    "classes",
+    "components",
+    "dictionaries",
+    "estimators",
+    "explanations",
+    "heteroscedastic",
+    "images",
+    "likelihoods",
+    "local",
+    "models_of_classes",
+    "pools",
+    "validation",
+    "widths",
+)
+"""Tests of end_to_end that are about what is learned: `make thorough` runs them on PostgreSQL, `make long` on both."""
+
 ON_BOTH = ("prediction/test_names_in_memory.py",)
 """Messages between processes, which each database carries in its own way: `make test` runs their tests on both."""
 
@@ -85,6 +105,7 @@ hypothesis_settings.register_profile(
     derandomize=os.environ.get("CI") == "true",
     max_examples=MANY,
 )
+hypothesis_settings.register_profile("long", hypothesis_settings.get_profile("relevance"), max_examples=VERY_MANY)
 hypothesis_settings.load_profile("few")
 
 
@@ -122,8 +143,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = mark_of(item.path)
         if mark is not None:
             item.add_marker(mark)
-        elif is_above_sql(item.path) and repeats_on_postgres(item, ids):
+        elif is_above_sql(item.path) and repeats(item, ids, on="postgresql", instead_of="sqlite"):
             item.add_marker("thorough")
+        if is_of_models(item.path) and repeats(item, ids, on="sqlite", instead_of="postgresql"):
+            item.add_marker("long")
+    for item in repeated(items):
+        item.add_marker("long")
 
 
 @cache
@@ -142,10 +167,17 @@ def is_above_sql(file: Path) -> bool:
     return not is_excepted and any(path.is_relative_to(one) for one in THOROUGH_ON_POSTGRES)
 
 
-def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:
-    """True if the same test is among `ids` on SQLite."""
+@cache
+def is_of_models(file: Path) -> bool:
+    """True for a file of `OF_MODELS`."""
+    path = file.relative_to(HERE)
+    return path.parts[0] == "end_to_end" and path.stem.removeprefix("test_") in OF_MODELS
+
+
+def repeats(item: pytest.Item, ids: Container[str], *, on: str, instead_of: str) -> bool:
+    """True if the same test is among `ids` on the other database."""
     name, _, parameters = item.nodeid.partition("[")
-    return "postgresql" in parameters and f"{name}[{parameters.replace('postgresql', 'sqlite')}" in ids
+    return on in parameters and f"{name}[{parameters.replace(on, instead_of)}" in ids
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""The suites: every test is run by a target of the Makefile that `.ci/run` calls."""
+"""The suites: every test but the long ones is run by a target of the Makefile that `.ci/run` calls."""
 
 import re
 import tomllib
@@ -40,8 +40,10 @@ def is_selected(by: str, marks: frozenset[str]) -> bool:
 
 
 CALLS = recipes()
-IN_CI = re.findall(r"^make (\w+)$", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE)
-SETS = [frozenset(some) for size in range(len(MARKS) + 1) for some in combinations(MARKS, size)]
+MAKES = re.findall(r"^timed make (?:--\S+ )*([a-z ]+)$", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE)
+IN_CI = [target for targets in MAKES for target in targets.split()]
+OF_CI = [mark for mark in MARKS if mark != "long"]
+SETS = [frozenset(some) for size in range(len(OF_CI) + 1) for some in combinations(OF_CI, size)]
 
 
 def test_every_target_of_the_integration_run_is_a_suite() -> None:
@@ -55,6 +57,15 @@ def test_a_test_of_any_marks_is_run_by_a_target_that_the_integration_run_calls(m
     assert any(is_selected(expression(CALLS[target]), marks) for target in IN_CI)
 
 
+@pytest.mark.parametrize(
+    "marks", [{"long"}, {"long", "thorough"}, {"long", "hypothesis"}, {"thorough"}, {"hypothesis"}], ids=sorted
+)
+def test_what_is_long_is_run_by_make_long_alone_which_has_the_thorough_too(marks: set[str]) -> None:
+    assert is_selected(expression(CALLS["long"]), frozenset(marks))
+    for target in IN_CI:
+        assert "long" not in marks or not is_selected(expression(CALLS[target]), frozenset(marks))
+
+
 @pytest.mark.parametrize(("folder", "suite"), SUITES.items(), ids=SUITES)
 def test_a_folder_of_a_suite_is_run_by_its_target_and_not_by_make_test(folder: str, suite: str) -> None:
     assert is_selected(expression(CALLS[suite]), frozenset({suite}))
@@ -63,6 +74,6 @@ def test_a_folder_of_a_suite_is_run_by_its_target_and_not_by_make_test(folder: s
     assert any((ROOT / "tests" / folder).glob("test_*.py"))
 
 
-@pytest.mark.parametrize("target", ["test", "check", "thorough"])
+@pytest.mark.parametrize("target", ["test", "check", "thorough", "long"])
 def test_suites_of_all_folders_are_restricted_to_none(target: str) -> None:
     assert folders(CALLS[target]) == []

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,7 @@ def opened(browser: Browser, folder: Path, model: str, theme: Theme = "light") -
         assert requested == [(folder / f"{model}.html").as_uri()]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "theme"), [*zip(MODELS, cycle(("light", "dark")), strict=False)])
 def test_a_report_is_accessible_in_both_themes_and_fits_a_phone(
     browser: Browser, reports: Path, model: str, theme: Theme
 ) -> None:

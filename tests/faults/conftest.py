@@ -30,6 +30,17 @@ from tests.processes import stopped
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+"""For what has nothing to do with the database."""
+
+mostly_on_postgresql = pytest.mark.parametrize(
+    "database", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"], indirect=True
+)
+mostly_on_sqlite = pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
+"""For what other tests do on both databases, up to the step that they are about: `make long` runs them on both."""
+
 AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")
 JOB_LOG = "app.jobs.worker.job_log"
 WITH_DOUBLES = ("-m", "tests.faults.worker")
@@ -57,6 +68,7 @@ class Place:
             "RELEVANCE_POLL_SECONDS": str(self.settings.poll_seconds),
             "RELEVANCE_CHECKPOINT_SECONDS": str(self.settings.checkpoint_seconds),
             "RELEVANCE_PORT": "0",
+            "RELEVANCE_WORKER_SLOTS": "1",
             trainers.MARKS: str(self.marks),
         }
         with (self.folder / f"worker-{len(self.workers)}.log").open("wb") as log:

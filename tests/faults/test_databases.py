@@ -10,18 +10,15 @@ import pytest
 from app.settings import Settings
 from app.wiring import build
 from tests import postgres
-from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place
+from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place, on_sqlite
 from tests.jobs.worker import trainers
 from tests.live_workers import workers_alive
 from tests.waiting import until
 
-DOWN_SECONDS = 15.0
-on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
-
-@pytest.mark.parametrize("how", ["stopped", "killed"])
+@pytest.mark.parametrize(("how", "seconds"), [("stopped", 4.0), ("killed", 15.0)])
 def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
-    lone_place: Place, mortal: postgres.MortalServer, how: str
+    lone_place: Place, mortal: postgres.MortalServer, how: str, seconds: float
 ) -> None:
     place = lone_place
     for _ in range(2):
@@ -30,7 +27,7 @@ def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
     job, queued = place.submit(trainers.marked), place.submit(trainers.quick)
     place.started()
     (mortal.stop if how == "stopped" else mortal.kill)()
-    time.sleep(DOWN_SECONDS)
+    time.sleep(seconds)
     mortal.start()
     until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
     time.sleep(2 * place.settings.heartbeat_timeout_seconds)  # so long that each may judge again

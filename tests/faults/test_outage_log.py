@@ -12,7 +12,10 @@ from tests.waiting import until
 AWAY, BACK = "the database is unreachable", "the database is reachable again"
 
 
-@pytest.mark.parametrize(("how", "seconds", "times"), [("killed", 4.0, 1), ("killed", 16.0, 2), ("stopped", 16.0, 2)])
+@pytest.mark.parametrize(
+    ("how", "seconds", "times"),
+    [("killed", 16.0, 1), ("stopped", 4.0, 2), pytest.param("stopped", 16.0, 2, marks=pytest.mark.long)],
+)
 def test_an_outage_is_two_lines_of_a_workers_log(
     lone_place: Place, mortal: postgres.MortalServer, how: str, seconds: float, times: int
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from relevance_bayes.core.priors import Independent
 from tests.end_to_end.deployment import deployed
-from tests.faults.test_predictions import RESTORED_WITHIN, ROWS, Database, database
+from tests.faults.test_predictions import RESTORED_WITHIN, ROWS, Database, away, database
 from tests.served import add_version
 from tests.tasks.supervised.test_one_row import version_of_numbers
 from tests.waiting import until
@@ -17,6 +17,7 @@ MAX_SECONDS = 1.0
 """The most time that a prediction takes after the outage was noticed."""
 
 
+@away("sqlite-locked", "postgresql-killed")
 def test_predictions_with_row_ids_never_wait_and_are_recorded_after_an_outage(
     database: Database, tmp_path: Path
 ) -> None:

@@ -86,7 +86,16 @@ def server(*, freezes: bool) -> Iterator[Database]:
             mortal.thaw()
 
 
-@pytest.fixture(params=["sqlite-locked", "sqlite-moved", "postgresql-killed", "postgresql-frozen"])
+WAYS = ("sqlite-locked", "sqlite-moved", "postgresql-killed", "postgresql-frozen")
+
+
+def away(*ways: str) -> pytest.MarkDecorator:
+    """Some ways in which a database is away; the others are for `make long`."""
+    params = [pytest.param(way, marks=() if way in ways else pytest.mark.long) for way in WAYS]
+    return pytest.mark.parametrize("database", params, indirect=True)
+
+
+@pytest.fixture(params=WAYS)
 def database(request: pytest.FixtureRequest, tmp_path: Path, sqlite_template: Path) -> Iterator[Database]:
     path = tmp_path / "relevance.db"
     shutil.copyfile(sqlite_template, path)
@@ -235,7 +244,7 @@ class Place:
 @contextmanager
 def served(database: Database, folder: Path, stale_seconds: float) -> Iterator[Place]:
     with deployed(database.url, folder) as deployment:
-        deployment.start("worker")
+        deployment.start("worker", RELEVANCE_WORKER_SLOTS="1")
         api = deployment.api(
             RELEVANCE_STALE_IF_ERROR_SECONDS=str(stale_seconds), RELEVANCE_LOG_REQUESTS="0", RELEVANCE_GRPC_PORT="0"
         )
@@ -287,6 +296,7 @@ def test_predictions_outlive_the_database_under_load(database: Database, tmp_pat
         assert [logged.count(f'"the database is {state}"') for state in ("unreachable", "reachable again")] == [1, 1]
 
 
+@away("sqlite-moved", "postgresql-frozen")
 def test_names_that_may_move_are_served_for_a_time_and_report_it(database: Database, tmp_path: Path) -> None:
     with served(database, tmp_path, STALE_SECONDS) as place:
         api = place.api

@@ -7,7 +7,7 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block
-from tests.faults.conftest import MakePlace, Place
+from tests.faults.conftest import MakePlace, Place, mostly_on_postgresql
 from tests.narrowing import of_kind
 from tests.small_models import small_version
 from tests.small_tables import numbers, texts
@@ -28,6 +28,7 @@ def evaluation(place: Place) -> Job:
     return place.parts.scoring.submit(BUILT_IN_OWNER, EvaluationRequest(dataset.id, "small"))
 
 
+@mostly_on_postgresql
 def test_an_evaluation_whose_worker_is_killed_ends_once_with_another(make_place: MakePlace) -> None:
     place = make_place()
     first = place.start_worker()

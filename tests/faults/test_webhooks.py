@@ -11,7 +11,7 @@ import pytest
 from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
 from app.webhooks.records import Delivery, Webhook
-from tests.faults.conftest import MakePlace, Place
+from tests.faults.conftest import MakePlace, Place, on_sqlite
 from tests.jobs.worker import trainers
 from tests.receivers import Behaviour, receiving, responses
 from tests.waiting import until
@@ -56,7 +56,7 @@ def test_a_worker_killed_between_request_and_record_delivers_again_by_the_same_i
     assert [attempt.status for attempt in delivery.attempts] == [204]
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_sqlite
 def test_an_end_that_its_receiver_could_not_take_is_delivered_again(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()

@@ -12,17 +12,15 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.repository import JobRepository
 from relevance_bayes.core.selection import train
 from tests.collector import collecting
-from tests.faults.conftest import AS_SHIPPED, MakePlace
+from tests.faults.conftest import AS_SHIPPED, MakePlace, mostly_on_postgresql, mostly_on_sqlite, on_sqlite
 from tests.jobs.worker import trainers
 from tests.live_workers import workers_alive
 from tests.postgres import Server
 from tests.processes import has_exited
 from tests.waiting import until
 
-on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-"""For what has nothing to do with the database."""
 
-
+@mostly_on_sqlite
 def test_a_worker_that_is_started_again_where_it_was_killed_goes_on_at_once(make_place: MakePlace) -> None:
     place = make_place(interval=0.3, limit=600.0)  # nobody would be judged dead in this test's time
     killed = place.start_worker()
@@ -38,6 +36,7 @@ def test_a_worker_that_is_started_again_where_it_was_killed_goes_on_at_once(make
     assert place.versions(job) == 1
 
 
+@mostly_on_postgresql
 def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place: MakePlace) -> None:
     place = make_place(interval=2.0, limit=7.0)  # as shipped
     killed = place.start_worker()
@@ -54,6 +53,7 @@ def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place
     assert place.versions(job) == 1
 
 
+@mostly_on_postgresql
 def test_a_worker_as_shipped_does_what_a_killed_one_began(make_place: MakePlace) -> None:
     place = make_place()
     killed = place.start_worker(AS_SHIPPED)
@@ -84,7 +84,7 @@ def test_another_worker_takes_over_from_one_that_was_killed(make_place: MakePlac
     assert place.job_events(1) == [("job died", 1), ("job resumed", 2), ("job ended", 2)]
 
 
-@on_one_database
+@on_sqlite
 def test_a_fit_dies_with_its_worker_also_when_it_holds_the_interpreter(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
@@ -128,6 +128,7 @@ def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_pl
     assert place.look(job).state == "succeeded"
 
 
+@mostly_on_postgresql
 def test_a_cancelled_jobs_fit_ends_within_a_second_though_it_holds_the_interpreter(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
@@ -139,7 +140,7 @@ def test_a_cancelled_jobs_fit_ends_within_a_second_though_it_holds_the_interpret
     assert (ended.state, ended.version) == ("cancelled", None)
 
 
-@on_one_database
+@on_sqlite
 def test_a_fit_that_is_killed_is_started_again(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
@@ -153,7 +154,7 @@ def test_a_fit_that_is_killed_is_started_again(make_place: MakePlace) -> None:
     assert place.versions(job) == 1
 
 
-@on_one_database
+@on_sqlite
 def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
@@ -189,6 +190,7 @@ def test_a_database_that_goes_away_costs_no_job_a_start(make_place: MakePlace, r
     assert place.versions(job) == 1
 
 
+@mostly_on_sqlite
 def test_a_job_that_kills_its_worker_is_started_three_times_and_holds_up_nobody(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
@@ -209,6 +211,7 @@ def test_a_job_that_kills_its_worker_is_started_three_times_and_holds_up_nobody(
     assert [place.look(job).state for job in others] == ["succeeded"] * 3
 
 
+@mostly_on_postgresql
 def test_a_worker_of_another_version_goes_on_with_a_job_from_its_beginning(make_place: MakePlace) -> None:
     place = make_place(checkpoint=0.0)
     place.start_worker()
@@ -245,7 +248,7 @@ def test_a_worker_whose_clock_is_an_hour_off_takes_over_from_nobody(make_place: 
     assert place.versions(job) == 1
 
 
-@on_one_database
+@on_sqlite
 def test_a_clock_that_steps_by_more_than_the_time_limit_ends_no_job(make_place: MakePlace) -> None:
     """The limit of a day counts running time; the worker's clock steps by 32 hours."""
     faketime = shutil.which("faketime")
@@ -268,6 +271,7 @@ def test_a_clock_that_steps_by_more_than_the_time_limit_ends_no_job(make_place: 
     assert ended.finished_at - ended.created_at > timedelta(hours=31)  # or else the clock has not stepped
 
 
+@mostly_on_sqlite
 def test_the_span_of_an_attempt_links_to_that_of_a_killed_worker(make_place: MakePlace) -> None:
     place = make_place()
     with collecting() as collector:

@@ -1,12 +1,13 @@
-"""A minute of spoiled requests; RELEVANCE_FUZZ_SECONDS and RELEVANCE_FUZZ_SEED request more, and others."""
+"""Some seconds of spoiled requests; RELEVANCE_FUZZ_SECONDS and RELEVANCE_FUZZ_SEED request more, and others."""
 
 import os
 from pathlib import Path
 
 from tests.fuzz.fuzzer import fuzz
+from tests.properties import repetitions
 from tests.served import served
 
-SECONDS = float(os.environ.get("RELEVANCE_FUZZ_SECONDS", "60"))
+SECONDS = float(os.environ.get("RELEVANCE_FUZZ_SECONDS", repetitions(20, long=60)))
 SEED = int(os.environ.get("RELEVANCE_FUZZ_SEED", "1"))
 MIN_REQUESTS = 10 * SECONDS
 MAX_GROWTH = 32.0

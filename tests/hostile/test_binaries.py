@@ -14,11 +14,12 @@ from tests.hostile.client import fault, hostile_client
 from tests.hostile.forging import not_finite
 from tests.hostile.mutations import mutated
 from tests.hostile.service import Target
+from tests.properties import repetitions
 from tests.served import Service, served
 
 BODIES = dict(bodies())
 FAMILIES = sorted({name.split(",")[0] for name in BODIES})
-EACH = 50
+EACH = repetitions(20, long=50)
 """Mutations of each body."""
 
 MAX_MEGABYTES = 500.0

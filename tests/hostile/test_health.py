@@ -13,13 +13,14 @@ import pytest
 
 from tests.hostile.dimensions import CSV, INFER, JSON, PREDICT, TRAIN, UPLOAD, members, repeated
 from tests.hostile.service import Target
+from tests.properties import repetitions
 from tests.served import served
 
 HEALTH = b"GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n"
 MAX_HEALTH_SECONDS = 0.5
 MAX_MEGABYTES = 400
 HALF_OPEN = 2_000
-ATTACK_SECONDS = 30.0
+ATTACK_SECONDS = float(repetitions(12, long=30))
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,15 @@ import pytest
 
 from tests.hostile.client import MAX_SECONDS, fault, hostile_client
 from tests.hostile.service import Target
+from tests.properties import repetitions
 from tests.served import Service, served
 from tests.tasks.supervised.test_one_row import NAMES
 
 UPLOADS = 50
-REQUESTS = 20_000
-MAX_GROWTH = 60.0
+REQUESTS = repetitions(4_000, long=20_000)
+MAX_GROWTH = repetitions(30, long=60)
 """MB between the third quarter of the requests and the last, for allocators; a leak of a kilobyte a request exceeds it
-in a longer run, and one of ten kilobytes here."""
+in a longer run, and one of ten kilobytes in `make long`."""
 
 CSV = {"Content-Type": "text/csv"}
 TABLE = b"x0,x1,x2,y\n" + b"1,2,3,4\n" * 20

@@ -12,7 +12,7 @@ from tests.served import served
 
 DOUBLINGS = 4
 MAX_SLOPE = 1.2
-MIN_CPU_SECONDS = 0.2
+MIN_CPU_SECONDS = 0.1
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.texts import TEXTS, is_name, is_plain, is_storable
+from tests.properties import repetitions
 from tests.table_files import MEDIA_TYPES, TABLES, FlatRow, written
 
 Columns = Mapping[str, Sequence[str | float]]
@@ -21,7 +22,7 @@ Write = Callable[[Columns], bytes]
 
 CELLS = [text for text in TEXTS if is_storable(text)]
 NAMES = [text for text in TEXTS if is_name(text)]
-SOME = [text for text in Random(1).sample(TEXTS, 300) if len(text) <= 2_000]
+SOME = [text for text in Random(1).sample(TEXTS, repetitions(100, long=300)) if len(text) <= 2_000]
 """Those that are sent one by one in a request's target, which has no space for longer ones."""
 
 HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="{}"\r\nContent-Type: text/csv\r\n\r\n'

@@ -20,6 +20,7 @@ from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.forging import Document
 from tests.hostile.texts import TEXTS, is_name, is_storable
+from tests.properties import repetitions
 from tests.served import add_version
 from tests.small_models import version_of_three_classes
 from tests.table_files import MEDIA_TYPES, table_of
@@ -28,11 +29,11 @@ Patch: TypeAlias = dict[str, str | dict[str, str]]
 
 PATH = "/v1/models/annotated"
 SHORT = [text for text in TEXTS if len(text) <= 2_000]
-SOME = Random(2).sample(SHORT, 120)
-DESCRIPTIONS = Random(4).sample(TEXTS, 80) + [text for text in TEXTS if len(text) > 198]
+SOME = Random(2).sample(SHORT, repetitions(50, long=120))
+DESCRIPTIONS = Random(4).sample(TEXTS, repetitions(30, long=80)) + [text for text in TEXTS if len(text) > 198]
 LABELS = [text for text in TEXTS if is_storable(text) and len(text) <= 200]
 NAMES = [text for text in TEXTS if is_name(text)]
-SETS = 40
+SETS = repetitions(15, long=40)
 """Of a column's name, the target's name, two categories and three classes."""
 
 ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,62}")

@@ -89,10 +89,11 @@ SLOW = set(product(("student t", "three classes"), [prior for prior in PRIORS if
 """Likelihood and prior whose sites settle in a hundred rounds a step, in tens of steps: thorough."""
 
 VARIANTS = {"single moves", "priced", "em", "hyperpriors"}
-"""Priors and algorithms beside a member of the same family: those but of the noise that is learned are thorough."""
+"""Priors and algorithms beside a member of the same family: those but of the noise that is learned are thorough, slow
+ones are long."""
 
 TARGET_UNITS = [(0.003, -40.0), (1.0, 1000.0), (-3.7e4, 12.5)]
-"""a and b of a v + b; of the noise that is learned all three, else those but the first are thorough."""
+"""a and b of a v + b; likelihoods and priors have them in turn, each all of them in `make long`."""
 
 FOLDS = 10
 """Groups of rows for the temperature of classes."""
@@ -108,6 +109,10 @@ def thorough(*, when: bool) -> list[pytest.MarkDecorator]:
     return [pytest.mark.thorough] if when else []
 
 
+def long(*, when: bool) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.long] if when else []
+
+
 def is_slow(name: str, prior: str) -> bool:
     return (name, prior) in SLOW or (prior in VARIANTS and name != "learned")
 
@@ -116,15 +121,22 @@ def each(names: Iterable[str]) -> pytest.MarkDecorator:
     """A case for each of these likelihoods and each prior."""
     pairs = list(product(names, PRIORS))
     return pytest.mark.parametrize(
-        ("name", "prior"), [pytest.param(*pair, marks=thorough(when=is_slow(*pair))) for pair in pairs]
+        ("name", "prior"),
+        [
+            pytest.param(
+                *pair, marks=[*thorough(when=is_slow(*pair)), *long(when=pair in SLOW and pair[1] in VARIANTS)]
+            )
+            for pair in pairs
+        ],
     )
 
 
 each_target_unit = pytest.mark.parametrize(
     ("name", "prior", "a", "b"),
     [
-        pytest.param(name, prior, *unit, marks=thorough(when=is_slow(name, prior) or (place > 0 and name != "learned")))
-        for name, prior, (place, unit) in product(IN_TARGET_UNITS, PRIORS, enumerate(TARGET_UNITS))
+        pytest.param(*pair, *unit, marks=long(when=place != number % len(TARGET_UNITS)))
+        for number, pair in enumerate(product(IN_TARGET_UNITS, PRIORS))
+        for place, unit in enumerate(TARGET_UNITS)
     ],
 )
 
