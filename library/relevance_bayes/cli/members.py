@@ -47,20 +47,20 @@ def put(
             echo(f"{member.subject} is invited with the role {member.role}, and a member once it accepts.")
 
 
-def accept(project: ProjectName, *, as_json: AsJson = False, url: Url = HERE) -> None:
+def accept(name: ProjectName, *, as_json: AsJson = False, url: Url = HERE) -> None:
     """Accept the invitation to PROJECT."""
     with service(url) as client:
-        accepted = client.members.accept(project)
+        accepted = client.members.accept(name)
         print_json(accepted) if as_json else echo(
             f"The owner of the API key has the role {accepted.role} in the project {accepted.name}."
         )
 
 
-def leave(project: ProjectName, *, url: Url = HERE) -> None:
+def leave(name: ProjectName, *, url: Url = HERE) -> None:
     """Leave PROJECT, or decline the invitation to it."""
     with service(url) as client:
-        client.members.leave(project)
-        echo(f"The owner of the API key is no member of {project}; the API keys that it made there are revoked.")
+        client.members.leave(name)
+        echo(f"The owner of the API key is no member of {name}; the API keys that it made there are revoked.")
 
 
 def list_members(*, invited: Invited = False, as_json: AsJson = False, url: Url = HERE) -> None:
