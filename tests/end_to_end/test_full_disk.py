@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event
 from starlette.testclient import TestClient
-from typing_extensions import Buffer
 
 from app.database import health
 from app.main import create_app
@@ -44,7 +43,7 @@ def client(parts: ProcessParts, database_url: str) -> Iterator[TestClient]:
 class FullFile(io.FileIO):
     """A file without a buffer on a full disk, which takes no byte."""
 
-    def write(self, _: Buffer) -> int:
+    def write(self, _: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
