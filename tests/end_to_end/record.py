@@ -1,4 +1,8 @@
-"""Record the documentation's examples anew from a running, empty service: `python -m tests.end_to_end.record URL`."""
+"""Record the documentation's examples anew: `python -m tests.end_to_end.record URL`.
+
+The service at the URL is empty, and its worker runs one job at a time (RELEVANCE_WORKER_SLOTS=1), so that lists have
+models in the order of the requests.
+"""
 
 import sys
 

@@ -7,7 +7,7 @@ from tests.waiting import until
 
 
 def test_the_service_responds_as_documented(deployment: Deployment) -> None:
-    deployment.start("worker")
+    deployment.start("worker", RELEVANCE_WORKER_SLOTS="1")  # jobs end, and lists have them, in the order of requests
     api = deployment.api()
     until(lambda: bool(api.http.get("/health/ready").json()["worker"]), seconds=60)
     exchanges = recorded()

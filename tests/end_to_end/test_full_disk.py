@@ -1,9 +1,11 @@
 """Full disks: that of the spool directory and that of the database, and what goes on working."""
 
+import errno
+import io
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 from sqlalchemy import Engine, event
@@ -34,18 +36,24 @@ def parts(database_url: str) -> Iterator[ProcessParts]:
 
 @pytest.fixture
 def client(parts: ProcessParts, database_url: str) -> Iterator[TestClient]:
-    with TestClient(create_app(Settings(database_url=database_url), parts)) as client:
+    with TestClient(create_app(Settings(database_url=database_url), parts), base_url="http://localhost") as client:
         yield client
 
 
-@pytest.fixture
-def without_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The spool directory takes no byte, as the file /dev/full does not."""
-    if not Path("/dev/full").exists():
-        pytest.skip("needs /dev/full")
+class FullFile(io.FileIO):
+    """A file without a buffer on a full disk, which takes no byte."""
 
-    def opened(*_: object, buffering: int = -1, **__: object) -> BinaryIO:
-        return Path("/dev/full").open("r+b", buffering=buffering)
+    def write(self, _: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.fixture
+def without_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The spool directory is on a full disk."""
+
+    def opened(*_: object, buffering: int, **__: object) -> FullFile:
+        assert buffering == 0, "a buffer is written once more when its file is closed"
+        return FullFile(tmp_path / "spooled", "w+")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", opened)
 
@@ -77,7 +85,7 @@ def test_a_full_database_refuses_what_needs_space_and_deletes(client: TestClient
     small = client.post("/v1/datasets", content=SMALL, headers=CSV).json()["id"]
     fill(parts.base.engine)
     assert_problem(client.post("/v1/datasets", content=LARGE, headers=CSV), "insufficient-storage", FULL_DATABASE)
-    request = {"dataset_id": small, "model": "m", "target": "y", "task": "regression"}
+    request = {"dataset_id": small, "model": "m", "target": "y", "inputs": ["x"], "task": "regression"}
     responses = [client.post("/v1/training-jobs", json=request)]
     while responses[-1].status_code == 202 and len(responses) < 500:
         responses.append(client.post("/v1/training-jobs", json=request))

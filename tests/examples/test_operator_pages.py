@@ -112,8 +112,10 @@ def test_limits_of_an_owner_are_set_shown_and_replaced(shell: Shell, operator: s
 
 
 def test_another_team_acts_in_the_project_until_it_is_removed(shell: Shell, operator: str) -> None:
-    add, act, request, remove, look = blocks("sharing")
-    assert "vision" in shell.run(add, key=operator)
+    invite, accept, act, request, remove, look = blocks("sharing")
+    assert re.search(r"(?m)^vision +viewer\b", shell.run(invite, key=operator))
+    accepting = shell.created("vision", "--owner", "vision", "--scope", "train", "--scope", "read")
+    assert "local" in shell.run(accept, key=accepting)
     theirs = shell.created("vision", "--owner", "vision", "--scope", "predict", "--scope", "read")
     assert "local" in shell.run(act, key=theirs)
     assert (shell.directory / "predicted.csv").read_text().count("\n") == 6
@@ -126,9 +128,14 @@ def test_another_team_acts_in_the_project_until_it_is_removed(shell: Shell, oper
 
 
 def test_the_audit_is_listed_exported_and_verified(shell: Shell, operator: str) -> None:
-    listed, exported, *others = blocks("audit")
+    listed, exported, verified, with_heads, heads_verified = blocks("audit")
     assert '"items":[' in shell.run(listed, key=operator)
     shell.run(exported, key=operator)
     assert (shell.directory / "audit.csv").read_text().startswith("owner,number,at,action")
-    for block in others:
-        shell.run(block, key=operator)
+    assert re.search(r"(?m)^local +\d", shell.run(verified))
+    heads = shell.directory / "heads.ndjson"
+    stop = f"< <(for _ in {{1..1000}}; do [ -s {heads} ] && break; sleep 0.2; done)"
+    started = with_heads.replace("relevance worker\n", f"relevance worker --until-eof {stop}\n")
+    shell.run(started.replace("/srv/audit/heads.ndjson", str(heads)))
+    vouched = shell.run("exec 2>&1\n" + heads_verified.replace("/srv/audit/heads.ndjson", str(heads)))
+    assert "The heads vouch for the entries up to those of" in vouched

@@ -32,7 +32,7 @@ from relevance_bayes.types.values import IgnoredColumn, InputColumn, Label
 
 
 class ComparedModelOut(BaseModel):
-    """An alternative fit of the same functions."""
+    """The prior and the likelihood of a model that is compared with the first."""
 
     prior: Prior
     likelihood: AnyLikelihood
@@ -75,8 +75,9 @@ class SupervisedJobOut(JobBase):
     prior: Prior
     algorithm: Algorithm
     compared_models: tuple[ComparedModelOut, ...]
-    """The alternatives that are fitted where prior or likelihood were left open; the best model is selected, and the
-    version states which.
+    """The models that are compared with the first where prior or likelihood were left open: with another prior, or
+    another likelihood of the target, such as that of its logarithm, of counts, of shares, of zeros and positive values,
+    with outliers, or with noise that depends on the inputs. The best is selected, and the version states which.
     """
     standardise: bool
     missing: Missing
@@ -103,8 +104,9 @@ class SupervisedJobOut(JobBase):
     where one model is trained.
     """
     alternatives: tuple[BasisOut, ...]
-    """The kernels of the processes of classes that are compared with the first of `basis`; the one with the best score
-    over folds is selected, and the version states which. Empty where one is fitted.
+    """The first functions of each model of classes that folds compare with the model of `basis`: another kernel, the
+    same kernel with linear functions of the inputs, or the inputs alone, as a softmax regression. The version states
+    which is selected. Empty where one is fitted.
     """
     local: LocalPlanOut | None
     """The nearest-neighbour processes that the first of `basis` is compared with; null where there are none."""

@@ -22,7 +22,8 @@ def test_a_list_shows_the_first_sentence_of_each_help_page() -> None:
             assert page is not None
             first, *_ = page.split("\n\n")
             assert " ".join(first.split()) == command.summary
-            assert [parameter.name for parameter in group.commands[name].params] != []
+            parameters = [parameter.name for parameter in group.commands[name].params]
+            assert len(set(parameters)) == len(parameters) > 0, "two parameters of one name have one value"
 
 
 MAX_SHOWN = 57
