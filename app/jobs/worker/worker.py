@@ -53,6 +53,7 @@ class Worker:
 
     def stop(self, grace: float) -> None:
         """Take no more jobs, end every fit within `grace` seconds, and hand the jobs back at once."""
+        self.engine.take_no_more()  # before fits end, and so leave slots
         self.stopping.set()
         for tasks in self._tasks:
             tasks.stop()
