@@ -33,6 +33,7 @@ from benchmarks.files import DataFolder, NotRun
 from benchmarks.hostile.attacks import hostile
 from benchmarks.hostile.request_cost import request_cost
 from benchmarks.images.tables import images
+from benchmarks.jobs.slots import slots
 from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
@@ -69,6 +70,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "airfoil": service.airfoil,
     "wdbc": service.wdbc,
     "jobs": jobs,
+    "slots": slots,
     "serving": serving,
     "endurance": endurance,
     "sizing": sizing,
