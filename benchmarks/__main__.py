@@ -34,6 +34,7 @@ from benchmarks.hostile.attacks import hostile
 from benchmarks.hostile.request_cost import request_cost
 from benchmarks.images.tables import images
 from benchmarks.jobs.slots import slots
+from benchmarks.jobs.storage import storage
 from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
@@ -71,6 +72,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "wdbc": service.wdbc,
     "jobs": jobs,
     "slots": slots,
+    "storage": storage,
     "serving": serving,
     "endurance": endurance,
     "sizing": sizing,

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
 
+from app.database.periodic_tasks import PeriodicTasks
 from app.jobs.queue.engine import Engine
 from app.jobs.worker.health_file import HealthFile
 from app.jobs.worker.heartbeat import Heartbeat
-from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
 
