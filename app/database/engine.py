@@ -113,8 +113,8 @@ def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry)
 def _replace_closed(connection: DBAPIConnection, _entry: ConnectionPoolEntry, _proxy: object) -> None:
     """Let the pool connect anew where the server has closed this connection and others of that time.
 
-    What the server sends over an unused connection is the reason for which it closes it. `pool_pre_ping` would ask the
-    server at each use, and each question would be a transaction more.
+    What the server sends over an unused connection is the reason for which it closes it. `pool_pre_ping` would send a
+    query at each use, which is a transaction.
     """
     driver: object = connection
     if not isinstance(driver, psycopg.Connection):

@@ -24,8 +24,8 @@ from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.audit import AuditEntry
 from relevance_bayes.types.webhooks import EVENT_TYPES
 from tests import samples
+from tests.accounts.test_session_repository import NoEntries
 from tests.applications import LIMITS, SmallParts
-from tests.jobs.test_retention import NoEntries
 from tests.server.serving import started
 from tests.transactions import HandClock
 

@@ -185,8 +185,8 @@ class Attempt:
     def blocks(self, dataset_id: UUID, *, first: int = 0, rows: int | None = None) -> Iterator[tuple[int, Block]]:
         """Return the blocks of a dataset from number `first` on, each with its first row; checks before each one.
 
-        The database is asked every LOOK_SECONDS, and with the dataset's number of `rows` not for a block after the last
-        one. Raises Superseded, Interrupted, TimeLimitExceeded.
+        The database is queried every LOOK_SECONDS, and with the dataset's number of `rows` not for a block after the
+        last one. Raises Superseded, Interrupted, TimeLimitExceeded.
         """
         looks, end = Pace(LOOK_SECONDS, is_first_due=False), 0
         for number in itertools.count(first):
