@@ -14,7 +14,7 @@ from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.queue.client import EndedEntries
 from app.jobs.retention import expired_jobs, forget_jobs, forget_progress, record_forgotten
 from app.outcomes.repository import RecordedPredictionRepository
-from app.prediction.result_repository import ResultRepository
+from app.prediction.result_repository import ResultRepository, record_expired
 from app.registry.repository import ModelRepository
 from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import DeliveryRepository
@@ -46,7 +46,7 @@ class Retention:
         self._drain(lambda tx: forget_progress(tx, ended_before=self.seconds))
         self._drain(lambda tx: DeliveryRepository(tx).remove_expired(older_than=self.seconds))
         self._drain(lambda tx: WebhookRepository(tx).remove_expired())
-        self._drain(lambda tx: ResultRepository(tx).remove_expired(older_than=self.seconds_of_results))
+        self._forget_results()
         self._drain(lambda tx: AuditRepository(tx).remove_expired(older_than=self.seconds_of_audit))
         self._drain(
             lambda tx: RecordedPredictionRepository(tx).remove_expired(older_than=self.seconds_of_recorded_predictions)
@@ -54,6 +54,21 @@ class Retention:
         self._forget_entries()
         if self.seconds_of_jobs is not None:
             self._forget_jobs(self.seconds_of_jobs)
+
+    def _forget_results(self) -> None:
+        """Delete files of predictions; record their numbers at the end."""
+        expired = Counter[str]()
+        try:
+            while True:
+                with self.transaction() as tx:
+                    removed = ResultRepository(tx).remove_expired(older_than=self.seconds_of_results)
+                if removed is None:
+                    return
+                expired[removed.owner] += removed.is_expired
+        finally:
+            if +expired:
+                with self.transaction() as tx:
+                    record_expired(tx, +expired)
 
     def _forget_jobs(self, seconds: float) -> None:
         """Delete jobs, except those whose version is there: its lineage names them; record their numbers at the end."""

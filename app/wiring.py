@@ -21,6 +21,7 @@ from app.audit.service import Audit
 from app.database.engine import SESSION_NAME, make_engine
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
+from app.database.periodic_tasks import PeriodicTasks
 from app.database.pool_metrics import PoolMetrics
 from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction, now, open_transactions
@@ -46,7 +47,6 @@ from app.jobs.worker.health_check import default_directory
 from app.jobs.worker.health_file import HealthFile
 from app.jobs.worker.heartbeat import Heartbeat
 from app.jobs.worker.outage import DatabaseOutage
-from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import CORE, Pool
 from app.jobs.worker.program import FILES, program
 from app.jobs.worker.resources import cores, memory_of_fits
@@ -261,8 +261,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         partial(return_unused, base.engine),
     )
     periodic_tasks = (
-        PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, outage=outage),
-        PeriodicTasks(frequent_tasks, every=FREQUENT_TASK_SECONDS, outage=outage),
+        PeriodicTasks(tasks, every=PERIODIC_TASK_SECONDS, report=outage.report),
+        PeriodicTasks(frequent_tasks, every=FREQUENT_TASK_SECONDS, report=outage.report),
     )
 
     def close() -> None:
@@ -289,7 +289,7 @@ def _audit_heads(settings: Settings, transaction: OpenTransaction, outage: Datab
     send = None if url is None else lambda line: post_to_operator(url, line)
     retention = settings.audit_retention_days * DAY
     writer = HeadWriter(Audit(transaction).heads, HeadFile(path, read_key(key)), retention, send=send)
-    return PeriodicTasks((writer.write,), every=AUDIT_HEAD_SECONDS, outage=outage)
+    return PeriodicTasks((writer.write,), every=AUDIT_HEAD_SECONDS, report=outage.report)
 
 
 def make_base(

@@ -34,6 +34,8 @@ from benchmarks.files import DataFolder, NotRun
 from benchmarks.hostile.attacks import hostile
 from benchmarks.hostile.request_cost import request_cost
 from benchmarks.images.tables import images
+from benchmarks.jobs.slots import slots
+from benchmarks.jobs.storage import storage
 from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
@@ -73,6 +75,8 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "airfoil": service.airfoil,
     "wdbc": service.wdbc,
     "jobs": jobs,
+    "slots": slots,
+    "storage": storage,
     "serving": serving,
     "endurance": endurance,
     "sizing": sizing,

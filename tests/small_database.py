@@ -139,7 +139,7 @@ class SmallDatabase:
                     )
                 )
             session.flush()
-            notify(session, job.id)
+            notify(session.connection(), job.id)
 
     def job(self, job_id: UUID) -> Job:
         """A job of any owner."""

@@ -4,9 +4,12 @@ import sqlite3
 import time
 from functools import partial
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
 
+import psycopg
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
+from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.database.file_connections import watch_file
@@ -73,13 +76,13 @@ def make_engine(
         url = url.update_query_dict({"application_name": session_name})
     engine = create_engine(
         url,
-        pool_pre_ping=True,
         max_overflow=MAX_OVERFLOW["postgresql"],
         isolation_level="READ COMMITTED",
         connect_args={"connect_timeout": CONNECT_SECONDS, **STAYING_ALIVE},
         **POOL,
     )
     event.listen(engine, "connect", _set_up_postgresql)
+    event.listen(engine, "checkout", _replace_closed)
     passwords = None if password_file is None else PasswordFile(password_file)
     if reachability is not None:
         refuse_during_outage(engine, reachability)
@@ -105,6 +108,25 @@ def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry)
     cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MILLISECONDS}")
     cursor.close()
     connection.commit()
+
+
+def _replace_closed(connection: DBAPIConnection, _entry: ConnectionPoolEntry, _proxy: object) -> None:
+    """Let the pool connect anew where the server has closed this connection and others of that time.
+
+    What the server sends over an unused connection is the reason for which it closes it. `pool_pre_ping` would send a
+    query at each use, which is a transaction.
+    """
+    driver: object = connection
+    if not isinstance(driver, psycopg.Connection):
+        raise TypeError(f"expected a connection to PostgreSQL, got {type(driver).__name__}")
+    if driver.closed or _is_readable(driver.fileno()):
+        raise InvalidatePoolError
+
+
+def _is_readable(descriptor: int) -> bool:
+    with DefaultSelector() as selector:
+        selector.register(descriptor, EVENT_READ)
+        return bool(selector.select(0))
 
 
 def _set_up_sqlite(busy_milliseconds: int, connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

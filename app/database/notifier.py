@@ -10,14 +10,14 @@ from uuid import UUID
 
 import psycopg
 from psycopg import sql
-from sqlalchemy import Engine, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, Engine, func, select
 
 from app.database.failures import translated
 from app.errors import UnavailableError
 
-JOBS, MODELS = "relevance_jobs", "relevance_models"
-"""PostgreSQL's channels of notifications, which belong to one database; the payload is a job's or a model's id."""
+JOBS, MODELS, QUEUES = "relevance_jobs", "relevance_models", "relevance_queues"
+"""PostgreSQL's channels of notifications, which belong to one database; the payload is the id of a job, a model or an
+entry."""
 
 LISTEN_SECONDS = 0.5
 """The most seconds for which `receive` blocks on PostgreSQL; a notification wakes it at once."""
@@ -26,13 +26,14 @@ LOOK_SECONDS = 0.2
 """Seconds between two polls of SQLite."""
 
 
-def notify(session: Session, concerned: UUID, channel: str = JOBS) -> None:
-    """Notify listeners, once the transaction commits, that a job changed, or a model on the channel MODELS.
+def notify(connection: Connection, concerned: UUID, channel: str = JOBS) -> None:
+    """Notify listeners, once the transaction commits, that a job changed; a model on the channel MODELS, and that an
+    entry was queued on the channel QUEUES.
 
     Does nothing on SQLite, whose listeners poll.
     """
-    if session.connection().dialect.name == "postgresql":
-        session.execute(select(func.pg_notify(channel, str(concerned))))
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_notify(channel, str(concerned))))
 
 
 class Listener(Protocol):

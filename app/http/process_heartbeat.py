@@ -1,8 +1,8 @@
 """The heartbeat of an API process, by which a migration knows the releases that are running."""
 
 import logging
-from threading import Event, Thread
 
+from app.database.periodic_tasks import PeriodicTasks
 from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
 from app.http.process_repository import ApiProcessRepository
@@ -12,9 +12,12 @@ logger = logging.getLogger(__name__)
 FORGET_SECONDS = 3_600.0
 """The age of a heartbeat at which another process removes it: its process has died."""
 
+END_SECONDS = 5.0
+"""The maximum time that a process waits at its end for a heartbeat that is being recorded."""
+
 
 class ProcessHeartbeat:
-    """Records a heartbeat every `interval` seconds in a thread from `start` until `close`, which removes it.
+    """Records a heartbeat every `interval` seconds from `start` until `close`, which removes it.
 
     It is left out while the database is unreachable or is not migrated.
     """
@@ -22,21 +25,17 @@ class ProcessHeartbeat:
     def __init__(self, transaction: OpenTransaction, *, process: str, interval: float) -> None:
         self._transaction = transaction
         self._process = process
-        self._interval = interval
-        self._stopping = Event()
-        self._thread: Thread | None = None
+        self._tasks = PeriodicTasks((self.record,), every=interval, report=_report, name="process-heartbeat")
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread = Thread(target=self._run, name="process-heartbeat", daemon=True)
-        self._thread.start()
+        """Start the thread that records them."""
+        self._tasks.start()
 
     def close(self) -> None:
         """End the thread, and remove the heartbeat, unless the database is unreachable."""
-        if self._thread is None:
+        self._tasks.stop()
+        if not self._tasks.has_ended(END_SECONDS):
             return
-        self._stopping.set()
-        self._thread.join()
         try:
             with self._transaction() as tx:
                 ApiProcessRepository(tx).remove(self._process)
@@ -48,11 +47,6 @@ class ProcessHeartbeat:
         with self._transaction() as tx:
             ApiProcessRepository(tx).record_heartbeat(self._process, forget_seconds=FORGET_SECONDS)
 
-    def _run(self) -> None:
-        while True:
-            try:
-                self.record()
-            except UnavailableError as error:
-                logger.debug("no heartbeat of this process", extra={"reason": error.detail})
-            if self._stopping.wait(self._interval):
-                return
+
+def _report(reason: str) -> None:
+    logger.debug("no heartbeat of this process", extra={"reason": reason})

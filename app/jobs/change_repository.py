@@ -70,7 +70,7 @@ class JobChangeRepository:
         following = first.on_conflict_do_update(index_elements=["id"], set_={"number": JobChangeRow.number + 1})
         number = session.scalar(following.returning(JobChangeRow.number))
         changed(session, update(JobRow).where(JobRow.id == job_id).values(change=number))
-        notify(session, counter)
+        notify(session.connection(), counter)
 
 
 def renew_epochs(connection: Connection) -> None:

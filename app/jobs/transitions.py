@@ -83,7 +83,7 @@ def move(
 
 def notify_change(tx: Transaction, owner: str, job_id: UUID) -> None:
     """Notify those who wait for events of a job, and number its change among those of its owner's jobs."""
-    notify(tx.session, job_id)
+    notify(tx.session.connection(), job_id)
     JobChangeRepository(tx).record(owner, job_id)
 
 

@@ -1,5 +1,6 @@
 """The result files of batch predictions."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
@@ -16,6 +17,14 @@ from relevance_bayes.types.jobs import JOB_PATHS, Resumption
 
 PIECES_AT_ONCE = 8
 """Of at most a MiB each: on SQLite a matter of milliseconds."""
+
+
+@dataclass(frozen=True)
+class RemovedResult:
+    """A part of a result that was removed; `is_expired` where it was the last of one that its owner could read."""
+
+    owner: str
+    is_expired: bool
 
 
 @dataclass(frozen=True)
@@ -93,8 +102,8 @@ class ResultRepository:
         changed(self.tx.session, delete(result).where(result.job_id == job_id))
         return False
 
-    def remove_expired(self, *, older_than: float) -> bool:
-        """Forget some of what jobs have made that ended so many seconds ago, or not well; whether to call again."""
+    def remove_expired(self, *, older_than: float) -> RemovedResult | None:
+        """Forget some of what a job has made that ended so many seconds ago, or not well; None: nothing is left."""
         result, job = PredictionResultRow, JobRow
         useless = or_(job.state != "succeeded", result.whole.is_(False), SecondsSince(job.finished_at) > older_than)
         query = (
@@ -105,10 +114,9 @@ class ResultRepository:
         )
         doomed = self.tx.session.execute(query).one_or_none()
         if doomed is None:
-            return False
-        if not self.forget(doomed.job_id) and doomed.state == "succeeded":
-            self.tx.record("result.expired", doomed.owner, f"{JOB_PATHS['prediction']}/{doomed.job_id}/result")
-        return True
+            return None
+        is_gone = not self.forget(doomed.job_id)
+        return RemovedResult(doomed.owner, is_expired=is_gone and doomed.state == "succeeded")
 
     def _row(self, job_id: UUID) -> PredictionResultRow | None:
         query = select(PredictionResultRow).where(PredictionResultRow.job_id == job_id)
@@ -142,3 +150,9 @@ class ResultRepository:
 
 def _reached(row: PredictionResultRow) -> Reached:
     return Reached(row.rows, row.faulty, row.size, row.whole)
+
+
+def record_expired(tx: Transaction, results: Mapping[str, int]) -> None:
+    """Record the numbers of expired results by owner, for the audit: an entry for each owner, and not for each job."""
+    for owner, number in results.items():
+        tx.record("result.expired", owner, JOB_PATHS["prediction"], results=number)

@@ -47,7 +47,7 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
     session.add_all(_vector(made.id, vector) for vector in version.vectors)
     session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
     session.flush()
-    notify(session, model_id, MODELS)
+    notify(session.connection(), model_id, MODELS)
     return made
 
 

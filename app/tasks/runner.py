@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 from app.database.transaction import Transaction
+from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, TrainingFailedError
 from app.jobs.attempts import Checkpoint
@@ -14,7 +15,7 @@ from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.fit import FitCheckpoint
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import Attempt, Pace, Records, Superseded, TimeLimitExceeded
+from app.jobs.worker.attempts import LOOK_SECONDS, Attempt, Pace, Records, Superseded, TimeLimitExceeded
 from app.jobs.worker.child.process import Failure
 from app.jobs.worker.pool import Child, ChildDied, Pool
 from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
@@ -35,9 +36,6 @@ from relevance_bayes.tasks.work_progress import WorkProgress
 from relevance_bayes.types.jobs import Progress
 
 logger = logging.getLogger(__name__)
-
-LOOK_SECONDS = 0.25
-"""Seconds between checks of whether a running fit is cancelled."""
 
 RECORDINGS = 3
 
@@ -139,12 +137,15 @@ class Start:
 
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()
-        job = self.attempt.job()
+        job, dataset = self.records.retry(self._read)
         _, plan = TRAINING.read(job)
-        dataset = self.records.retry(lambda tx: DatasetRepository(tx).get(job.owner, job.dataset_id))
         self.work = self._planned_work(job, task_of(plan).cost(plan, dataset))
         training = task_of(plan).prepare(
-            plan, dataset, lambda: self.attempt.blocks(dataset.id), directory, max_cells=self.runner.max_cells
+            plan,
+            dataset,
+            lambda: self.attempt.blocks(dataset.id, rows=dataset.rows),
+            directory,
+            max_cells=self.runner.max_cells,
         )
         cost = task_of(plan).cost(plan, dataset)
         end, memory = self._train(training, None if cost is None else cost.memory_bytes)
@@ -156,6 +157,12 @@ class Start:
             return of_failure(end, memory=memory)
         seconds = time.monotonic() - began
         return training.version(end.result, seconds=seconds, holding=lambda row: self.attempt.holding(dataset.id, row))
+
+    def _read(self, tx: Transaction) -> tuple[Job, Dataset]:
+        job = JobRepository(tx).find(self.attempt.job_id)
+        if job is None:
+            raise Superseded
+        return job, DatasetRepository(tx).get(job.owner, job.dataset_id)
 
     def _planned_work(self, job: Job, cost: Cost | None) -> WorkProgress | None:
         """Return the progress of the whole job, which begins where that of the attempt before has ended."""
@@ -213,7 +220,7 @@ class Start:
         )
 
     def _received(self, child: Child, training: Training, span: Span, share: Share | None) -> Fitted | Failure:
-        looks = Pace(LOOK_SECONDS)
+        looks = Pace(LOOK_SECONDS, is_first_due=False)
         child.start(training.fit, self.fit_log, None if share is None else self.runner.pool.limits(share))
         phase = ""
         while True:

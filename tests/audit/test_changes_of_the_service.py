@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
@@ -14,6 +16,7 @@ from app.identity import BUILT_IN_OWNER, uuid7
 from app.jobs.repository import JobRepository
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import Piece, Reached
+from app.retention import Retention
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
 from app.webhooks.records import Webhook
@@ -21,6 +24,7 @@ from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.audit import AuditEntry
 from relevance_bayes.types.webhooks import EVENT_TYPES
 from tests import samples
+from tests.accounts.test_session_repository import NoEntries
 from tests.applications import LIMITS, SmallParts
 from tests.server.serving import started
 from tests.transactions import HandClock
@@ -47,20 +51,21 @@ def test_a_webhook_whose_receiver_unsubscribed_is_disabled_by_the_service_once(
     assert (disabled.actor.kind, disabled.actor.id) == ("service", None)
 
 
-def test_a_file_that_retention_deletes_leaves_an_entry(transaction: OpenTransaction) -> None:
-    job_id = samples.running_job(transaction)
-    with transaction() as tx:
-        ResultRepository(tx).begin(job_id, 1, by="here")
-    with transaction() as tx:
-        ResultRepository(tx).put(job_id, 1, "file", Piece(0, b"x"), reached=Reached(1, 0, 1, whole=True))
-    with transaction() as tx:
-        assert JobRepository(tx).succeed(job_id, 1)
-    with transaction() as tx:
-        assert not ResultRepository(tx).remove_expired(older_than=10.0**12)
-    with transaction() as tx:
-        assert ResultRepository(tx).remove_expired(older_than=-(10.0**12))
-    last = entries(transaction)[-1]
-    assert (last.action, last.resource) == ("result.expired", f"/v1/batch-predictions/{job_id}/result")
+def test_files_that_retention_deletes_leave_an_entry_for_each_run(transaction: OpenTransaction) -> None:
+    for _ in range(3):
+        job_id = samples.running_job(transaction)
+        with transaction() as tx:
+            ResultRepository(tx).begin(job_id, 1, by="here")
+        with transaction() as tx:
+            ResultRepository(tx).put(job_id, 1, "file", Piece(0, b"x"), reached=Reached(1, 0, 1, whole=True))
+        with transaction() as tx:
+            assert JobRepository(tx).succeed(job_id, 1)
+    long = 10.0**9
+    kept = Retention(transaction, NoEntries(), lambda: datetime.now(UTC), long, long, long, long)
+    for retention in (kept, replace(kept, seconds_of_results=-long), replace(kept, seconds_of_results=-long)):
+        retention.remove_expired()
+    (expired,) = [entry for entry in entries(transaction) if entry.action == "result.expired"]
+    assert (expired.resource, expired.details) == ("/v1/batch-predictions", {"results": 3})
 
 
 @contextmanager

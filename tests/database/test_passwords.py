@@ -178,7 +178,7 @@ def test_transactions_probes_and_listeners_go_on_with_the_next_password(
             administrator.change("second")
             job = uuid7()
             with transaction() as tx:
-                notify(tx.session, job)
+                notify(tx.session.connection(), job)
             until(lambda: job in (listener.receive() or ()))
         file.write_text("second")
         administrator.end_connections()

@@ -160,12 +160,12 @@ def test_results_are_forgotten_for_their_age_and_at_once_where_their_job_did_not
         JobRepository(tx).fail(failed, 1, samples.PROBLEM)
 
     def remove_expired(older_than: float) -> int:
-        rounds, found = 0, True
-        while found:
+        rounds = 0
+        while True:
             with transaction() as tx:
-                found = ResultRepository(tx).remove_expired(older_than=older_than)
-            rounds += found
-        return rounds
+                if ResultRepository(tx).remove_expired(older_than=older_than) is None:
+                    return rounds
+            rounds += 1
 
     assert remove_expired(3600.0) == 2
     assert rows_left(engine) == (1, 3)

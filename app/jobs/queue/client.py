@@ -8,6 +8,7 @@ from uuid import UUID
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
+from app.database.notifier import QUEUES, notify
 from app.jobs.ports import QueueOutcome, QueueState
 from app.jobs.queue import dbos_internals
 from app.jobs.queue.failures import translated
@@ -70,6 +71,7 @@ class Submission:
                 },
                 str(job_id),
             )
+            notify(self.connection, job_id, QUEUES)
 
     def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
         """Queue one delivery attempt, to begin after `delay` seconds, when the transaction commits."""
@@ -85,6 +87,8 @@ class Submission:
             options["delay_seconds"] = delay
         with translated():
             self.client.enqueue_in_transaction(self.connection, options, str(entry))
+            if delay <= 0:
+                notify(self.connection, entry, QUEUES)
 
 
 @dataclass(frozen=True)

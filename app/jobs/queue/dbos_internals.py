@@ -4,9 +4,14 @@
 """
 
 from collections.abc import Sequence
+from functools import partial, partialmethod
+from threading import Condition, Event, get_ident, local
 
-from dbos import DBOSClient
-from dbos._queue import Queue
+from dbos import DBOS, DBOSClient
+from dbos import _dbos as runtime
+from dbos import _workflow_commands as background_jobs
+from dbos._core import ActiveWorkflowById, QueueBucket
+from dbos._queue import Queue, queue_thread
 from dbos._schemas.system_database import SystemSchema
 from dbos._sys_db import DequeueStopReason, SystemDatabase
 
@@ -15,22 +20,96 @@ from app.jobs.queue.names import QUEUE, SCORING_QUEUE, VERSION
 CHECKED = "3.4"
 """The release of DBOS, major and minor."""
 
+LIST_SECONDS = 30.0
+"""Seconds between two checks of which queues there are: all are registered before the launch."""
+
+INTERNAL_QUEUE_SECONDS = 30.0
+"""Seconds between two polls of the queue of DBOS itself, in which the service puts nothing."""
+
+BACKGROUND_JOB_SECONDS = 2.0
+"""Seconds between two passes over delayed entries: repeated deliveries of webhooks, the first of which waits longer."""
+
 CLAIM = "start_queued_workflows"
 _claim = SystemDatabase.start_queued_workflows
 
 
-def claim_fairly() -> None:
-    """Make the engines of this process claim one job of each owner per poll, instead of all that free slots allow.
+class PollWaits:
+    """The waits of an engine's threads between two polls of their queues.
+
+    A call of `wake` ends all of them; one that polls at the time does not wait afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._wakes = 0
+        self._thread = local()
+        self.is_closed = False
+
+    def wake(self) -> None:
+        """Let each thread poll now."""
+        with self._changed:
+            self._wakes += 1
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the polls of all threads."""
+        self.is_closed = True
+        self.wake()
+
+    def wait(self, seconds: float | None) -> None:
+        """Wait for the next poll of this thread."""
+        with self._changed:
+            seen = getattr(self._thread, "seen", 0)
+            self._changed.wait_for(lambda: self._wakes != seen, seconds)
+            self._thread.seen = self._wakes
+
+
+class _StopEvent(Event):
+    """The event that DBOS's threads of queues wait for: each wait ends also where there may be something to claim."""
+
+    def __init__(self, stop: Event, waits: PollWaits) -> None:
+        super().__init__()
+        self._stop = stop
+        self._waits = waits
+        self._manager = get_ident()
+
+    def is_set(self) -> bool:
+        return self._waits.is_closed or self._stop.is_set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if get_ident() != self._manager:
+            self._waits.wait(timeout)
+        elif self._stop.wait(LIST_SECONDS):
+            self._waits.close()
+        return self.is_set()
+
+
+class _ActiveWorkflows(ActiveWorkflowById):
+    """The running entries of this process, the end of each of which leaves a slot for another."""
+
+    def __init__(self, waits: PollWaits) -> None:
+        super().__init__()
+        self._waits = waits
+
+    def _remove(self, key: str, bucket: QueueBucket) -> None:
+        super()._remove(key, bucket)
+        self._waits.wake()
+
+
+def claim_fairly(waits: PollWaits) -> None:
+    """Make the engines of this process claim one job of each owner per poll, instead of all that free slots allow, and
+    poll again at once after a claim.
 
     The engine visits owners in random order, and would give all free slots to the first. It has no setting for this: a
     limit per owner would leave slots empty where no other owner waits, and its rate limits count the starts of all
     workers together.
     """
-    setattr(SystemDatabase, CLAIM, _claim_one)
+    setattr(SystemDatabase, CLAIM, partialmethod(_claim_one, waits))
 
 
 def _claim_one(
     engine: SystemDatabase,
+    waits: PollWaits,
     queue: Queue,
     executor_id: str,
     app_version: str,
@@ -45,7 +124,7 @@ def _claim_one(
     running, maximum = partition_local_running_count, queue._partition_worker_concurrency
     if queue.name in {QUEUE, SCORING_QUEUE} and maximum is not None:
         running = max(running, maximum - 1)
-    return _claim(
+    claimed, reason = _claim(
         engine,
         queue,
         executor_id,
@@ -56,6 +135,26 @@ def _claim_one(
         owner_xid=owner_xid,
         is_latest_version=is_latest_version,
     )
+    if claimed:
+        waits.wake()
+    return claimed, reason
+
+
+def poll_when_woken(waits: PollWaits) -> None:
+    """Make the next engine of this process poll its queues at each `wake` and whenever an entry ends.
+
+    DBOS has no setting for this: it polls in intervals alone. It also lists the queues, polls one of its own and
+    looks for delayed entries every second, which no setting changes either.
+    """
+
+    def poll(stop: Event, dbos: DBOS) -> None:
+        dbos._registry.get_internal_queue()._polling_interval_sec = INTERNAL_QUEUE_SECONDS
+        queue_thread(_StopEvent(stop, waits), dbos)
+
+    replaced = {"queue_thread": poll, "ActiveWorkflowById": partial(_ActiveWorkflows, waits)}
+    for name, replacement in replaced.items():
+        setattr(runtime, name, replacement)
+    background_jobs._BACKGROUND_JOBS_INTERVAL_SEC = BACKGROUND_JOB_SECONDS
 
 
 def recover(client: DBOSClient, executors: Sequence[str]) -> None:

@@ -10,8 +10,10 @@ from weakref import WeakSet
 import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
-from app.jobs.queue.dbos_internals import claim_fairly
+from app.database.notifier import QUEUES, SqlNotifier
+from app.jobs.queue.dbos_internals import PollWaits, claim_fairly, poll_when_woken
 from app.jobs.queue.failures import reported_outages, translated
+from app.jobs.queue.listening import EntryListener
 from app.jobs.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,
@@ -91,6 +93,8 @@ class Engine:
         self._intervals = intervals(poll_seconds)
         self._running: dict[str, Thread] = {}
         self._threads: WeakSet[Thread] = WeakSet()
+        self._waits = PollWaits()
+        self._listener = EntryListener(SqlNotifier(database, QUEUES), self._waits.wake)
 
     def launch(self) -> None:
         """Start to take jobs from the queue; raises UnavailableError where the database can't be used."""
@@ -98,7 +102,8 @@ class Engine:
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         if self._report_failure is not None:
             self._filters.enter_context(reported_outages(self._report_failure))
-        claim_fairly()
+        claim_fairly(self._waits)
+        poll_when_woken(self._waits)
         DBOS(
             config={
                 "name": APPLICATION,
@@ -122,6 +127,7 @@ class Engine:
             self._register_deliveries(self._deliver)
         DBOS.listen_queues(queues)
         DBOS.launch()
+        self._listener.start()
 
     def _register_jobs(self, queue: str, workflow: str, do: Callable[[UUID], bool], *, slots: int) -> None:
         @DBOS.workflow(name=workflow, max_recovery_attempts=MAX_RECOVERIES)
@@ -165,8 +171,14 @@ class Engine:
         if not ended:
             raise LeftUnfinished
 
+    def take_no_more(self) -> None:
+        """Claim no more entries; one that is being claimed still starts."""
+        self._listener.stop()
+        self._waits.close()
+
     def shutdown(self, grace: float) -> None:
         """Take no more jobs, wait up to `grace` seconds for the running ones, and stop."""
+        self.take_no_more()
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=round(grace) if self._running else 0)
         # DBOS abandons its threads while they record the end of entries, and the database is closed soon.
         for thread in set(self._threads) - set(self._running.values()):

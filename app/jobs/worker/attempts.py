@@ -23,10 +23,13 @@ from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
-from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
 
 T = TypeVar("T")
+
+LOOK_SECONDS = 0.25
+"""Seconds between checks of whether a running job is cancelled."""
 
 
 class Superseded(Exception):
@@ -156,12 +159,16 @@ class Attempt:
             raise Superseded
         return job
 
-    def look(self) -> None:
-        """Check whether the attempt may continue; raises Superseded, Interrupted, TimeLimitExceeded."""
+    def check_process(self) -> None:
+        """Raise Interrupted where this worker stops, and TimeLimitExceeded."""
         if self.records.stopping.is_set():
             raise Interrupted
         if self.running.is_over():
             raise TimeLimitExceeded
+
+    def look(self) -> None:
+        """Check whether the attempt may continue; raises Superseded, Interrupted, TimeLimitExceeded."""
+        self.check_process()
         if self.running.is_record_due() and self.records.try_once(self.record_running_time, otherwise=False):
             self.running.recorded()
         if not self.records.try_once(lambda tx: JobRepository(tx).is_needed(self.job_id, self.number), otherwise=True):
@@ -175,16 +182,23 @@ class Attempt:
         if not reported:
             raise Superseded
 
-    def blocks(self, dataset_id: UUID, *, first: int = 0) -> Iterator[tuple[int, Block]]:
+    def blocks(self, dataset_id: UUID, *, first: int = 0, rows: int | None = None) -> Iterator[tuple[int, Block]]:
         """Return the blocks of a dataset from number `first` on, each with its first row; checks before each one.
 
-        Raises Superseded, Interrupted.
+        The database is queried every LOOK_SECONDS, and with the dataset's number of `rows` not for a block after the
+        last one. Raises Superseded, Interrupted, TimeLimitExceeded.
         """
+        looks, end = Pace(LOOK_SECONDS, is_first_due=False), 0
         for number in itertools.count(first):
-            self.look()
+            if rows is not None and end >= rows:
+                return
+            if looks.is_due():
+                self.look()
+            self.check_process()
             found = self.records.retry(partial(_block, dataset_id, number))
             if found is None:
                 return
+            end = found[0] + block_rows(found[1])
             yield found
 
     def holding(self, dataset_id: UUID, row: int) -> tuple[int, Block]:
@@ -218,12 +232,12 @@ class Attempt:
 
 
 class Pace:
-    """The pace of progress reports, each of which costs a transaction."""
+    """The pace of progress reports and checks, each of which costs a transaction; `is_first_due`: the first at once."""
 
-    def __init__(self, seconds: float, *, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, seconds: float, *, is_first_due: bool = True, now: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
         self._now = now
-        self._last = float("-inf")
+        self._last = float("-inf") if is_first_due else now()
 
     def is_due(self) -> bool:
         """Return whether so many seconds have passed since the last report was due."""

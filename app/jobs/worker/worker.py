@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
 
+from app.database.periodic_tasks import PeriodicTasks
 from app.jobs.queue.engine import Engine
 from app.jobs.worker.health_file import HealthFile
 from app.jobs.worker.heartbeat import Heartbeat
-from app.jobs.worker.periodic_tasks import PeriodicTasks
 from app.jobs.worker.pool import Pool
 from app.jobs.worker.spool import Spool
 
@@ -53,6 +53,7 @@ class Worker:
 
     def stop(self, grace: float) -> None:
         """Take no more jobs, end every fit within `grace` seconds, and hand the jobs back at once."""
+        self.engine.take_no_more()  # before fits end, and so leave slots
         self.stopping.set()
         for tasks in self._tasks:
             tasks.stop()

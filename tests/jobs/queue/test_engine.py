@@ -45,6 +45,7 @@ def running(
     executor: str = HERE,
     slots: int = 1,
     max_of_one_owner: int | None = None,
+    poll_seconds: float = 0.05,
 ) -> Iterator[Engine]:
     """The engine of this process, at work."""
     engine = Engine(
@@ -55,7 +56,7 @@ def running(
         executor=executor,
         slots=slots,
         max_of_one_owner=max_of_one_owner,
-        poll_seconds=0.05,
+        poll_seconds=poll_seconds,
     )
     engine.launch()
     try:
@@ -79,6 +80,18 @@ def test_a_job_runs_once_and_its_entry_ends(
         assert ran.jobs.get(timeout=10) == job
         until(lambda: control.endings([job]) == {job: "succeeded"})
     assert ran.jobs.empty()
+
+
+def test_jobs_start_by_notification_and_after_one_another_without_a_poll_in_between(
+    engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
+) -> None:
+    ran = Ran()
+    with running(engine, client, ran, poll_seconds=10_000.0):
+        first = submit(transaction)
+        assert ran.jobs.get(timeout=60) == first
+        following = {submit(transaction) for _ in range(3)}  # for one slot
+        assert {ran.jobs.get(timeout=60) for _ in following} == following
+        until(lambda: set(control.endings([*following]).values()) == {"succeeded"})
 
 
 @pytest.mark.thorough
@@ -201,8 +214,9 @@ def test_a_shutdown_waits_for_what_runs_and_takes_nothing_more(
         return False
 
     job = submit(transaction)
-    with running(engine, client, run):
+    with running(engine, client, run) as runtime:
         assert begun.wait(10)
+        runtime.take_no_more()
         later = submit(transaction)
         stopping.set()
     assert control.state(job) == "running"  # till somebody recovers it

@@ -11,9 +11,11 @@ from app.errors import UnavailableError
 from app.jobs.attempts import Checkpoint, Claim
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.repository import JobRepository
+from app.jobs.worker import attempts
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
 from app.registry.vector_repository import VectorRepository
+from app.tasks import runner
 from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.kernels import Gaussian
@@ -126,6 +128,16 @@ def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench)
     assert [(one.phase, one.completed, one.functions) for one in reported] == [("fit", 0, 0), ("fit", 1, 1)]
     assert [one.noise_sd for one in reported] == pytest.approx([0.5 * 2.0] * 2)
     assert bench.look(job_id).progress == replace(reported[-1], share=1.0, seconds_left=0.0)
+
+
+def test_a_short_training_takes_few_transactions(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (attempts, runner):  # checks of a slow machine's fit are not counted
+        monkeypatch.setattr(module, "LOOK_SECONDS", 1000.0)
+    counted = Flaky(bench.transaction, failures=0)
+    run = replace(bench.run, records=replace(bench.run.records, transaction=counted))
+    assert run(bench.queued(trainers.quick))
+    # The claim, the job with its dataset, three blocks, two events, two rows of functions, the end, a check of it.
+    assert counted.requested == 11
 
 
 def test_the_core_itself_ends_a_job(bench: Bench) -> None:

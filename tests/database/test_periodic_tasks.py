@@ -1,13 +1,13 @@
 from threading import Event
 
+from app.database.periodic_tasks import PeriodicTasks
 from app.errors import UnavailableError
 from app.jobs.worker.outage import DatabaseOutage
-from app.jobs.worker.periodic_tasks import PeriodicTasks
 
 
 def test_the_first_periodic_task_is_done_at_once() -> None:
     done = Event()
-    periodic = PeriodicTasks([done.set], every=3600.0, outage=DatabaseOutage())
+    periodic = PeriodicTasks([done.set], every=3600.0, report=DatabaseOutage().report)
     periodic.start()
     assert done.wait(10)
     periodic.stop()
@@ -23,7 +23,7 @@ def test_a_periodic_task_is_done_again_also_after_the_database_was_away() -> Non
             raise UnavailableError("The database is away.")
         again.set()
 
-    periodic = PeriodicTasks([task], every=0.01, outage=DatabaseOutage())
+    periodic = PeriodicTasks([task], every=0.01, report=DatabaseOutage().report)
     periodic.start()
     assert again.wait(10)
     periodic.stop()
@@ -31,7 +31,7 @@ def test_a_periodic_task_is_done_again_also_after_the_database_was_away() -> Non
 
 def test_tasks_run_once_more_after_the_stop_and_not_beside_a_running_one() -> None:
     calls: list[None] = []
-    periodic = PeriodicTasks([lambda: calls.append(None)], every=3600.0, outage=DatabaseOutage())
+    periodic = PeriodicTasks([lambda: calls.append(None)], every=3600.0, report=DatabaseOutage().report)
     periodic.start()
     periodic.stop()
     periodic.run_last(10.0)
@@ -44,7 +44,7 @@ def test_tasks_run_once_more_after_the_stop_and_not_beside_a_running_one() -> No
         calls.append(None)
 
     calls.clear()
-    periodic = PeriodicTasks([task], every=3600.0, outage=DatabaseOutage())
+    periodic = PeriodicTasks([task], every=3600.0, report=DatabaseOutage().report)
     periodic.start()
     assert entered.wait(10)
     periodic.stop()
