@@ -97,8 +97,8 @@ BOUNDS = {
         raised_for="forms of cells, headers, missing values of files; a positive class; noise by inputs; wide tables; "
         "missing values of rows to predict; shares and counts; texts of many values; a thousand classes; "
         "hurdles; hosts, makers of keys, invitations, heads of audit chains; bounds of decoded bytes and of waiting "
-        "requests; plans of migrations, use of workers, vacuum; cells to the letter; hurdles as programs; jobs that start "
-        "by notification",
+        "requests; plans of migrations, use of workers, vacuum; cells to the letter; hurdles as programs; jobs that "
+        "start by notification",
     ),
 }
 """All figures are of `app` and `library/relevance_bayes`, without generated files."""
