@@ -1,7 +1,7 @@
 """Predictions for whole datasets: from a request to a queued job, and the file that it leaves."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.database.transaction import Clock, OpenTransaction
@@ -108,13 +108,8 @@ class BatchPredictions:
 
 def options_by(request: PredictionRequest) -> PredictOptions:
     """The options of its predictions."""
-    return PredictOptions(
-        request.interval,
-        deciding=request.deciding,
-        components=request.components,
-        unknown_categories=request.unknown_categories,
-        nulls=request.nulls,
-    )
+    options = PredictOptions(request.interval, deciding=request.deciding, components=request.components)
+    return replace(options, unknown_categories=request.unknown_categories, nulls=request.nulls)
 
 
 def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion) -> PredictionPlan:

@@ -1,4 +1,4 @@
-"""What a training costs by rows and inputs: the CPU time and memory of defaults and of `effort: quick`."""
+"""The cost of a training by rows and inputs: the CPU time and memory of defaults and of `effort: quick`."""
 
 import json
 import subprocess

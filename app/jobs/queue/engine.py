@@ -13,7 +13,6 @@ from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 from app.database.notifier import QUEUES, SqlNotifier
 from app.jobs.queue.dbos_internals import PollWaits, claim_fairly, poll_when_woken
 from app.jobs.queue.failures import reported_outages, translated
-from app.jobs.queue.listening import EntryListener
 from app.jobs.queue.names import (
     APPLICATION,
     MAX_RECOVERIES,
@@ -25,7 +24,7 @@ from app.jobs.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
-from app.jobs.queue.polling import intervals
+from app.jobs.queue.polling import EntryListener, intervals
 from app.origin import Origin, acting
 from app.tracing.spans import span_scope
 

@@ -1,14 +1,18 @@
-"""Adaptive polling intervals of the queues: short while jobs are submitted or queued, long while the queues are idle.
+"""When the queues are polled: at notifications of new entries, and at intervals, since a notification may be lost.
 
-DBOS reads a queue's interval from the database before each poll. One value applies to all workers, so it is computed
-from what all of them read alike: the newest job, and whether any is queued.
+Intervals are short while jobs are submitted or queued, and long while the queues are idle. DBOS reads the interval of a
+queue from the database before each poll. One value applies to all workers, so it is computed from what all of them
+read alike: the newest job, and whether any is queued.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from threading import Event, Thread
 from uuid import UUID
 
 from dbos import DBOSClient
 
+from app.database.notifier import Notifier
+from app.errors import UnavailableError
 from app.jobs.queue.failures import translated
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
 from app.jobs.records import JobActivity
@@ -58,3 +62,45 @@ class AdaptivePolling:
                 queue = self._client.retrieve_queue(name)
                 if queue is not None:
                     queue.set_polling_interval_sec(interval)
+
+
+RETRY_SECONDS = 1.0
+"""Seconds between two attempts to listen while the database is unreachable."""
+
+JOIN_SECONDS = 2.0
+"""Seconds to wait for the thread to end, unless the database blocks it."""
+
+
+class EntryListener:
+    """Calls `wake` whenever an entry may have been queued, in a thread from `start` until `stop`.
+
+    A notification may be lost with its connection, so the queues are polled as well.
+    """
+
+    def __init__(self, notifier: Notifier, wake: Callable[[], None]) -> None:
+        self._notifier = notifier
+        self._wake = wake
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="entry-listener", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(JOIN_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                with self._notifier.open() as listener:
+                    # What was queued before this connection listened is not notified to it.
+                    self._wake()
+                    while not self._stopping.is_set():
+                        if listener.receive() != frozenset():
+                            self._wake()
+            except UnavailableError:  # the heartbeat reports outages
+                self._stopping.wait(RETRY_SECONDS)
