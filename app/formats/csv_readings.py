@@ -92,9 +92,10 @@ def find_readings(
     options: ReadOptions,
     *,
     declared: Mapping[str, ColumnKind],
+    are_first: bool = True,
 ) -> Sequence[TextColumn]:
-    """Return the readings of a table's columns from its first rows; kinds that are not declared or revised are
-    inferred.
+    """Return the readings of a table's columns from some of its rows; kinds that are not declared or revised are
+    inferred. Where these `are_first`, faults have their rows.
 
     Raises InvalidDataError where a column has two readings, InvalidRequestError for invalid options.
     """
@@ -118,7 +119,8 @@ def find_readings(
     columns: list[TextColumn] = []
     for place, name in enumerate(table.column_names):
         column = TextColumn(name, known.get(name, "number"), plain, dates.get(name, ISO), name not in declared)
-        columns.append(_read(table.column(place), column, delimiter, options, is_known=name in known))
+        is_known = name in known
+        columns.append(_read(table.column(place), column, delimiter, options, is_known=is_known, are_first=are_first))
     return columns
 
 
@@ -129,6 +131,7 @@ def _read(
     options: ReadOptions,
     *,
     is_known: bool,
+    are_first: bool = False,
 ) -> TextColumn:
     """Return a column with its kind, where it is not known, and the form of its numbers."""
     if is_known and column.kind == "number" and column.name in options.forms:
@@ -146,8 +149,9 @@ def _read(
             markers.without(chunk)[0].null_count == len(chunk) for chunk in chunks
         )
         return replace(column, is_empty=has_none)
-    stripped = [str(cell).strip() for cell in texts.to_pylist() if cell is not None]
-    present = [text for text in stripped if text and not markers.has(text)]
+    stripped = ["" if cell is None else str(cell).strip() for cell in texts.to_pylist()]
+    rows = [row for row, text in enumerate(stripped) if text and not markers.has(text)]
+    present = [stripped[row] for row in rows]
     exact = replace(exact, has_markers=len(present) < sum(map(bool, stripped)))
     if not present:
         return replace(column, kind="number", numbers=exact, is_empty=True)
@@ -156,7 +160,8 @@ def _read(
     )
     if kind in {"number", "category"}:
         is_given = options.decimal is not None or options.thousands is not None
-        form = find_form(column.name, present, delimiter, exact.separators, is_given=is_given)
+        numbered = rows if are_first else ()
+        form = find_form(column.name, present, delimiter, exact.separators, is_given=is_given, rows=numbered)
         if form is not None:
             return replace(column, kind="number", numbers=replace(exact, form=form))
     read = replace(column, kind=kind, numbers=exact)
@@ -212,7 +217,8 @@ def later_reading(
         return column
     if column.numbers.separators.decimal == ",":
         options = replace(options, decimal=",")
-    (found,) = find_readings(pa.table({column.name: first}), delimiter, options, declared=declared)
+    some = pa.table({column.name: first})
+    (found,) = find_readings(some, delimiter, options, declared=declared, are_first=False)
     return column if found.is_empty else found
 
 

@@ -17,7 +17,7 @@ from app.formats.encodings import in_utf8
 from app.formats.names import checked_names
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile
-from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise
+from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import InvalidDataError
@@ -53,7 +53,8 @@ def open_csv(
         raise InvalidDataError("The table has no rows: the file has only a header.")
     kinds_of(names, declared, (declared.get(name, "number") for name in names))
     table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT).rename_columns(list(names))
-    columns = find_readings(table, dialect.delimiter, options, declared=declared)
+    with with_places(partial(with_lines, file, dialect)):
+        columns = find_readings(table, dialect.delimiter, options, declared=declared)
     reread = partial(later_reading, delimiter=dialect.delimiter, options=options, declared=declared)
     blocks = _Blocks(file, dialect, columns, reread)
     readings = readings_of(blocks.columns, blocks.missing_texts, given_names, has_header=dialect.header)

@@ -144,13 +144,20 @@ def _has_plus(texts: pa.StringArray) -> NDArray[np.bool_]:
 
 
 def find_form(
-    name: str, texts: Sequence[str], delimiter: str, separators: Separators, *, is_given: bool
+    name: str,
+    texts: Sequence[str],
+    delimiter: str,
+    separators: Separators,
+    *,
+    is_given: bool,
+    rows: Sequence[int] = (),
 ) -> Form | None:
     """Return the form of a column's texts, without blanks and markers, of which most are numbers in one such form.
 
     None for plain numbers. `separators` are those of the file's plain numbers, which a request gives where `is_given`.
     At least 95 percent of the texts have the form, or all but three distinct ones where its unit is a currency or
-    percent. Raises InvalidDataError where numbers of a column have units that differ, and where they have two readings.
+    percent. Raises InvalidDataError where numbers of a column have units that differ, with a fault for each of two rows
+    where `rows` has those of the texts, and where they have two readings.
     """
     found = [(text, match) for text in texts if (match := _decorated(text)) is not None]
     found = [(text, match) for text, match in found if is_unit(match) and bool(match["open"]) == bool(match["close"])]
@@ -160,7 +167,7 @@ def find_form(
     (unit, count), *others = counts.most_common()
     strong = all(map(_is_strong, counts))
     if others and strong and len(found) >= (1.0 - SHARE_OF_CELL_FAULTS) * len(texts) and _is_mixed(texts, counts):
-        raise _mixed(name, found, unit)
+        raise _mixed(name, texts, found, unit, rows)
     if not _is_enough(texts, {text for text, match in found if _unit(match) == unit}, count, strong=_is_strong(unit)):
         return None
     cores = [match["core"] for _, match in found if _unit(match) == unit]
@@ -213,14 +220,19 @@ def _unit(found: "re.Match[str]") -> Unit:
     return found["prefix"].strip(), found["suffix"].strip()
 
 
-def _mixed(name: str, found: Sequence[tuple[str, "re.Match[str]"]], unit: Unit) -> InvalidDataError:
+def _mixed(
+    name: str, texts: Sequence[str], found: Sequence[tuple[str, "re.Match[str]"]], unit: Unit, rows: Sequence[int]
+) -> InvalidDataError:
     one = next(text for text, match in found if _unit(match) == unit)
     other = next(text for text, match in found if _unit(match) != unit)
     detail = (
         f"`{name}` has numbers in two forms, {shown(one)} and {shown(other)}, which may mean different things: write "
         f"them in one, or declare the column as text (kinds={name}:category)."
     )
-    return InvalidDataError(detail, [Fault(detail, column=name)])
+    first = {text: rows[texts.index(text)] if rows else None for text in (one, other)}
+    return InvalidDataError(
+        detail, [Fault(f"{shown(text)} is a number.", row=first[text], column=name) for text in first]
+    )
 
 
 def _separators(name: str, cores: Sequence[str], delimiter: str, separators: Separators) -> Separators | None:

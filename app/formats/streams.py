@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.errors import TooLargeError
@@ -68,6 +69,19 @@ class EmptyColumns:
 
 Placed = Callable[[Sequence[Fault]], Sequence[Fault]]
 """A function that adds lines, or rows of a sheet, to faults of rows."""
+
+
+@contextmanager
+def with_places(placed: Placed) -> Iterator[None]:
+    """Let an InvalidDataError of some rows say where they are in the file."""
+    try:
+        yield
+    except InvalidDataError as error:
+        faults = placed([fault for fault in error.faults if fault.row is not None])
+        if not faults:
+            raise
+        where = " and ".join(fault.row_names[0] for fault in faults)
+        raise InvalidDataError(f"{error.detail} See {where}.", faults) from None
 
 
 def refuse_or_revise(

@@ -16,7 +16,7 @@ from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.names import checked_names, stored_names
 from app.formats.options import ReadOptions
 from app.formats.spool import SpoolFile
-from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise
+from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
 from app.formats.xlsx_sheet import ERRORS, Row, name_of, sheet_rows
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
@@ -51,7 +51,8 @@ def open_xlsx(
     kinds_of(names, declared, (declared.get(name, "number") for name in names))
     table = pa.table({name: _texts(column) for name, column in zip(names, cells, strict=True)})
     options = replace(options, has_errors=True, revised={**typed, **options.revised})
-    columns = find_readings(table, BETWEEN, options, declared=declared)
+    with with_places(sheet.placed):
+        columns = find_readings(table, BETWEEN, options, declared=declared)
     reread = partial(later_reading, delimiter=BETWEEN, options=options, declared=declared)
     blocks = _Blocks(sheet, columns, frozenset(names) - declared.keys(), reread)
     readings = readings_of(blocks.columns, blocks.missing_texts, given_names, has_header=True)

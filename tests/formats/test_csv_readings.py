@@ -1,5 +1,6 @@
 """Readings of the texts of a CSV: missing values, forms of numbers, codes, long integers, also in rows far below."""
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -148,6 +149,12 @@ def test_numbers_in_two_forms_are_refused(cells: list[str]) -> None:
     with pytest.raises(InvalidDataError, match="`v` has numbers in two forms"):
         column(cells)
     assert column(cells, declared="category")[1] == cells
+
+
+def test_numbers_in_two_forms_are_refused_with_their_lines() -> None:
+    with pytest.raises(InvalidDataError, match=re.escape("See line 3 and line 5.")) as refused:
+        read_csv("n;v\n1;\n2;$5\n3;$6\n4;€7\n5;$8\n6;€9\n")
+    assert [(fault.line, fault.row, fault.column) for fault in refused.value.faults] == [(3, 1, "v"), (5, 3, "v")]
 
 
 @pytest.mark.parametrize("before", LATE)

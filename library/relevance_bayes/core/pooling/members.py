@@ -250,10 +250,10 @@ class Ordered:
     def needs_all(self, functions: int) -> bool:
         """True where so many functions are most of those of all rows, or the order of these was cut.
 
-        Of rows from all of which the scales were learned.
+        Of not too few rows, from all of which the scales were learned.
         """
         rows = self.whole.problem.rows
-        return rows == self.rows <= ROWS_FOR_SCALES and (self.is_cut or functions > NEARLY_ALL * rows)
+        return MIN_ROWS_OF_ALL <= rows == self.rows <= ROWS_FOR_SCALES and (self.is_cut or functions > NEARLY_ALL * rows)
 
     def through_all(self) -> Model:
         """The model through the functions of all rows at the member's scales, which is the process itself but for
@@ -293,6 +293,9 @@ NEARLY_ALL = 0.5
 """The share of all functions above which all are kept, as where there is next to no noise. A bound through so many is
 dearer than the process itself: without it, trainings of five public tables of 320 to 600 rows take 0.4 to 1.1 of the
 time, and new rows have up to 0.12 nats more."""
+
+MIN_ROWS_OF_ALL = 200
+"""The least number of rows of which all functions are kept: of fewer, the bound through few functions costs little."""
 
 MIN_FUNCTIONS = 8
 """The least number of functions of a member: an error is raised where fewer would be needed."""

@@ -81,15 +81,15 @@ def test_a_training_whose_folds_are_measured_twice_ends_the_same_wherever_it_is_
 
 
 def test_a_process_that_needs_most_of_its_functions_keeps_all_and_loses_nothing() -> None:
-    rng, n = np.random.default_rng(0), 60
-    X, W = rng.standard_normal((2 * n, 6)), rng.standard_normal((6, 6))
+    rng, n = np.random.default_rng(0), 200
+    X, W = rng.standard_normal((2 * n, 10)), rng.standard_normal((10, 10))
     t = np.sum((X @ W) * X, axis=1)
     t = (t - t.mean()) / t.std() + 0.3 * rng.standard_normal(2 * n)
     rows = Rows(X[::2], t[::2])
     *_, found = train(rows, Selection(SMOOTH, pool=(ROUGH,)), on=FitContext(FitLog()))
     assert isinstance(found, Trained)
     (member,) = found.members
-    assert member.functions == n + 1 + 6
+    assert member.functions == n + 1 + 10
     assert found.score_loss is not None
     assert found.score_loss < 0.01
     prediction, _ = ready_of(found.learned).predict(X[1::2])
