@@ -253,7 +253,8 @@ class Ordered:
         Of not too few rows, from all of which the scales were learned.
         """
         rows = self.whole.problem.rows
-        return MIN_ROWS_OF_ALL <= rows == self.rows <= ROWS_FOR_SCALES and (self.is_cut or functions > NEARLY_ALL * rows)
+        are_enough = MIN_ROWS_OF_ALL <= rows == self.rows <= ROWS_FOR_SCALES
+        return are_enough and (self.is_cut or functions > NEARLY_ALL * rows)
 
     def through_all(self) -> Model:
         """The model through the functions of all rows at the member's scales, which is the process itself but for
