@@ -16,7 +16,11 @@ from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc, sum_of_curves
 from tests.waiting import until
 
-QUICK_RECOVERY = {"RELEVANCE_HEARTBEAT_INTERVAL_SECONDS": "0.5", "RELEVANCE_HEARTBEAT_TIMEOUT_SECONDS": "2"}
+ONE_BY_ONE = {
+    "RELEVANCE_WORKER_SLOTS": "1",  # a job waits while another one runs
+    "RELEVANCE_HEARTBEAT_INTERVAL_SECONDS": "0.5",
+    "RELEVANCE_HEARTBEAT_TIMEOUT_SECONDS": "2",
+}
 POINTS: Json = {"columns": {"x": [-3.0, 0.25, 7.5]}}
 
 
@@ -38,7 +42,7 @@ def predictions(api: Api) -> bytes:
 def test_jobs_go_on_and_predictions_are_the_same_bytes(
     deployment: Deployment, restored_deployment: Deployment, tmp_path: Path
 ) -> None:
-    deployment.start("worker", **QUICK_RECOVERY)
+    deployment.start("worker", **ONE_BY_ONE)
     api = deployment.api()
     dataset = api.calls.create_dataset(sinc(40), name="sinc")
     api.train(dataset_id=dataset.id, target="y")
@@ -64,7 +68,7 @@ def test_jobs_go_on_and_predictions_are_the_same_bytes(
     again.calls.batch_predictions.download(batch.id, tmp_path / "restored-predictions")
     assert (tmp_path / "restored-predictions").read_bytes() == (tmp_path / "predictions").read_bytes()
 
-    restored_deployment.start("worker", **QUICK_RECOVERY)
+    restored_deployment.start("worker", **ONE_BY_ONE)
     for job in (running, queued):
         assert again.calls.trainings.wait(job.id).state == "succeeded"
     assert [move.state for move in again.calls.trainings.get(queued.id).transitions] == [
