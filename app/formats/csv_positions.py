@@ -126,6 +126,9 @@ def _survey(file: BodyFile, dialect: Dialect) -> tuple[int | None, bool]:
     return None, has_blanks
 
 
+TITLE_HINT = "Where the line above is a title, set skip_rows to the number of lines above the names of the columns."
+
+
 def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceError:
     """Return the error of a file that can't be read for `reason`: its first malformed or unequal lines."""
     try:
@@ -135,7 +138,9 @@ def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceEr
     if not faults:
         return MalformedBodyError(f"The file can't be read as CSV: {reason}.")
     first = faults[0]
-    return MalformedBodyError(f"Line {first.line}, delimiter {shown(dialect.delimiter)}: {first.detail}", faults)
+    detail = f"Line {first.line}, delimiter {shown(dialect.delimiter)}: {first.detail}"
+    is_below_header = dialect.header and first.line == dialect.line
+    return MalformedBodyError(f"{detail} {TITLE_HINT}" if is_below_header else detail, faults)
 
 
 def _first_faults(file: BodyFile, dialect: Dialect) -> Sequence[Fault]:

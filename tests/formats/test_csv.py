@@ -253,6 +253,15 @@ def test_a_broken_file_is_refused_with_its_line(
     assert (refused.value.faults[0].line if refused.value.faults else None) == line
 
 
+def test_a_title_above_the_header_is_refused_with_the_option_that_skips_it() -> None:
+    with pytest.raises(
+        MalformedBodyError, match=r"Line 2, .*Expected 1 cells, got 2\. Where .* a title, set skip_rows"
+    ):
+        read_csv("Sales of 2024\nx,y\n1,2\n3,4\n")
+    with pytest.raises(MalformedBodyError, match=r"Line 3, .*Expected 2 cells, got 1\.$"):
+        read_csv("x,y\n1,2\n3\n")
+
+
 def test_ten_thousand_columns_work_and_more_are_refused() -> None:
     def wide(columns: int) -> str:
         names = ",".join(f"col {n} 😀" for n in range(columns))
