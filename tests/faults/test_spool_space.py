@@ -39,7 +39,7 @@ def test_a_worker_that_starts_on_a_full_disk_waits_until_it_has_space(make_place
     assert not workers_alive(place.settings)
     Path(f"/proc/{worker.pid}/root{spool}", BALLAST).unlink()
     until(lambda: place.look(job).state != "queued", seconds=60)
-    assert place.other_events(0) == [WAITS, STARTS]
+    until(lambda: place.other_events(0) == [WAITS, STARTS, "worker started"], seconds=30)
 
 
 def test_a_worker_that_waits_for_space_ends_when_it_is_stopped(make_place: MakePlace) -> None:
