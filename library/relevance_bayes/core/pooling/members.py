@@ -292,7 +292,7 @@ FEWER = (0.9, 0.8)
 
 NEARLY_ALL = 0.5
 """The share of all functions above which all are kept, as where there is next to no noise. A bound through so many is
-dearer than the process itself: without it, trainings of five public tables of 320 to 600 rows take 0.4 to 1.1 of the
+dearer than the process itself: without it, trainings of five public tables of 320 to 600 rows take 0.4 to 1.2 of the
 time, and new rows have up to 0.12 nats more."""
 
 MIN_ROWS_OF_ALL = 200
