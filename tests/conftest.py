@@ -209,12 +209,14 @@ def logging_as_it_was() -> Iterator[None]:
     """Settings that a process of its own configures for itself do not stay for the tests that follow."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    of_server = logging.getLogger("uvicorn.error")
-    level_of_server = of_server.level
+    uvicorn, of_server = logging.getLogger("uvicorn"), logging.getLogger("uvicorn.error")
+    level_of_server, handlers_of_uvicorn, propagates = of_server.level, uvicorn.handlers[:], uvicorn.propagate
     of_server.setLevel(logging.NOTSET)
+    uvicorn.handlers, uvicorn.propagate = [], True
     yield
     root.handlers, root.level = handlers, level
     of_server.setLevel(level_of_server)
+    uvicorn.handlers, uvicorn.propagate = handlers_of_uvicorn, propagates
     structlog.reset_defaults()
 
 

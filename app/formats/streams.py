@@ -73,7 +73,7 @@ Placed = Callable[[Sequence[Fault]], Sequence[Fault]]
 
 @contextmanager
 def with_places(placed: Placed) -> Iterator[None]:
-    """Let an InvalidDataError of some rows say where they are in the file."""
+    """Add the places in the file of the rows of an InvalidDataError."""
     try:
         yield
     except InvalidDataError as error:

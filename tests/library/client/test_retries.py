@@ -84,7 +84,7 @@ def test_what_is_read_is_read_again_after_a_lost_connection(connected: Connected
 
 def test_connections_are_kept_for_less_time_than_the_service_keeps_them() -> None:
     assert LIMITS.keepalive_expiry is not None
-    assert LIMITS.keepalive_expiry < uvicorn.Config("app.main:create_app").timeout_keep_alive
+    assert LIMITS.keepalive_expiry < uvicorn.Config("app.main:create_app", log_config=None).timeout_keep_alive
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PATCH"])
