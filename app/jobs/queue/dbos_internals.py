@@ -3,6 +3,7 @@
 `CHECKED` is the release that each was read in; a test compares it with the installed one.
 """
 
+import time
 from collections.abc import Sequence
 from functools import partial, partialmethod
 from threading import Condition, Event, get_ident, local
@@ -10,7 +11,7 @@ from threading import Condition, Event, get_ident, local
 from dbos import DBOS, DBOSClient
 from dbos import _dbos as runtime
 from dbos import _workflow_commands as background_jobs
-from dbos._core import ActiveWorkflowById, QueueBucket
+from dbos._core import ActiveWorkflowById, ActiveWorkflowEntry, QueueBucket
 from dbos._queue import Queue, queue_thread
 from dbos._schemas.system_database import SystemSchema
 from dbos._sys_db import DequeueStopReason, SystemDatabase
@@ -33,15 +34,21 @@ CLAIM = "start_queued_workflows"
 _claim = SystemDatabase.start_queued_workflows
 
 
+CLAIM_SECONDS = 10.0
+"""Seconds after which a claimed entry that DBOS could not start leaves its slot."""
+
+
 class PollWaits:
     """The waits of an engine's threads between two polls of their queues.
 
-    A call of `wake` ends all of them; one that polls at the time does not wait afterwards.
+    A call of `wake` ends all of them; one that polls at the time does not wait afterwards. DBOS counts an entry as
+    running once a thread of its own has started it: until then, it is one that is `claimed`.
     """
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._wakes = 0
+        self._claimed: dict[str, tuple[str, float]] = {}
         self._thread = local()
         self.is_closed = False
 
@@ -50,6 +57,24 @@ class PollWaits:
         with self._changed:
             self._wakes += 1
             self._changed.notify_all()
+
+    def claim(self, queue: str, entries: Sequence[str]) -> None:
+        """Count entries of a queue as claimed until they start, or CLAIM_SECONDS have passed."""
+        with self._changed:
+            self._claimed |= dict.fromkeys(entries, (queue, time.monotonic() + CLAIM_SECONDS))
+
+    def start(self, entry: str) -> None:
+        """Count an entry as claimed no more, and let each thread poll now: others may be claimed beside it."""
+        with self._changed:
+            self._claimed.pop(entry, None)
+        self.wake()
+
+    def claimed(self, queue: str) -> int:
+        """Return the number of entries of a queue that were claimed and have not started."""
+        now = time.monotonic()
+        with self._changed:
+            self._claimed = {entry: one for entry, one in self._claimed.items() if one[1] > now}
+            return sum(name == queue for name, _ in self._claimed.values())
 
     def close(self) -> None:
         """End the polls of all threads."""
@@ -91,6 +116,13 @@ class _ActiveWorkflows(ActiveWorkflowById):
         super().__init__()
         self._waits = waits
 
+    def add(
+        self, key: str, queue_name: str | None = None, queue_partition_key: str | None = None
+    ) -> ActiveWorkflowEntry:
+        added = super().add(key, queue_name, queue_partition_key)
+        self._waits.start(key)
+        return added
+
     def _remove(self, key: str, bucket: QueueBucket) -> None:
         super()._remove(key, bucket)
         self._waits.wake()
@@ -98,7 +130,7 @@ class _ActiveWorkflows(ActiveWorkflowById):
 
 def claim_fairly(waits: PollWaits) -> None:
     """Make the engines of this process claim one job of each owner per poll, instead of all that free slots allow, and
-    poll again at once after a claim.
+    poll again as soon as what was claimed has started.
 
     The engine visits owners in random order, and would give all free slots to the first. It has no setting for this: a
     limit per owner would leave slots empty where no other owner waits, and its rate limits count the starts of all
@@ -130,13 +162,12 @@ def _claim_one(
         executor_id,
         app_version,
         queue_partition_key,
-        local_running_count,
+        local_running_count + waits.claimed(queue.name),
         running,
         owner_xid=owner_xid,
         is_latest_version=is_latest_version,
     )
-    if claimed:
-        waits.wake()
+    waits.claim(queue.name, claimed)
     return claimed, reason
 
 
