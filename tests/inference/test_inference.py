@@ -7,8 +7,6 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TypeAlias
 
 import httpx2
@@ -20,16 +18,13 @@ from starlette.types import Receive
 
 from app import __version__
 from app.application import make_application
-from app.identity import BUILT_IN_OWNER as OWNER
 from app.inference.tensor_codec import RenderedTensors
 from app.prediction import ServedVersion
 from app.prediction.runner import Codec, PredictionRunner
 from app.prediction.usage_counts import Rows
-from relevance_bayes.core.priors import GaussianProcess
-from tests.applications import LIMITS, Report, SmallParts, filled_template
+from tests.applications import LIMITS, Report, SmallParts
 from tests.doubles.authenticator import OneKey
-from tests.small_models import small_version, version_of_known_noise, version_of_three_classes
-from tests.tasks.supervised.test_one_row import NAMES, version_of_numbers
+from tests.tasks.supervised.test_one_row import NAMES
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -40,22 +35,6 @@ COLOUR: Mapping[str, Json] = {"name": "colour", "datatype": "BYTES", "shape": [2
 TENSORS: Json = [X, COLOUR]
 ROWS: Json = [{"x": 0.5, "colour": "red"}, {"x": 3.0, "colour": "blue"}]
 MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
-
-
-@pytest.fixture(scope="module")
-def module_template(parts_template: Path) -> Path:
-    """The others beside a model of five numbers, one of three classes and one of rows with their own noise."""
-
-    def fill(parts: SmallParts) -> None:
-        of_numbers = version_of_numbers(GaussianProcess())
-        plan = replace(of_numbers.report.plan, model="numbers")
-        parts.stored.put_version(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
-        parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
-        parts.stored.put_version(OWNER, version_of_known_noise(), number=1)
-        parts.stored.put_version(OWNER, small_version(), number=2)
-        parts.aliases.move(OWNER, "small", "champion", to=1)
-
-    return filled_template(parts_template, "inference.db", fill)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
@@ -34,17 +33,14 @@ from app.inference.rpc.service import NAME
 from app.limits.rates import OwnerRates
 from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner
-from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.limits import OwnerLimits
-from tests.applications import Report, SmallParts, filled_template
+from tests.applications import Report, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.issuers import AUDIENCE, refused_tokens
 from tests.issuers import serving as serving_tokens
-from tests.small_models import small_version, version_of_three_classes
-from tests.tasks.supervised.test_one_row import version_of_numbers
 
 T = TypeVar("T")
 A = TypeVar("A", bound=Message)
@@ -56,21 +52,6 @@ Contents = messages.InferTensorContents
 RequestedOutput = messages.ModelInferRequest.InferRequestedOutputTensor
 Parameter = messages.InferParameter
 Infer = messages.ModelInferRequest
-
-
-@pytest.fixture(scope="module")
-def module_template(parts_template: Path) -> Path:
-    """The others beside a model of five numbers, one of three classes and a second version of `small`."""
-
-    def fill(parts: SmallParts) -> None:
-        of_numbers = version_of_numbers(GaussianProcess())
-        plan = replace(of_numbers.report.plan, model="numbers")
-        parts.stored.put_version(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
-        parts.stored.put_version(OWNER, version_of_three_classes(), number=1)
-        parts.stored.put_version(OWNER, small_version(), number=2)
-        parts.aliases.move(OWNER, "small", "champion", to=1)
-
-    return filled_template(parts_template, "inference_rpc.db", fill)
 
 
 class Client:
