@@ -229,9 +229,11 @@ def _mixed(
         f"`{name}` has numbers in two forms, {shown(one)} and {shown(other)}, which may mean different things: write "
         f"them in one, or declare the column as text (kinds={name}:category)."
     )
-    first = {text: rows[texts.index(text)] if rows else None for text in (one, other)}
+    if not rows:
+        return InvalidDataError(detail, [Fault(detail, column=name)])
+    numbers = ((text, rows[texts.index(text)]) for text in (one, other))
     return InvalidDataError(
-        detail, [Fault(f"{shown(text)} is a number.", row=first[text], column=name) for text in first]
+        detail, [Fault(f"{shown(text)} has one of the forms.", row=row, column=name) for text, row in numbers]
     )
 
 
