@@ -11,7 +11,7 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.database.notifier import QUEUES, SqlNotifier
-from app.jobs.queue.dbos_internals import PollWaits, claim_fairly, poll_when_woken
+from app.jobs.queue.dbos_internals import claim_fairly, poll_when_woken
 from app.jobs.queue.failures import reported_outages, translated
 from app.jobs.queue.names import (
     APPLICATION,
@@ -24,7 +24,7 @@ from app.jobs.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
-from app.jobs.queue.polling import EntryListener, intervals
+from app.jobs.queue.polling import EntryListener, PollWaits, intervals
 from app.origin import Origin, acting
 from app.tracing.spans import span_scope
 

@@ -5,8 +5,9 @@ queue from the database before each poll. One value applies to all workers, so i
 read alike: the newest job, and whether any is queued.
 """
 
-from collections.abc import Callable, Mapping
-from threading import Event, Thread
+import time
+from collections.abc import Callable, Mapping, Sequence
+from threading import Condition, Event, Thread, local
 from uuid import UUID
 
 from dbos import DBOSClient
@@ -62,6 +63,61 @@ class AdaptivePolling:
                 queue = self._client.retrieve_queue(name)
                 if queue is not None:
                     queue.set_polling_interval_sec(interval)
+
+
+CLAIM_SECONDS = 10.0
+"""Seconds after which a claimed entry that DBOS could not start leaves its slot."""
+
+
+class PollWaits:
+    """The waits of an engine's threads between two polls of their queues.
+
+    A call of `wake` ends all of them; one that polls at the time does not wait afterwards. DBOS counts an entry as
+    running once a thread of its own has started it: until then, it is one that is `claimed`.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._wakes = 0
+        self._claimed: dict[str, tuple[str, float]] = {}
+        self._thread = local()
+        self.is_closed = False
+
+    def wake(self) -> None:
+        """Let each thread poll now."""
+        with self._changed:
+            self._wakes += 1
+            self._changed.notify_all()
+
+    def claim(self, queue: str, entries: Sequence[str]) -> None:
+        """Count entries of a queue as claimed until they start, or CLAIM_SECONDS have passed."""
+        with self._changed:
+            self._claimed |= dict.fromkeys(entries, (queue, time.monotonic() + CLAIM_SECONDS))
+
+    def start(self, entry: str) -> None:
+        """Count an entry as claimed no more, and let each thread poll now: others may be claimed beside it."""
+        with self._changed:
+            self._claimed.pop(entry, None)
+        self.wake()
+
+    def claimed(self, queue: str) -> int:
+        """Return the number of entries of a queue that were claimed and have not started."""
+        now = time.monotonic()
+        with self._changed:
+            self._claimed = {entry: one for entry, one in self._claimed.items() if one[1] > now}
+            return sum(name == queue for name, _ in self._claimed.values())
+
+    def close(self) -> None:
+        """End the polls of all threads."""
+        self.is_closed = True
+        self.wake()
+
+    def wait(self, seconds: float | None) -> None:
+        """Wait for the next poll of this thread."""
+        with self._changed:
+            seen = getattr(self._thread, "seen", 0)
+            self._changed.wait_for(lambda: self._wakes != seen, seconds)
+            self._thread.seen = self._wakes
 
 
 RETRY_SECONDS = 1.0

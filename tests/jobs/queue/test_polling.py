@@ -1,4 +1,4 @@
-"""The polling intervals, as the engine reads them from the database."""
+"""When the queues are polled: the intervals, as the engine reads them from the database, and what ends a wait."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -9,7 +9,7 @@ from sqlalchemy import Engine as Database
 
 from app.identity import uuid7
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
-from app.jobs.queue.polling import QUIET_SECONDS, REWRITE_SECONDS, AdaptivePolling, intervals
+from app.jobs.queue.polling import QUIET_SECONDS, REWRITE_SECONDS, AdaptivePolling, PollWaits, intervals
 from app.jobs.records import JobActivity
 
 NONE = JobActivity(None, is_waiting=False, is_unfinished=False)
@@ -74,3 +74,20 @@ def test_idle_polls_are_never_the_more_frequent(client: DBOSClient, engine: Data
     polling.adapt(NONE, now=100.0)
     polling.adapt(NONE, now=200.0)
     assert stored(client) == {QUEUE: 3.0}
+
+
+def test_a_claimed_entry_counts_until_it_starts_which_ends_a_wait() -> None:
+    waits = PollWaits()
+    waits.claim("training", ["a", "b"])
+    waits.claim("webhooks", ["c"])
+    assert (waits.claimed("training"), waits.claimed("webhooks")) == (2, 1)
+    waits.start("a")
+    waits.wait(60.0)
+    assert (waits.claimed("training"), waits.claimed("webhooks")) == (1, 1)
+
+
+def test_an_entry_that_does_not_start_leaves_its_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.jobs.queue.polling.CLAIM_SECONDS", 0.0)
+    waits = PollWaits()
+    waits.claim("training", ["a"])
+    assert waits.claimed("training") == 0
