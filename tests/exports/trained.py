@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
+from relevance_bayes.core.fitting import FitLog, pose
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth, InputMap
 from relevance_bayes.core.kernels import Additive, Covariance, Gaussian, Kernel, Laplacian, Matern32
@@ -41,6 +42,7 @@ from relevance_bayes.core.pool import (
     n_functions,
     with_degrees_of_freedom,
 )
+from relevance_bayes.core.pooling.members import exact_model, whole
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
@@ -356,6 +358,16 @@ def _pool(likelihood: TargetLikelihood) -> ExportedSupervised:
     return with_model(members[0], pool)
 
 
+def _all_rows() -> ExportedSupervised:
+    """A process through the functions of all rows, which is exact."""
+    made = version(GaussianNoise(), _kernel(Gaussian()), PROCESS)
+    rows, _ = encode_inputs(made.predictor.encoding, block(MIXED, ROWS, 1))
+    basis = (KernelBasis(Gaussian(), EvidencePerInputWidth()), Bias(), Inputs())
+    spec = Spec(GaussianNoise(), basis, PROCESS, Greedy())
+    *_, member = whole(pose(rows, targets(GaussianNoise(), rows), spec), spec, FitLog())
+    return with_model(made, with_degrees_of_freedom(exact_model(member)))
+
+
 HETEROSCEDASTIC = GaussianNoise("heteroscedastic")
 
 
@@ -437,6 +449,7 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
     for name, basis in DICTIONARIES.items():
         made[name] = partial(version, GaussianNoise(), basis, inputs=PLAIN)
     made["a pool"] = partial(_pool, GaussianNoise())
+    made["all rows"] = _all_rows
     made["heteroscedastic noise"] = _varying_noise
     made["a pool, heteroscedastic noise"] = _pool_of_varying_noise
     made["a pool, noise by row"] = partial(_pool, GaussianNoise("rows"))

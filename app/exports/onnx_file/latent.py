@@ -15,7 +15,7 @@ from relevance_bayes.core.prediction import Ready
 
 
 def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | None]:
-    """Return mean p'mu, variance |L'p|^2 and residual variance, and the support where it is known."""
+    """Return mean p'mu, variance |root'p|^2 and residual variance, and the support where it is known."""
     model = ready.model
     inputs = _within_range(rows.matrix, model)
     none = rows.unsound
@@ -29,7 +29,7 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
         weights = none
     else:
         mean = columns @ (model.mean if model.mean.ndim > 1 else model.mean[:, None])
-        weights = graph.sum((columns @ ready.lower).square(), 1)
+        weights = graph.sum((columns @ ready.root).square(), 1)
     left, unreached = _left(graph, ready, inputs, columns)
     if unreached is None:
         return Found(mean, weights, none, noise_sd), None

@@ -202,7 +202,7 @@ class _Predicting:
         return [
             f"P = functions{self.ending}(X)",
             f"mean = P @ {self.program.constant('MEAN', self.ready.model.mean)}",
-            f"weights = row_sums((P @ {self.program.constant('LOWER', self.ready.lower)}) ** 2)",
+            f"weights = row_sums((P @ {self.program.constant('ROOT', self.ready.root)}) ** 2)",
             *self._residual(),
         ]
 

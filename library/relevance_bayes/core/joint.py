@@ -44,7 +44,7 @@ def _of_one(ready: Ready, X: Array, noise_sd: Array | None) -> tuple[Array, Arra
     prediction, _ = ready.predict(X, noise_sd)
     if not isinstance(prediction, RealPrediction):
         raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
-    spread = ready.model.columns(X) @ ready.lower
+    spread = ready.model.columns(X) @ ready.root
     factor = ready.model.variance_factor
     covariance = factor * (spread @ spread.T) + residual_covariance(ready, X, prediction.residual / factor) * factor
     covariance.flat[:: len(X) + 1] = prediction.variance

@@ -57,7 +57,8 @@ class Model:
 
     Under a Gaussian process prior the kernel functions are first and `signal_variance` is the process's variance s,
     whose residual is part of the predictive variance. `jitter` was added to the diagonal of their kernel matrix, None
-    for JITTER. `last_gain` and `next_gain` in nats: the gain of the last function that entered, and of the best that
+    for JITTER. Where the process `is_exact`, `covariance` (F, F) is that of the last F functions, the columns without
+    kernel, alone. `last_gain` and `next_gain` in nats: the gain of the last function that entered, and of the best that
     did not. Under an independent prior `augmentation` is for error bars away from the data, None without. The functions
     are evaluated within `input_range`, which models under a log link have; None without bounds. Predictions are
     Student's t with `degrees_of_freedom`, Gaussian for None: see `with_degrees_of_freedom`. `trace` are the steps
@@ -90,6 +91,20 @@ class Model:
     def variance_factor(self) -> float:
         """The factor of the variances of predictions: see `variance_factor`."""
         return variance_factor(self.rows, self.degrees_of_freedom)
+
+    @property
+    def is_exact(self) -> bool:
+        """True of a process through the functions of all rows whose jitter is its noise: see `Whole.through_all`.
+
+        The weights of the kernel functions are known given those of the other columns: (K + jitter I)^-1 (t - F w).
+        Their covariance would lose to rounding what little noise leaves of the variance.
+        """
+        return len(self.covariance) < len(self.mean)
+
+    @property
+    def weight_variances(self) -> Array:
+        """The posterior variances (R,) of the weights."""
+        return np.maximum(1.0 - self.gamma, 0.0) / self.alpha if self.is_exact else self.covariance.diagonal()
 
     @property
     def size(self) -> int:

@@ -43,7 +43,7 @@ def _variance(ready: Ready, X: Array, residual: Array, scale: Array, groups: int
     variance = np.empty(groups)
     for group in range(groups):
         some = slice(group * rows, (group + 1) * rows)
-        spread = (scale[some] @ ready.model.columns(X[some]) / rows) @ ready.lower
+        spread = (scale[some] @ ready.model.columns(X[some]) / rows) @ ready.root
         variance[group] = spread @ spread
         if has_residual:
             left = residual_covariance(ready, X[some], residual[some])

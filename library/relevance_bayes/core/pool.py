@@ -189,11 +189,12 @@ def with_degrees_of_freedom(learned: Learned) -> Learned:
     """
     match learned:
         case Model() if _has_learned_noise(learned):
-            left = degrees_of_freedom(learned.rows, effective_functions(learned))
+            left = degrees_of_freedom(learned.rows, effective_functions(learned), is_exact=learned.is_exact)
             return learned if left is None else replace(learned, degrees_of_freedom=left)
         case Pool(members=members, weights=weights) if all(map(_has_learned_noise, members)):
             functions = float(weights @ np.array([*map(effective_functions, members)]))
-            left = degrees_of_freedom(members[0].rows, functions)
+            is_exact = all(member.is_exact for member in members)
+            left = degrees_of_freedom(members[0].rows, functions, is_exact=is_exact)
             return learned if left is None else replace(learned, degrees_of_freedom=left)
         case HurdleModel(positive=positive):
             return replace(learned, positive=with_degrees_of_freedom(positive))
@@ -201,19 +202,30 @@ def with_degrees_of_freedom(learned: Learned) -> Learned:
             return learned
 
 
-def degrees_of_freedom(rows: int, functions: float) -> float | None:
-    """max(n - g - 1, 1) of n `rows`, at least two, with g effective `functions`, at least 1; None where it is large."""
+def degrees_of_freedom(rows: int, functions: float, *, is_exact: bool = False) -> float | None:
+    """max(n - g - 1, 1) of n `rows`, at least two, with g effective `functions`, at least 1; None where it is large.
+
+    An exact process may pass through its rows, which then determine no noise, and no prediction needs it. The share
+    1 - g/n of the variance of a row given all others is noise. The rest is as certain as the signal variance, which
+    has n - 1 degrees of freedom: the reciprocals of both are averaged.
+    """
     left = max(rows - max(functions, 1.0) - 1.0, 1.0)
+    if is_exact:
+        noise = max(1.0 - functions / rows, 0.0)
+        left = 1.0 / (noise / left + (1.0 - noise) / (rows - 1.0))
     return left if left <= MAX_DEGREES_OF_FREEDOM else None
 
 
 def effective_functions(model: Model) -> float:
     """The effective number of functions: the sum over training rows of the variance by weights over the noise variance.
 
-    It is R - trace(A Sigma), A the prior precision of the R weights, so that no row is needed. Raises
-    NotPositiveDefiniteError.
+    It is R - trace(A Sigma), A the prior precision of the R weights, so that no row is needed; of an exact process
+    N - trace(C^-1) / beta, of all its variance. Raises NotPositiveDefiniteError.
     """
-    prior, whitening = model.alpha * model.covariance.diagonal(), Ready.of(model).whitening
+    ready = Ready.of(model)
+    if model.is_exact:
+        return len(model.mean) - len(model.covariance) - float(ready.noise_shares.sum())
+    prior, whitening = model.alpha * model.covariance.diagonal(), ready.whitening
     if whitening is None or model.signal_variance is None:
         return float(len(prior) - prior.sum())
     # A = E_mm / s of the kernel functions, which are first: E_mm = L L'.
@@ -284,7 +296,7 @@ class _OfModel:
         model = ready.model
         self._ready = ready
         self._products = ready.products
-        self._after_spread = 1 + len(model.mean)
+        self._after_spread = 1 + ready.root.shape[1]
         self._noise = 0.0 if model.noise_sd is None else model.noise_sd * model.noise_sd
         augmented = ready.augmented
         self._prior_variance = model.signal_variance if augmented is None else augmented.prior

@@ -7,6 +7,7 @@ import numpy as np
 
 from relevance_bayes.core.basis import KernelFunctions, evaluate
 from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.evidence import TINY
 from relevance_bayes.core.folds import subset
 from relevance_bayes.core.likelihoods import OneAgainstRest
 from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberPrediction, Prediction
@@ -50,14 +51,14 @@ MIN_ROWS = 256
 class Ready:
     """A model factorised for predictions.
 
-    `lower` (R, R) with lower lower' = Sigma; `whitening` of the kernel functions under a Gaussian process prior,
-    `augmented` under an independent one with an augmentation. `products` (R, K + R + m) are the factors that a row's
-    columns are multiplied by, side by side: the mean of K latents, `lower`, and L^-T of the m vectors that are
-    whitened.
+    `root` (R, r) with root root' = Sigma, lower triangular but where the process is exact; `whitening` of the kernel
+    functions under a Gaussian process prior, `augmented` under an independent one with an augmentation. `products`
+    (R, K + r + m) are the factors that a row's columns are multiplied by, side by side: the mean of K latents, `root`,
+    and L^-T of the m vectors that are whitened.
     """
 
     model: Model
-    lower: Array
+    root: Array
     whitening: Whitening | None
     augmented: Augmented | None
     products: Array
@@ -69,10 +70,13 @@ class Ready:
         # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
         # Scaled, so that the Cholesky factor is accurate in any units of the weights.
         scale = np.sqrt(model.covariance.diagonal())
-        lower = scale[:, None] * light_cholesky(model.covariance / np.outer(scale, scale))
+        root = scale[:, None] * light_cholesky(model.covariance / np.outer(scale, scale))
         whitening = _whitening(model)
+        inverse = None if whitening is None else inverse_of_upper(whitening.lower.T)
+        if model.is_exact and inverse is not None:
+            root = _of_all_weights(model, inverse, root)
         noise = None if model.log_noise is None else cls.of(model.log_noise.model)
-        return cls(model, lower, whitening, _augmented(model), _products(model, lower, whitening), noise)
+        return cls(model, root, whitening, _augmented(model), _products(model, root, inverse), noise)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
@@ -122,8 +126,8 @@ class Ready:
         columns = evaluate(self.model.functions, X)
         found = columns @ self.products
         known = self.model.mean
-        R, K = len(known), 1 if known.ndim == 1 else known.shape[1]
-        means, spread, B = found[:, :K], found[:, K : K + R], found[:, K + R :]
+        r, K = self.root.shape[1], 1 if known.ndim == 1 else known.shape[1]
+        means, spread, B = found[:, :K], found[:, K : K + r], found[:, K + r :]
         if self.whitening is not None:
             left = self.whitening.left(B)
         elif self.augmented is not None:
@@ -132,6 +136,17 @@ class Ready:
             left = np.ones(len(X))
         mean = means[:, 0] if known.ndim == 1 else means
         return mean.copy(), np.vecdot(spread, spread), left  # a view would keep the whole product in memory
+
+    @property
+    def noise_shares(self) -> Array:
+        """diag(C^-1) / beta (m,) of an exact process, for the rows of its functions: 1 - h, h the leverage of a row.
+
+        C^-1 = (L L')^-1 / s - G S G' / s^2, with S the covariance of the columns' weights and G = (L L')^-1 F.
+        """
+        m, s = len(self.model.mean) - self.root.shape[1], self.model.signal_variance or 0.0
+        inverse = self.products[:m, -m:]
+        left = np.vecdot(inverse, inverse) - np.vecdot(self.root[:m], self.root[:m]) / s
+        return np.asarray(np.maximum((self.model.jitter or 0.0) * left, TINY))
 
     @property
     def _has_support(self) -> bool:
@@ -202,12 +217,23 @@ def _whitening(model: Model) -> Whitening | None:
     return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)), light_cholesky, jitter=model.jitter)
 
 
-def _products(model: Model, lower: Array, whitening: Whitening | None) -> Array:
-    parts = [model.mean if model.mean.ndim > 1 else model.mean[:, None], lower]
-    if whitening is not None:
-        m = len(whitening.lower)
-        parts.append(np.zeros((len(lower), m)))
-        parts[-1][:m] = inverse_of_upper(whitening.lower.T)
+def _of_all_weights(model: Model, inverse: Array, root: Array) -> Array:
+    """A root (R, F) of the covariance of all weights of an exact process, from that of its F columns without kernel.
+
+    `inverse` (m, m) is L^-T: the weights of the kernel functions given those w of the columns are (L L')^-1 (t - F w).
+    """
+    vectors, *others = model.functions
+    if not isinstance(vectors, KernelFunctions):
+        raise SparseBayesError("expected the kernel functions of a process first")
+    columns = evaluate(others, vectors.centres)
+    return np.concatenate([-(inverse @ (inverse.T @ columns)) @ root, root])
+
+
+def _products(model: Model, root: Array, inverse: Array | None) -> Array:
+    parts = [model.mean if model.mean.ndim > 1 else model.mean[:, None], root]
+    if inverse is not None:
+        parts.append(np.zeros((len(root), len(inverse))))
+        parts[-1][: len(inverse)] = inverse
     return np.concatenate(parts, axis=1)
 
 
@@ -353,6 +379,8 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
     noise_sd = model.noise_sd if rows.noise_sd is None else rows.noise_sd
     if noise_sd is None:
         raise SparseBayesError("expected a likelihood with noise")
+    if model.is_exact:
+        return _without_exact(model, targets, noise_sd)
     found = latent(model, rows.X)
     noise = np.square(noise_sd) + rho * found.residual
     is_small = model.mean.ndim == 1 and len(rows.t) <= MAX_ROWS
@@ -360,6 +388,18 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
     # A row has at most the information on its latent that the prior leaves open.
     left = np.maximum(left, noise / (noise + prior_variance(model, rows.X)))
     return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.residual), noise_sd
+
+
+def _without_exact(model: Model, targets: Array, noise_sd: ForRows) -> tuple[Latent, ForRows]:
+    """The latent of an exact process at each of its rows given all others: t - m = (C^-1 t)_n / (C^-1)_nn
+    [RASMUSSEN2006, eqs 5.10 to 5.12], of the weights s C^-1 t, without a difference of targets and means."""
+    vectors, *_ = model.functions
+    if not isinstance(vectors, KernelFunctions):
+        raise SparseBayesError("expected the kernel functions of a process first")
+    left = Ready.of(model).noise_shares
+    order = vectors.rows.argsort()
+    errors, left = ((model.jitter or 0.0) * model.mean[: len(left)] / left)[order], left[order]
+    return Latent(targets - errors, np.square(noise_sd) * (1.0 - left) / left, np.zeros(len(left))), noise_sd
 
 
 def _left(model: Model, X: Array, noise: Array) -> Array:

@@ -73,7 +73,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         likelihood=part.likelihood,
         functions=functions,
         mean=_mean(part.mean, size, latents, f"{where}/mean"),
-        covariance=matrix(part.covariance, (size, size), f"{where}/covariance"),
+        covariance=matrix(part.covariance, _shape(part, [one.size for one in functions]), f"{where}/covariance"),
         alpha=vector(part.alpha, size, f"{where}/alpha"),
         gamma=vector(part.gamma, size, f"{where}/gamma"),
         noise_sd=part.noise_sd,
@@ -91,6 +91,13 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         input_range=None if part.input_range is None else _input_range(part.input_range, inputs, where),
         degrees_of_freedom=part.degrees_of_freedom,
     )
+
+
+def _shape(part: ModelPart, sizes: Sequence[int]) -> tuple[int, int]:
+    """Return the expected shape of the covariance: that of an exact process is of its columns without kernel."""
+    size, others = sum(sizes), sum(sizes[1:])
+    is_exact = part.signal_variance is not None and len(part.covariance) == others
+    return (others, others) if is_exact else (size, size)
 
 
 def _evidence(part: ModelPart, where: str) -> LogEvidence:

@@ -283,7 +283,7 @@ def listed(
 
 
 def _listed(model: Model, classes: Sequence[Label], found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
-    sd = np.sqrt(model.covariance.diagonal())
+    sd = np.sqrt(model.weight_variances)
     several = model.mean.ndim > 1
     for number, place in enumerate(found):
         yield RelevanceVector(

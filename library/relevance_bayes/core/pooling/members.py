@@ -8,12 +8,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.greedy import BEFORE_TOGETHER, Greedy, ProcessIterate
+from relevance_bayes.core.algorithms.greedy import BEFORE_TOGETHER, Greedy, ProcessIterate, termination
 from relevance_bayes.core.algorithms.scales import has_short_starts
 from relevance_bayes.core.algorithms.sequential import with_hyperparameters
-from relevance_bayes.core.algorithms.state import State
+from relevance_bayes.core.algorithms.state import Kept, State
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, Task, process_of
-from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.basis import ConstantFunction, KernelBasis, KernelFunctions
 from relevance_bayes.core.concurrency import concurrently
 from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
 from relevance_bayes.core.evidence import Chosen, LogEvidence, choose
@@ -21,10 +21,10 @@ from relevance_bayes.core.fitting import FitLog, iterates, learned, pose
 from relevance_bayes.core.hyperparameters import Hyperparameters
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods.base import Latent, Prediction
-from relevance_bayes.core.linalg import cholesky, log_determinant, solve_lower
+from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, solve_lower
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import Ready, predict
-from relevance_bayes.core.priors import JITTER
+from relevance_bayes.core.priors import JITTER, Whitening
 from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.process import Rows as ProcessRows
 from relevance_bayes.core.rows import Rows, Step, reported_as
@@ -248,17 +248,30 @@ class Ordered:
         return replace(self.whole.state, active=(*self.whole.state.active, *numbers), process=found)
 
     def needs_all(self, functions: int) -> bool:
-        """True where so many functions are most of those of all rows, or the order of these was cut.
+        """True where so many functions are most of those of all rows, or the order of these was cut, of not too few
+        rows from all of which the scales were learned; or where few functions lose the noise."""
+        are_enough = self._is_of_all_rows and self.rows >= MIN_ROWS_OF_ALL
+        return self.loses_noise or (are_enough and (self.is_cut or functions > NEARLY_ALL * self.rows))
 
-        Of not too few rows, from all of which the scales were learned.
-        """
-        rows = self.whole.problem.rows
-        are_enough = MIN_ROWS_OF_ALL <= rows == self.rows <= ROWS_FOR_SCALES
-        return are_enough and (self.is_cut or functions > NEARLY_ALL * rows)
+    @property
+    def loses_noise(self) -> bool:
+        """True where jitter would act as noise: there is less noise than a model through few functions can have."""
+        h, has_one_size = self.whole.hyperparameters, self.whole.problem.precisions is None
+        is_little = JITTER_OF_NOISE < MIN_JITTER * h.beta * h.signal_variance
+        return self._is_of_all_rows and has_one_size and is_little
+
+    @property
+    def _is_of_all_rows(self) -> bool:
+        """True where the scales were learned from all rows, and these are ordered."""
+        return self.whole.problem.rows == self.rows <= ROWS_FOR_SCALES
 
     def through_all(self) -> Model:
-        """The model through the functions of all rows at the member's scales, which is the process itself but for
-        jitter. Raises NotPositiveDefiniteError."""
+        """The model through the functions of all rows at the member's scales: see `exact_model`.
+
+        Where each row has a noise of its own, it is the process itself but for jitter. Raises
+        NotPositiveDefiniteError."""
+        if self.whole.problem.precisions is None:
+            return exact_model(self.whole)
         rows, places = self.whole.problem.rows, self.chosen.places
         others = np.setdiff1d(np.arange(rows), places)
         gains = np.append(self.chosen.gains, np.zeros(len(others)))
@@ -279,6 +292,79 @@ class Ordered:
         rows = replace(now.state, process=replace(process_of(now.state), phase="rows", moved=None))
         (last,) = deque(iterates(problem, spec, rows), maxlen=1)
         return learned(problem, last)
+
+
+MIN_NOISE_SHARE = 1e-14
+"""The least noise variance of an exact process over its signal variance: of less, rounding of the kernel is more."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Exact(ProcessIterate):
+    """The end of a process that keeps the functions of all rows."""
+
+    weights: Kept | None = None
+
+    def kept(self, problem: Problem) -> Kept:
+        """The weights."""
+        return super().kept(problem) if self.weights is None else self.weights
+
+
+def _with_noise(K: Array, share: float) -> tuple[Whitening, float]:
+    """The whitening by K (N, N) with the noise's `share` on its diagonal, tenfold while rounding forbids it."""
+    while True:
+        try:
+            return Whitening.of(K, jitter=share), share
+        except NotPositiveDefiniteError:
+            if share > MIN_JITTER:
+                raise
+            share *= 10.0
+
+
+def exact_model(member: Whole) -> Model:
+    """The process itself as a model, at its scales, through the functions of all rows.
+
+    Its jitter is its noise variance over s, n = 1/(beta s). Of L L' = K + n I, s (1 - |L^-1 k|^2) is the variance of
+    the latent given the targets and the weights w of the columns F [RASMUSSEN2006, eq. 2.26], and no digit of little
+    noise is lost. w has the covariance S = (A + F'(K + n I)^-1 F / s)^-1 [RASMUSSEN2006, eq. 2.42], and the functions
+    the weights (K + n I)^-1 (t - F w). Rows have noise of one size. Raises NotPositiveDefiniteError.
+    """
+    problem, task, h = member.problem, member.task, member.hyperparameters
+    s, alpha = h.signal_variance, h.alpha
+    rows, functions = task.rows(member.state, task.functions.rows), task.functions
+    kernel = KernelFunctions(h.covariance(task.kernel), h.input_map, functions.centres, functions.rows)
+    whitening, n = _with_noise(kernel.every(functions.centres), max(1.0 / (h.beta * s), MIN_NOISE_SHARE))
+    h = replace(h, beta=1.0 / (n * s), jitter=n)
+    inverse = whitening.inverse
+    F, t = inverse @ rows.F, inverse @ rows.t
+    middle = cholesky(np.diag(alpha) + F.T @ F / s)
+    covariance = inverse_from_cholesky(middle)
+    of_columns = covariance @ (F.T @ t) / s
+    left = t - F @ of_columns
+    square = float(left @ left) / s + float(alpha @ np.square(of_columns))
+    determinant = (
+        len(t) * log(s) + log_determinant(whitening.lower) + log_determinant(middle) - float(np.log(alpha).sum())
+    )
+    value = -0.5 * (len(t) * log(2.0 * pi) + determinant + square)
+    spread = inverse.T @ solve_lower(middle, F.T).T
+    prior = np.append(s * np.square(inverse).sum(axis=0), 1.0 / alpha)
+    variances = np.append(np.square(spread).sum(axis=1), covariance.diagonal())
+    mean = np.append(inverse.T @ left, of_columns)
+    fixed = task.fixed(member.state)
+    mean[[isinstance(one, ConstantFunction) for one in (kernel, *fixed) for _ in range(one.size)]] += problem.centre
+    weights = Kept(
+        functions=(kernel, *fixed),
+        mean=mean,
+        covariance=covariance,
+        alpha=1.0 / prior,
+        gamma=np.clip(1.0 - variances / prior, 0.0, 1.0),
+        likelihood=problem.likelihood,
+        signal_variance=s,
+        jitter=n,
+    )
+    state = replace(member.state, objective=value, termination=termination(task, h))
+    model = learned(problem, _Exact(with_hyperparameters(state, h), weights=weights))
+    Ready.of(model)
+    return model
 
 
 MAX_SIGNAL_TO_NOISE = 1e3

@@ -464,8 +464,9 @@ def reduced_pool(
     They lose at most `max_score_loss` nats a row within MAX_PREDICTION_COST, less where the pool is certain. Where they
     lose more, or the ordering of functions was cut, the folds are measured again with all members through as few
     functions as on all rows: weights, score and loss are of these predictions. Of many rows they are optimised from the
-    hyperparameters of all rows. Where each needs nearly all of its functions it keeps all, unless jitter loses more
-    than `max_score_loss`.
+    hyperparameters of all rows. Where each needs nearly all of its functions, or one has less noise than few functions
+    can have, they keep all and are exact; where rows have a noise of their own, unless jitter loses more than
+    `max_score_loss`.
     """
     ordered, allowed = yield from _in_order(folds, pool, max_score_loss)
     yield FUNCTIONS
@@ -477,11 +478,12 @@ def reduced_pool(
     inputs = folds.rows.X.shape[1]
     maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), inputs)
     need_all = all(one.needs_all(size) for one, size in zip(kept, reduction.sizes, strict=True))
+    need_all = need_all or any(one.loses_noise for one in kept)
     if need_all and len(kept) * prediction_cost(len(folds.rows.t), inputs) <= MAX_COST_OF_ALL:
         with suppress(NotPositiveDefiniteError):
             every = tuple(one.through_all() for one in kept)
             loss = float(reduction.weights @ [_lost(one, model) for one, model in zip(members, every, strict=True)])
-            if loss <= max_score_loss:
+            if loss <= max_score_loss or all(model.is_exact for model in every):
                 return ReducedPool(members, every, reduction.weights, whole, loss)
     models, few = list[Model](), dict[int, tuple[int, Hyperparameters | None]]()
     for place, size in zip(reduction.places, reduction.sizes, strict=True):

@@ -291,6 +291,11 @@ def _of_covariance(model: Model) -> Iterator[Fault]:
     """Yield faults of a covariance; its factorisation later detects whether it is positive definite."""
     covariance = model.covariance
     variances = covariance.diagonal()
+    is_of_rows = model.likelihood.is_conjugate and not model.likelihood.noise_by_row and model.jitter is not None
+    if model.is_exact and not (is_of_rows and model.mean.ndim == 1 and model.mean.size == model.rows + len(covariance)):
+        detail = "Expected that of all weights, but of a process through all rows with `jitter` and noise of one size."
+        yield Fault(detail, "/model/covariance")
+        return
     if not (variances > 0.0).all():
         yield Fault("Expected variances above 0.", "/model/covariance")
         return

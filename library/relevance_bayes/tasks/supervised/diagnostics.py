@@ -491,7 +491,7 @@ def _of_lost(one: Compared) -> str:
 
 def _of_jitter(models: tuple[Model, ...]) -> Iterator[str]:
     for model in models:
-        if model.jitter is not None and model.jitter > 1.5 * JITTER:
+        if model.jitter is not None and model.jitter > 1.5 * JITTER and not model.is_exact:
             yield (
                 f"{model.jitter:.0e} was added to the diagonal of a kernel matrix, where {JITTER:.0e} is usual, to be"
                 " computed with: its functions are nearly the same, since inputs or rows repeat one another."

@@ -321,7 +321,7 @@ class SupervisedModel(PredictiveModel):
 def _bytes(ready: Ready) -> int:
     """Return the memory of one model's arrays in bytes."""
     model = ready.model
-    arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower, ready.products]
+    arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.root, ready.products]
     kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
     if ready.whitening is not None:
         arrays.append(ready.whitening.lower)
