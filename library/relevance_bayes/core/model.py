@@ -102,11 +102,6 @@ class Model:
         return len(self.covariance) < len(self.mean)
 
     @property
-    def weight_variances(self) -> Array:
-        """The posterior variances (R,) of the weights."""
-        return np.maximum(1.0 - self.gamma, 0.0) / self.alpha if self.is_exact else self.covariance.diagonal()
-
-    @property
     def size(self) -> int:
         """The number of functions, those of the log noise included."""
         return len(self.mean) + (0 if self.log_noise is None else len(self.log_noise.model.mean))

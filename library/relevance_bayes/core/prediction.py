@@ -75,8 +75,12 @@ class Ready:
         inverse = None if whitening is None else inverse_of_upper(whitening.lower.T)
         if model.is_exact and inverse is not None:
             root = _of_all_weights(model, inverse, root)
+        products = [model.mean if model.mean.ndim > 1 else model.mean[:, None], root]
+        if inverse is not None:
+            products.append(np.zeros((len(root), len(inverse))))
+            products[-1][: len(inverse)] = inverse
         noise = None if model.log_noise is None else cls.of(model.log_noise.model)
-        return cls(model, root, whitening, _augmented(model), _products(model, root, inverse), noise)
+        return cls(model, root, whitening, _augmented(model), np.concatenate(products, axis=1), noise)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
@@ -227,14 +231,6 @@ def _of_all_weights(model: Model, inverse: Array, root: Array) -> Array:
         raise SparseBayesError("expected the kernel functions of a process first")
     columns = evaluate(others, vectors.centres)
     return np.concatenate([-(inverse @ (inverse.T @ columns)) @ root, root])
-
-
-def _products(model: Model, root: Array, inverse: Array | None) -> Array:
-    parts = [model.mean if model.mean.ndim > 1 else model.mean[:, None], root]
-    if inverse is not None:
-        parts.append(np.zeros((len(root), len(inverse))))
-        parts[-1][: len(inverse)] = inverse
-    return np.concatenate(parts, axis=1)
 
 
 def _augmented(model: Model) -> Augmented | None:

@@ -69,11 +69,14 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
     functions = tuple(functions_of(one, inputs, f"{where}/functions/{place}") for place, one in named)
     size = sum(one.size for one in functions)
     latents = classes if part.likelihood.latents > 1 else None
+    others = size - functions[0].size if functions else size
+    is_exact = part.signal_variance is not None and len(part.covariance) == others
+    weights = others if is_exact else size  # the weights without kernel, which have a covariance
     return Model(
         likelihood=part.likelihood,
         functions=functions,
         mean=_mean(part.mean, size, latents, f"{where}/mean"),
-        covariance=matrix(part.covariance, _shape(part, [one.size for one in functions]), f"{where}/covariance"),
+        covariance=matrix(part.covariance, (weights, weights), f"{where}/covariance"),
         alpha=vector(part.alpha, size, f"{where}/alpha"),
         gamma=vector(part.gamma, size, f"{where}/gamma"),
         noise_sd=part.noise_sd,
@@ -91,13 +94,6 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         input_range=None if part.input_range is None else _input_range(part.input_range, inputs, where),
         degrees_of_freedom=part.degrees_of_freedom,
     )
-
-
-def _shape(part: ModelPart, sizes: Sequence[int]) -> tuple[int, int]:
-    """Return the expected shape of the covariance: that of an exact process is of its columns without kernel."""
-    size, others = sum(sizes), sum(sizes[1:])
-    is_exact = part.signal_variance is not None and len(part.covariance) == others
-    return (others, others) if is_exact else (size, size)
 
 
 def _evidence(part: ModelPart, where: str) -> LogEvidence:

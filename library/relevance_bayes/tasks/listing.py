@@ -283,8 +283,8 @@ def listed(
 
 
 def _listed(model: Model, classes: Sequence[Label], found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
-    sd = np.sqrt(model.weight_variances)
-    several = model.mean.ndim > 1
+    exact, several = model.is_exact, model.mean.ndim > 1
+    sd = np.sqrt(np.maximum(1.0 - model.gamma, 0.0) / model.alpha if exact else model.covariance.diagonal())
     for number, place in enumerate(found):
         yield RelevanceVector(
             number=number + 1,

@@ -300,13 +300,9 @@ def on_all_rows(task: Task, state: State, process: Process) -> tuple[State, RowS
     else:
         found = task.bound(task.rows(state), task.vectors(state), h)
         end, value = found.optimum, found.value
-    return with_hyperparameters(replace(state, objective=value, termination=termination(task, h)), h), end
-
-
-def termination(task: Task, h: Hyperparameters) -> Termination:
-    """The reason why a fit ended at these hyperparameters."""
-    is_floor = log(h.beta) >= task.space.max_log_beta(MAX_SIGNAL_TO_NOISE) - 1e-6
-    return Termination.NOISE_FLOOR if task.space.free(h)[0] and is_floor else Termination.CONVERGED
+    floor = task.space.max_log_beta(MAX_SIGNAL_TO_NOISE)
+    why = Termination.NOISE_FLOOR if task.space.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
+    return with_hyperparameters(replace(state, objective=value, termination=why), h), end
 
 
 STEPS: dict[str, Callable[[Task, State, Process], State]] = {

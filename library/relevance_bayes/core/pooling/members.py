@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from relevance_bayes.core.algorithms.greedy import BEFORE_TOGETHER, Greedy, ProcessIterate, termination
+from relevance_bayes.core.algorithms import hyperparameter_space
+from relevance_bayes.core.algorithms.greedy import BEFORE_TOGETHER, Greedy, ProcessIterate
 from relevance_bayes.core.algorithms.scales import has_short_starts
 from relevance_bayes.core.algorithms.sequential import with_hyperparameters
-from relevance_bayes.core.algorithms.state import Kept, State
+from relevance_bayes.core.algorithms.state import Kept, State, Termination
 from relevance_bayes.core.algorithms.task import ROWS_FOR_SCALES, Task, process_of
 from relevance_bayes.core.basis import ConstantFunction, KernelBasis, KernelFunctions
 from relevance_bayes.core.concurrency import concurrently
@@ -249,21 +250,9 @@ class Ordered:
 
     def needs_all(self, functions: int) -> bool:
         """True where so many functions are most of those of all rows, or the order of these was cut, of not too few
-        rows from all of which the scales were learned; or where few functions lose the noise."""
-        are_enough = self._is_of_all_rows and self.rows >= MIN_ROWS_OF_ALL
-        return self.loses_noise or (are_enough and (self.is_cut or functions > NEARLY_ALL * self.rows))
-
-    @property
-    def loses_noise(self) -> bool:
-        """True where jitter would act as noise: there is less noise than a model through few functions can have."""
-        h, has_one_size = self.whole.hyperparameters, self.whole.problem.precisions is None
-        is_little = JITTER_OF_NOISE < MIN_JITTER * h.beta * h.signal_variance
-        return self._is_of_all_rows and has_one_size and is_little
-
-    @property
-    def _is_of_all_rows(self) -> bool:
-        """True where the scales were learned from all rows, and these are ordered."""
-        return self.whole.problem.rows == self.rows <= ROWS_FOR_SCALES
+        rows from all of which the scales were learned."""
+        are_enough = MIN_ROWS_OF_ALL <= self.whole.problem.rows == self.rows <= ROWS_FOR_SCALES
+        return are_enough and (self.is_cut or functions > NEARLY_ALL * self.rows)
 
     def through_all(self) -> Model:
         """The model through the functions of all rows at the member's scales: see `exact_model`.
@@ -361,7 +350,9 @@ def exact_model(member: Whole) -> Model:
         signal_variance=s,
         jitter=n,
     )
-    state = replace(member.state, objective=value, termination=termination(task, h))
+    least_noise = log(h.beta) >= task.space.max_log_beta(hyperparameter_space.MAX_SIGNAL_TO_NOISE) - 1e-6
+    why = Termination.NOISE_FLOOR if least_noise and task.space.free(h)[0] else Termination.CONVERGED
+    state = replace(member.state, objective=value, termination=why)
     model = learned(problem, _Exact(with_hyperparameters(state, h), weights=weights))
     Ready.of(model)
     return model

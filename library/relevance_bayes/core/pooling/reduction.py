@@ -20,7 +20,16 @@ from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.log_density import log_normal, min_log_density
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pooling.folds import MAX_ROWS_STEPPED, PoolFolds, at_scales
-from relevance_bayes.core.pooling.members import FailedFit, MemberFit, Ordered, Whole, in_order, learned_through
+from relevance_bayes.core.pooling.members import (
+    JITTER_OF_NOISE,
+    MIN_JITTER,
+    FailedFit,
+    MemberFit,
+    Ordered,
+    Whole,
+    in_order,
+    learned_through,
+)
 from relevance_bayes.core.prediction import Measured, Prediction, predict
 from relevance_bayes.core.rows import FIT, Rows, Step, reported_as
 from relevance_bayes.core.types import Array, Indices
@@ -464,8 +473,8 @@ def reduced_pool(
     They lose at most `max_score_loss` nats a row within MAX_PREDICTION_COST, less where the pool is certain. Where they
     lose more, or the ordering of functions was cut, the folds are measured again with all members through as few
     functions as on all rows: weights, score and loss are of these predictions. Of many rows they are optimised from the
-    hyperparameters of all rows. Where each needs nearly all of its functions, or one has less noise than few functions
-    can have, they keep all and are exact; where rows have a noise of their own, unless jitter loses more than
+    hyperparameters of all rows. Where each needs nearly all of its functions, or the heaviest has less noise than few
+    functions can have, they keep all and are exact; where rows have a noise of their own, unless jitter loses more than
     `max_score_loss`.
     """
     ordered, allowed = yield from _in_order(folds, pool, max_score_loss)
@@ -478,7 +487,9 @@ def reduced_pool(
     inputs = folds.rows.X.shape[1]
     maximum = affordable_functions(MAX_PREDICTION_COST / len(kept), inputs)
     need_all = all(one.needs_all(size) for one, size in zip(kept, reduction.sizes, strict=True))
-    need_all = need_all or any(one.loses_noise for one in kept)
+    heaviest = members[int(reduction.weights.argmax())]
+    noise_share = 1.0 / (heaviest.hyperparameters.beta * heaviest.hyperparameters.signal_variance)
+    need_all = need_all or (JITTER_OF_NOISE * noise_share < MIN_JITTER and heaviest.problem.precisions is None)
     if need_all and len(kept) * prediction_cost(len(folds.rows.t), inputs) <= MAX_COST_OF_ALL:
         with suppress(NotPositiveDefiniteError):
             every = tuple(one.through_all() for one in kept)

@@ -7,11 +7,11 @@ import pytest
 
 from relevance_bayes.core.fitting import FitLog, pose
 from relevance_bayes.core.joint import joint
-from relevance_bayes.core.kernels import Matern32
+from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import degrees_of_freedom, effective_functions, members_of, one_row, ready_of
-from relevance_bayes.core.pooling.members import Ordered, Whole, exact_model, whole
+from relevance_bayes.core.pooling.members import Whole, exact_model, whole
 from relevance_bayes.core.prediction import Ready, RealPrediction, leave_one_out, scores
 from relevance_bayes.core.selection import FitContext, Rows, Selection, Trained, train
 from relevance_bayes.core.types import Array
@@ -114,15 +114,20 @@ def test_a_function_without_noise_loses_nothing_through_its_rows() -> None:
     assert float(prediction.log_density(t[N:]).mean()) > float(exact.log_density(t[N:]).mean()) - 0.05
     root = Ready.of(one).root
     np.testing.assert_allclose(
-        one.weight_variances, np.square(root).sum(axis=1), rtol=1e-6, atol=1e-6 / one.alpha.min()
+        (1.0 - one.gamma) / one.alpha, np.square(root).sum(axis=1), rtol=1e-6, atol=1e-6 / one.alpha.min()
     )
 
 
 def test_rows_with_a_noise_of_their_own_have_no_common_jitter() -> None:
     X, t = drawn(0.0)
-    spec = process_spec(GaussianNoise("rows"), inputs=True, vectors="rows")
-    *_, one = whole(pose(X[:N], t[:N], spec, noise_sd=np.linspace(1e-4, 2e-4, N)), spec, FitLog())
-    assert not Ordered.of(one).loses_noise
+    first, second = (
+        process_spec(GaussianNoise("rows"), inputs=True, vectors="rows", kernel=kernel)
+        for kernel in (Gaussian(), Matern32())
+    )
+    rows = Rows(X[:N], t[:N], np.linspace(1e-4, 2e-4, N))
+    *_, found = train(rows, Selection(first, pool=(second,)), on=FitContext(FitLog()))
+    assert isinstance(found, Trained)
+    assert not any(one.is_exact for one in members_of(found.learned))
 
 
 def test_degrees_of_freedom_of_a_process_through_its_rows_are_nearly_their_number() -> None:
