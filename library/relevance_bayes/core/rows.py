@@ -395,7 +395,11 @@ class Folding:
 
 @dataclass(frozen=True)
 class Step:
-    """The progress of a training, in the units of t: `completed` of `total` (None: not known) `unit`s of `phase`."""
+    """The progress of a training, in the units of t: `completed` of `total` (None: not known) `unit`s of `phase`.
+
+    `share` is that of the current unit which is complete, 0 where it is not counted. `announced` are the numbers of the
+    alternatives that are expected to be compared, None where nothing is known of them yet.
+    """
 
     phase: str
     completed: int
@@ -404,6 +408,8 @@ class Step:
     log_marginal_likelihood: float | None = None
     functions: int | None = None
     noise_sd: float | None = None
+    share: float = 0.0
+    announced: tuple[int, ...] | None = None
 
 
 FIT = Step("fit", 0, None, "iterations")
@@ -411,12 +417,13 @@ FIT = Step("fit", 0, None, "iterations")
 
 
 def reported_as(step: Step, steps: Generator[Step, None, T]) -> Generator[Step, None, T]:
-    """The result of `steps` that are parts of `step`, as which each is reported, with its own functions; `step` is
-    first."""
+    """The result of `steps` that are parts of `step`, as which each is reported, with its own functions and share;
+    `step` is first."""
     yield step
     try:
         while True:
-            yield replace(step, functions=next(steps).functions)
+            part = next(steps)
+            yield replace(step, functions=part.functions, share=part.share)
     except StopIteration as ended:
         result: T = ended.value
         return result

@@ -1,11 +1,11 @@
 """The cost of a training of numbers or classes, planned before it runs.
 
 It follows from the plan and the number of rows alone, never from a clock. Work is counted in units, each a millisecond
-of the reference core: a fit of a process is some evaluations of its evidence on at most 1,000 rows, a fold some steps
-from there, and what follows grows with all rows. The constants of this module belong to the release. They were fitted
-to the CPU time of trainings of generated tables of 150 to 20,000 rows; docs/reference/training-costs.md has a table.
-What only the rows decide is not planned: noise that depends on the inputs, or next to no noise, takes several times as
-long.
+of the reference core. A process of a pool is counted by its evaluations of the evidence and its computations of the
+expected information, of which starts on at most 250 rows, the ascent on at most 1,000 and a fold each take some; what
+follows grows with all rows. The constants of this module belong to the release. They were fitted to the CPU time of
+trainings of generated and public tables of 30 to 20,000 rows; docs/reference/training-costs.md has a table. What only
+the rows decide is planned by its chance: next to no noise takes several times as long.
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from typing import Literal
 
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.algorithms.task import MAX_FUNCTIONS, ROWS_FOR_SCALES, ROWS_FOR_STARTS
+from relevance_bayes.core.basis import KernelBasis
 from relevance_bayes.core.hurdle import member_specs
 from relevance_bayes.core.likelihoods import (
     BernoulliPerClass,
@@ -25,8 +26,10 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.likelihoods.counts import CountLikelihood
 from relevance_bayes.core.pooling.folds import MAX_ROWS_STEPPED
+from relevance_bayes.core.pooling.folds import MIN_ROWS as MIN_ROWS_STEPPED
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.core.selection import FOLDS, MAX_SCREENED_ROWS, NORMAL, THOROUGH, Bounds, Step
+from relevance_bayes.core.problem import MIN_ROWS_PER_INPUT
+from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step
 from relevance_bayes.core.selection.by_folds import MIN_ROWS_PER_CLASS
 from relevance_bayes.core.softmax_regression import is_softmax_regression
 from relevance_bayes.core.spec import Spec, has_width_per_input, is_heteroscedastic
@@ -46,14 +49,40 @@ MAX_ROWS_AT_ONCE = 5_000
 SHARED_OF_FOLDS = 0.15
 """The share of the folds of a pool that they have in common."""
 
-SHARE_OF_FOLDS = 0.42
-"""The share of the folds of alternatives of classes that is expected: most are left out after the first."""
+MEASURED_AFTER_FIRST = 1.6
+"""The alternatives of two classes that are expected to be measured by each fold after the first, which measures all."""
+
+SHARE_OF_MANY_FOLDS = 0.36
+"""The share of the folds of alternatives of many classes that is expected."""
 
 SHARE_OF_STARTS = 0.5
 """The share of the starts of the work of an alternative's scales."""
 
 CELLS_OF_CLASSES = 12
 """The numbers of each row and class that a softmax regression holds at once."""
+
+STARTS, EVALUATIONS_OF_START, EVALUATIONS_OF_ASCENT = 3, 10.0, 12.0
+"""The starts of a process on a few rows, the evaluations of the evidence from each, and those from the best of them on
+more rows."""
+
+SHARE_OF_ONE_WIDTH = 0.45
+"""The share of the evaluations from a start where one width is learned for all inputs."""
+
+EVALUATIONS_NEAR = 5.0
+"""The evaluations from a start near the end: from another process, or from the best start on the same rows."""
+
+EVALUATIONS_OF_FOLD, EVALUATIONS_OF_WARPS = 2.7, 7.0
+"""The evaluations of a fold that begins at the scales of all rows, and of one whose warps begin at identities."""
+
+CHANCE_OF_VARYING, CHANCE_OF_TAILS, CHANCE_OF_BOUNDED, CHANCE_OF_TAKEN = 0.35, 0.02, 0.35, 0.1
+"""The shares of trainings whose residuals have noise compared that varies with the inputs, heavy tails, and counts or a
+hurdle, and of those in which an alternative is taken."""
+
+CHANCE_OF_ASCENT = 0.8
+"""The share of the alternatives of two classes whose scales are learned on after their starts."""
+
+SHARE_OF_LOGARITHM = 0.25
+"""The share of its ascent and folds that the logarithm takes: most are left out after the starts."""
 
 FOLDS_OF: dict[Effort, int] = {"quick": 0, "normal": FOLDS, "thorough": 2 * FOLDS}
 
@@ -63,9 +92,10 @@ class WorkStage:
     """A part of a training: its planned `units` of work, and the `phases` of its steps.
 
     Where it `is_counted` its steps count how much of it is complete, and the share `before_first` is so with the first
-    of them. A stage with a `number` has the steps of its phase that have so many complete. The rows decide how much is
-    needed: `expected` is the share of the units that is planned. One that `is_raced` ends early where it is behind, so
-    that its time is no measure of the time of others.
+    of them; the units are those of a count up to `total`, where that may turn out less. A stage with a `number` has the
+    steps of its phase that have so many complete. The rows decide how much is needed: `expected` is the share of the
+    units that is planned, and `chance` that of the trainings which have the stage at all. One that `is_raced` ends
+    early where it is behind, so that its time is no measure of the time of others.
     """
 
     phases: tuple[str, ...]
@@ -73,7 +103,9 @@ class WorkStage:
     is_counted: bool = False
     number: int | None = None
     expected: float = 1.0
+    chance: float = 1.0
     before_first: float = 0.0
+    total: int | None = None
     is_raced: bool = False
 
     def has(self, step: Step) -> bool:
@@ -91,7 +123,7 @@ class Cost:
     @property
     def work_units(self) -> float:
         """The expected units of all stages."""
-        return sum(one.expected * one.units for one in self.stages)
+        return sum(one.chance * one.expected * one.units for one in self.stages)
 
     @staticmethod
     def seconds_of_a_unit(speed: float) -> float:
@@ -110,9 +142,9 @@ def planned_cost(plan: SupervisedPlan, rows: int) -> Cost:
     size = _Size.of(plan, rows)
     stages = list[WorkStage]()
     if any(column.kind == "timestamp" for column in plan.inputs) and plan.dates == "calendar":
-        stages.append(WorkStage(("derived inputs",), 2.0 * 6.0 * size.fit(min(size.rows, ROWS_FOR_SCALES))))
+        stages.append(WorkStage(("derived inputs",), 12.0 * size.member(plan.spec)))
     if plan.text == "target":
-        stages.append(WorkStage(("derived inputs",), 2.0 * size.fit(min(size.rows, MAX_SCREENED_ROWS))))
+        stages.append(WorkStage(("derived inputs",), 2.0 * size.starts(plan.spec)))
     if plan.local is not None:
         stages += _of_local(plan, size)
     if plan.pool:
@@ -144,6 +176,22 @@ def fitted_spec(spec: Spec, effort: Effort, rows: int) -> Spec:
     return replace(spec, algorithm=Greedy(QUICK_ITERATIONS, min(max(rows // 4, low), high)))
 
 
+def evaluation(rows: float) -> float:
+    """Return the units of an evaluation of the evidence of a process and its gradient: a kernel matrix, its factor and
+    its inverse."""
+    return 1.2 + 4.5e-5 * rows**2 + 2.2e-8 * rows**3
+
+
+def information(parameters: int, rows: float) -> float:
+    """Return the units of the expected information of so many hyperparameters: a pass over a matrix for each."""
+    return 4e-6 * parameters * rows**2
+
+
+def has_warps(spec: Spec) -> bool:
+    """Return whether the warps of a kernel's inputs are learned."""
+    return any(isinstance(one, KernelBasis) and one.warp == "evidence" for one in spec.basis)
+
+
 @dataclass(frozen=True)
 class _Size:
     """The rows from which a training learns and its encoded columns, and the units of its parts."""
@@ -168,36 +216,50 @@ class _Size:
         scales = min(trained, ROWS_FOR_SCALES if limit is None else min(limit, ROWS_FOR_SCALES))
         return cls(trained, columns, scales, folds_of(plan), bounds_of(plan))
 
-    @property
-    def member(self) -> float:
-        """A process of the pool, from all its starts."""
-        return self.fit(self.scales)
+    def information(self, spec: Spec, rows: float) -> float:
+        """The expected information of the hyperparameters of a process: noise, signal, columns, widths and warps."""
+        widths = self.columns if has_width_per_input(spec) else 1
+        warps = 2 * self.columns if has_warps(spec) else 0
+        return information(3 + self.columns + widths + warps, rows)
 
-    def fit(self, rows: int) -> float:
-        """The evaluations of the evidence on some rows, most of them on few, with passes for each column."""
-        return 40.0 + (0.2 + 0.016 * self.columns) * rows + 1.5e-4 * rows**2
+    def starts(self, spec: Spec) -> float:
+        """All starts of a process on a few rows."""
+        rows, share = min(self.scales, ROWS_FOR_STARTS), 1.0 if has_width_per_input(spec) else SHARE_OF_ONE_WIDTH
+        each = share * EVALUATIONS_OF_START * evaluation(rows) + self.information(spec, rows)
+        return STARTS * each
+
+    def ascent(self, spec: Spec, rows: float, *, is_near: bool = False) -> float:
+        """The ascent on some rows from the best start, or from another process, which `is_near`."""
+        is_near = is_near or rows <= ROWS_FOR_STARTS or not has_width_per_input(spec)
+        evaluations = EVALUATIONS_NEAR if is_near else EVALUATIONS_OF_ASCENT
+        return evaluations * evaluation(rows) + self.information(spec, rows)
+
+    def member(self, spec: Spec) -> float:
+        """A process from all its starts."""
+        return self.starts(spec) + self.ascent(spec, self.scales)
 
     @property
     def of_varying_noise(self) -> float:
         """A function and its log noise variance on all rows, to the end."""
+        by_column = 0.7 + 0.05 * self.columns
         if self.folds_are_unseen:
-            return 0.6 * self.rows
-        return 1.5 * self.fold_rows + 4.5e-4 * self.fold_rows**2
+            return by_column * 0.6 * self.rows
+        return by_column * (1.5 * self.fold_rows + 4.5e-4 * self.fold_rows**2)
 
     @property
     def folds_of_varying_noise(self) -> float:
         """A function and its log noise variance while folds are measured: on all of many rows once, else in each."""
-        return 0.45 * self.rows if self.folds_are_unseen else 0.37 * self.folds * self.of_varying_noise
+        return (1.3 if self.folds_are_unseen else 0.37 * self.folds) * self.of_varying_noise
 
     @property
     def folds_are_unseen(self) -> bool:
         """True where the rows are so many that folds are predicted at the scales of all."""
         return self.bounds is not None and not self.bounds.learns_folds_anew and self.rows > MAX_ROWS_STEPPED
 
-    @property
-    def single(self) -> float:
+    def single(self, spec: Spec) -> float:
         """A process alone, with optimised inducing points, to its end."""
-        return 60.0 + self.member + 0.05 * self.rows
+        few = min(self.rows, ROWS_FOR_SCALES)
+        return 60.0 + self.member(spec) + 0.015 * self.columns * few + 0.05 * self.rows
 
     @property
     def fold_rows(self) -> int:
@@ -205,14 +267,18 @@ class _Size:
         bounds = self.bounds or THOROUGH
         return min(self.rows, bounds.max_rows)
 
-    @property
-    def fold(self) -> float:
-        """A process in a fold."""
-        if self.bounds is None or self.bounds.learns_folds_anew or self.rows < max(100, 8 * self.columns):
-            return 0.6 * self.member
-        if self.rows > MAX_ROWS_STEPPED:
-            return 30e-9 * self.fold_rows**3 / self.folds
-        return 3.0 + (9e-5 + 3.5e-6 * self.columns) * self.rows**2
+    def member_folds(self, spec: Spec) -> float:
+        """A process in all folds: what they share, then its steps in each; or each learned anew."""
+        others = 0.8 * min(self.rows, ROWS_FOR_SCALES)
+        if self.bounds is None or self.bounds.learns_folds_anew:
+            return self.folds * (self.starts(spec) + self.ascent(spec, others))
+        if self.rows < max(MIN_ROWS_STEPPED, MIN_ROWS_PER_INPUT * self.columns):
+            return self.folds * EVALUATIONS_OF_ASCENT * evaluation(others)
+        if self.folds_are_unseen:
+            return 30e-9 * self.fold_rows**3
+        evaluations = EVALUATIONS_OF_WARPS if has_warps(spec) else EVALUATIONS_OF_FOLD
+        each = 0.3 * evaluation(self.scales) + evaluations * evaluation(others)
+        return self.information(spec, self.scales) + 0.4 * evaluation(self.scales) + self.folds * each
 
 
 def _of_local(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
@@ -220,35 +286,38 @@ def _of_local(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
 
     Counts and a hurdle are fitted where a process would be taken whose intervals reach below 0.
     """
-    sparse = 2.5 * size.member + 0.15 * size.rows
+    sparse = 2.5 * size.member(plan.spec) + 0.15 * size.rows
     stages = [WorkStage(("fit",), sparse), WorkStage(("neighbours",), 17_000.0 + 2.4 * size.rows, True, expected=0.3)]
     if any(isinstance(one.likelihood, TransformedGaussian) for one in plan.compared_models):
-        stages.append(WorkStage(("fit",), 2.0 * size.single))
+        stages.append(WorkStage(("fit",), 2.0 * size.single(plan.spec)))
     for place, one in enumerate(plan.compared_models):
         if isinstance(one.likelihood, CountLikelihood | Hurdle):
-            stages.append(WorkStage(("alternatives",), _one_fit(one, size), number=place, expected=0.3))
+            stages.append(WorkStage(("alternatives",), _one_fit(one, size), number=place, chance=0.3))
     return stages
 
 
 def _of_pool(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
     """Members on all rows, their folds, then alternatives and the reduction to few functions, or an alternative."""
-    members, models = 1 + len(plan.pool), plan.compared_models
-    others = (0.3 + 3e-4 * size.scales) * size.member
-    fits = [WorkStage(("fit",), others if place else size.member, number=place) for place in range(members)]
+    members, models = (plan.spec, *plan.pool), plan.compared_models
+    fits = [WorkStage(("fit",), size.member(plan.spec), number=0)]
+    for place, one in enumerate(plan.pool, start=1):
+        # One with a width for each input begins at the widths of the first.
+        units = size.ascent(one, size.scales, is_near=True) if has_width_per_input(one) else size.member(one)
+        fits.append(WorkStage(("fit",), units, number=place))
     shared = SHARED_OF_FOLDS if size.rows <= MAX_ROWS_STEPPED else 1.0
-    folds = WorkStage(("folds",), members * size.folds * size.fold, True, before_first=shared)
+    folds = WorkStage(("folds",), sum(map(size.member_folds, members)), True, before_first=shared)
     varying = [one for one in models if is_heteroscedastic(one.likelihood)]
     alternatives = [one for one in models if one not in varying] + varying[:1]
     compared = [_compared(place, spec, size) for place, spec in enumerate(alternatives)]
-    through = 30.0 + 8.0 * size.columns + (0.17 if size.rows <= MAX_ROWS_AT_ONCE else 0.5) * size.rows
-    order = 10.0 + 3e-4 * min(size.rows, 1_000) * min(size.rows, MAX_ROWS_AT_ONCE)
+    through = 20.0 + 4.0 * size.columns + (0.1 if size.rows <= MAX_ROWS_AT_ONCE else 0.5) * size.rows
+    order = 10.0 + 1.5e-4 * min(size.rows, 1_000) * min(size.rows, MAX_ROWS_AT_ONCE)
     reduction = [
         WorkStage(("reduction",), order, number=0),
         WorkStage(("reduction",), through, number=1),
-        WorkStage(("reduction",), 0.85 * size.folds * (order + through), number=2, expected=0.0),
+        WorkStage(("reduction",), 0.85 * size.folds * (order + through), number=2, chance=0.1),
     ]
     taken = [
-        WorkStage(("alternative fit",), _taken(spec, size), number=place, expected=0.0)
+        WorkStage(("alternative fit",), _taken(spec, size), number=place, chance=CHANCE_OF_TAKEN)
         for place, spec in enumerate(alternatives)
     ]
     return [*fits, folds, *compared, *reduction, *taken]
@@ -259,24 +328,29 @@ def _compared(place: int, spec: Spec, size: _Size) -> WorkStage:
 
     The logarithm and independent weights are mostly left out after starts on few rows, or after the first fold.
     """
-    expected = 1.0
+    chance = 1.0
     match spec.likelihood:
         case TransformedGaussian():
-            units = 1.3 * size.fit(min(size.scales, ROWS_FOR_STARTS))
+            further = size.ascent(spec, size.scales) + size.member_folds(spec)
+            units = size.starts(spec) + SHARE_OF_LOGARITHM * further
         case CountLikelihood() | Hurdle():
-            units, expected = size.folds * _one_fit(spec, size), 0.3
+            units, chance = size.folds * _one_fit(spec, size), CHANCE_OF_BOUNDED
         case GaussianNoise() if not is_heteroscedastic(spec.likelihood):
             units = 80.0 + 0.15 * size.fold_rows
+        case StudentT():
+            units, chance = size.folds_of_varying_noise, CHANCE_OF_TAILS
         case _:
-            units, expected = size.folds_of_varying_noise, 0.0
-    return WorkStage(("alternatives",), units, number=place, expected=expected, is_raced=True)
+            units, chance = size.folds_of_varying_noise, CHANCE_OF_VARYING
+    return WorkStage(("alternatives",), units, number=place, chance=chance, is_raced=True)
 
 
 def _taken(spec: Spec, size: _Size) -> float:
     """An alternative on all rows, to its end."""
     if isinstance(spec.likelihood, Hurdle):
         return _one_fit(spec, size)
-    return size.of_varying_noise if is_heteroscedastic(spec.likelihood) else size.member + 0.2 * size.rows
+    if is_heteroscedastic(spec.likelihood):
+        return size.of_varying_noise
+    return size.ascent(spec, size.scales) + 0.2 * size.rows
 
 
 def _of_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
@@ -285,7 +359,7 @@ def _of_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
     if isinstance(likelihood, OneAgainstRest):
         return _of_many_classes(plan, size)
     models = len(plan.classes) if isinstance(likelihood, BernoulliPerClass) else max(len(plan.classes) - 1, 1)
-    by_column = 0.7 + 0.03 * size.columns
+    by_column = 0.6 + 0.025 * size.columns
     scales = models * by_column * (50.0 + 0.15 * size.scales)
     end = models * (80.0 + 0.1 * size.scales + 0.15 * (size.rows - size.scales))
     alternatives = [plan.spec, *plan.alternatives]
@@ -297,14 +371,23 @@ def _of_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
         ]
     anew = size.bounds is None or size.bounds.learns_folds_anew
     few = size.rows < MIN_ROWS_PER_CLASS * max(len(plan.classes), 2)
-    by_steps = models * by_column * (35.0 + 0.045 * size.fold_rows)
+    by_steps = models * (0.5 + 0.022 * size.columns) * (35.0 + 0.045 * size.fold_rows)
     fold = scales + end if anew else 0.5 * scales if few else by_steps
     of_each = [(2.2 if has_width_per_input(spec) else 1.0) * scales for spec in alternatives if not anew]
+    # Of several classes mostly one alternative is left after the starts.
+    measured = MEASURED_AFTER_FIRST * (size.folds - 1) + len(alternatives) if models == 1 else 1.2 * size.folds
+    total = len(alternatives) * size.folds
     starts = [SHARE_OF_STARTS * units for units in of_each]
     ascents = [0.0 if few else units - of_starts for units, of_starts in zip(of_each, starts, strict=True)]
+    # Of the alternatives that are clearly behind after their starts, more so of several classes, none is learned on.
+    chance = CHANCE_OF_ASCENT if models == 1 else 1.0 / len(alternatives)
     return [
-        *(WorkStage(("scales",), units, number=place) for place, units in enumerate([*starts, *ascents])),
-        WorkStage(("folds",), len(alternatives) * size.folds * fold, True, expected=SHARE_OF_FOLDS),
+        *(WorkStage(("scales",), units, number=place) for place, units in enumerate(starts)),
+        *(
+            WorkStage(("scales",), units, number=len(starts) + place, chance=1.0 if place == 1 else chance)
+            for place, units in enumerate(ascents)
+        ),
+        WorkStage(("folds",), total * fold, True, expected=min(measured / max(total, 1), 1.0), total=total or None),
         WorkStage(("classes", "fit"), end),
     ]
 
@@ -321,7 +404,7 @@ def _of_many_classes(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
         return 200.0 + functions**2 * (2_000.0 + (0.5 + 0.008 * classes) * rows)
 
     in_folds = sum(fit(spec, 0.8 * size.fold_rows) for spec in alternatives) if size.folds else 0.0
-    share = 1.0 if len(alternatives) == 1 else SHARE_OF_FOLDS
+    share = 1.0 if len(alternatives) == 1 else SHARE_OF_MANY_FOLDS
     return [
         WorkStage(("folds", "validation"), size.folds * in_folds, True, expected=share),
         WorkStage(("classes", "fit"), fit(plan.spec, size.rows)),
@@ -348,8 +431,8 @@ def _one_fit(spec: Spec, size: _Size) -> float:
         return times * ((0.7 + 0.03 * size.columns) * (80.0 + 0.7 * size.scales) + 0.1 * size.rows)
     times = 4.0 if is_heteroscedastic(spec.likelihood) else 1.0
     if spec.prior.inducing_points == "rows":
-        return times * (1.1 * size.member + 110.0 + 0.08 * size.rows)
-    return times * size.single
+        return times * (1.1 * size.member(spec) + 110.0 + 0.08 * size.rows)
+    return times * size.single(spec)
 
 
 def _memory(plan: SupervisedPlan, size: _Size) -> int:

@@ -2,7 +2,8 @@
 
 Work is planned in stages: see `plans.cost`. A stage whose units are counted is as complete as its count, any other one
 as the time says that it has taken. A stage that is left out is no longer planned as soon as a later one begins, nor is
-the part of a stage that is no longer counted. The time of a unit follows from the stages that have ended, mostly from
+the part of a stage that is no longer counted. One that fewer than half of the trainings have is planned where residuals
+announce it, or as soon as it begins. The time of a unit follows from the stages that have ended, mostly from
 those of the same phase, from the counts of the current one, and from the planned speed as long as these are few.
 """
 
@@ -56,12 +57,15 @@ class WorkProgress:
         is_resumed: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._stages, self._units = cost.stages, [one.expected * one.units for one in cost.stages]
+        self._stages, self._units = (
+            cost.stages,
+            [one.expected * one.units if one.chance == 1.0 else 0.0 for one in cost.stages],
+        )
         self._planned_pace = cost.seconds_of_a_unit(speed)
         self._share, self._first_share, self._is_resumed, self._clock = share, share, is_resumed, clock
         self._number, self._first_total, self._started = 0, 0, clock()
         self._began = self._counted_at = self._started
-        self._count, self._counted_units, self._is_complete = 0, 0.0, False
+        self._count, self._counted_units, self._share_of_step, self._is_complete = 0, 0.0, 0.0, False
         self._measured_units = self._measured_seconds = 0.0
         self._of_phase: dict[tuple[str, ...], tuple[float, float]] = {}
 
@@ -69,6 +73,8 @@ class WorkProgress:
         """Return the progress after a step."""
         now = self._clock()
         self._enter(step, now)
+        if step.announced is not None:
+            self._plan_alternatives(step.announced)
         completed = self._completed(step, now)
         left = self._seconds_of_current * (1.0 - completed) + self._pace * sum(self._units[self._number + 1 :])
         elapsed = self._began - self._started + completed * self._seconds_of_current
@@ -95,6 +101,13 @@ class WorkProgress:
         before = self._of_phase.get(self._stages[self._number].phases, (0.0, 0.0))
         return units * (before[1] + prior * self._pace) / max(before[0] + prior, 1e-9)
 
+    def _plan_alternatives(self, numbers: tuple[int, ...]) -> None:
+        """Plan those alternatives that residuals decide on which they announce, and no others."""
+        for place in range(self._number + 1, len(self._stages)):
+            stage = self._stages[place]
+            if stage.is_raced and stage.chance < 1.0:
+                self._units[place] = stage.expected * stage.units if stage.number in numbers else 0.0
+
     def _enter(self, step: Step, now: float) -> None:
         """Go on to the stage of a step: the first of its phase from the current one on that is not complete."""
         following = range(self._number + self._is_complete, len(self._stages))
@@ -110,18 +123,25 @@ class WorkProgress:
             self._of_phase[self._stages[self._number].phases] = before[0] + units, before[1] + seconds
         for place in range(self._number + 1, entered):
             self._units[place] = 0.0
-        self._units[entered] = max(self._units[entered], 0.0 if stage.is_counted else stage.units)
+        self._units[entered] = self._units[entered] or stage.expected * stage.units
         self._number, self._began, self._counted_at = entered, now, now
-        self._first_total, self._count, self._counted_units, self._is_complete = 0, 0, 0.0, False
+        self._first_total, self._count, self._counted_units = 0, 0, 0.0
+        self._share_of_step, self._is_complete = 0.0, False
 
     def _completed(self, step: Step, now: float) -> float:
         """The completed share of the current stage."""
         stage = self._stages[self._number]
+        if step.share > self._share_of_step:  # a part of known size: the others take as long
+            self._share_of_step = step.share
+            if not self._is_resumed:
+                self._units[self._number] *= (now - self._began) / max(step.share * self._seconds_of_current, 1e-9)
         if not stage.is_counted or not step.total:
             return _in_time((now - self._began) / max(self._seconds_of_current, 1e-9))
         self._first_total = self._first_total or step.total
         if step.total < self._first_total:
-            self._units[self._number] = stage.units * step.total / self._first_total
+            self._units[self._number] = stage.units * step.total / (stage.total or self._first_total)
+        elif stage.total and step.total < stage.total:
+            self._units[self._number] = min(self._units[self._number], stage.units * step.total / stage.total)
         reached, following = (_share_of(stage, count, step.total) for count in (step.completed, step.completed + 1))
         if step.completed > self._count:
             self._count, self._counted_at = step.completed, now

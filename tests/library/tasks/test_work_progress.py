@@ -86,7 +86,7 @@ RACED = Cost(
         WorkStage(("fit",), 1_000.0, number=0),
         WorkStage(("fit",), 1_000.0, number=1),
         WorkStage(("alternatives",), 2_000.0, number=0, is_raced=True),
-        WorkStage(("alternatives",), 4_000.0, number=1, expected=0.0, is_raced=True),
+        WorkStage(("alternatives",), 4_000.0, number=1, chance=0.3, is_raced=True),
         WorkStage(("reduction",), 1_000.0, number=0),
         WorkStage(("done",), 1_000.0),
     ),
@@ -131,6 +131,41 @@ def test_what_folds_share_is_complete_with_the_first() -> None:
     folds = WorkStage(("folds",), 10_000.0, True, before_first=0.5)
     found = left_after(Cost((folds,), 0), (0.0, "folds", 0, 5), (6.0, "folds", 1, 5), (7.0, "folds", 2, 5))
     assert found == pytest.approx([10.0, 4.0, 3.0])
+
+
+def after_steps(cost: Cost, *events: tuple[float, Step]) -> list[float]:
+    """The time left after each step, in seconds."""
+    clock = Clock()
+    work, found = WorkProgress(cost, 1.0, clock=clock), []
+    for clock.now, step in events:
+        found.append(work.after(step).seconds_left)
+    return found
+
+
+def test_an_alternative_that_residuals_announce_is_planned_before_it_begins() -> None:
+    first, second = Step("fit", 0, 2, "units"), Step("fit", 1, 2, "units")
+    found = after_steps(RACED, (0.0, first), (1.0, second), (1.0, replace(second, announced=(1,))))
+    assert found == pytest.approx([6.0, 5.0, 9.0])
+    unannounced = after_steps(RACED, (0.0, first), (1.0, replace(second, announced=())))
+    assert unannounced == pytest.approx([6.0, 5.0])
+
+
+def test_an_alternative_that_takes_longer_than_planned_is_as_complete_as_its_folds() -> None:
+    race = Cost((WorkStage(("alternatives",), 1_000.0, number=0, is_raced=True),), 0)
+    begun = Step("alternatives", 0, 1, "models")
+    found = after_steps(race, (0.0, begun), *((4.0 * fold, replace(begun, share=0.2 * fold)) for fold in (1, 2, 3, 4)))
+    assert found[2:] == pytest.approx([12.0, 8.0, 4.0], rel=0.3)
+
+
+def test_folds_of_fewer_alternatives_than_planned_take_less() -> None:
+    folds = WorkStage(("folds",), 20_000.0, True, expected=0.5, total=20)
+    assert left_after(Cost((folds,), 0), (0.0, "folds", 0, 20)) == pytest.approx([10.0])
+    found = left_after(Cost((folds,), 0), (0.0, "folds", 0, 5), (1.0, "folds", 1, 5), (3.0, "folds", 3, 5))
+    assert found == pytest.approx([5.0, 4.0, 2.0])
+
+
+def test_the_price_of_a_stage_is_expected_by_its_chance() -> None:
+    assert RACED.work_units == pytest.approx(6_000.0 + 0.3 * 4_000.0)
 
 
 def test_the_time_of_a_stage_follows_from_those_of_its_phase() -> None:

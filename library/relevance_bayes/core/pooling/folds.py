@@ -158,8 +158,8 @@ class ProcessFolds:
     def _stepped(self, number: int, first: Hyperparameters | None) -> FoldFit:
         """By steps from the scales of all rows; raises NotPositiveDefiniteError."""
         others, fold = self.splits[number]
-        taken = np.flatnonzero(np.isin(self._numbers, others))
-        left_out = np.flatnonzero(~np.isin(self._numbers, others))
+        taken = np.flatnonzero(np.isin(self.numbers, others))
+        left_out = np.flatnonzero(~np.isin(self.numbers, others))
         some = self._seen.take(taken)
         has_warps = self.member.problem.learning.warp and first is not None
         like = self.member.hyperparameters
@@ -167,7 +167,7 @@ class ProcessFolds:
             like = Task.of(replace(self.member.problem, begin=first)).space.start(0)
         cap = max(CAUTIOUS_SIGNAL_TO_NOISE, log(like.beta * self.member.problem.square))
         scales = ExactScales(self._task, some, like, cap)
-        curvature = _without_rows(self._curvature, len(taken) / len(self._numbers))
+        curvature = _without_rows(self._curvature, len(taken) / len(self.numbers))
         if has_warps:
             start, steps, tolerance = (
                 scales(scales.entries.inside(like.packed())),
@@ -182,7 +182,7 @@ class ProcessFolds:
             scales, start, variables, scales.entries, max_steps=steps, tolerance=tolerance, small_steps=1
         ).best
         process = best.process
-        if len(self._numbers) == len(self.rows.t):
+        if len(self.numbers) == len(self.rows.t):
             if isinstance(process, WithoutFold):
                 places = np.searchsorted(process.fold, fold)
                 return self._fit(process.h, fold, process.mean[places], process.variance[places])
@@ -240,7 +240,7 @@ class ProcessFolds:
         return self.member.task
 
     @cached_property
-    def _numbers(self) -> Indices:
+    def numbers(self) -> Indices:
         """The numbers (n,) of the rows of the scales."""
         return self.member.problem.sample(ROWS_FOR_SCALES).numbers
 

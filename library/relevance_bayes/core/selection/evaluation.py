@@ -14,6 +14,7 @@ from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.heteroscedastic import TwoFunctions, at_scales, heteroscedastic
 from relevance_bayes.core.likelihoods import Hurdle, NegativeBinomial, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.likelihoods.base import UPPER, Targets
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.likelihoods.hurdle import HurdlePrediction
 from relevance_bayes.core.log_density import (
     HALF_UNIT,
@@ -24,7 +25,7 @@ from relevance_bayes.core.log_density import (
 )
 from relevance_bayes.core.pooling.folds import FoldFit, PoolFolds, ProcessFolds
 from relevance_bayes.core.pooling.members import FailedFit, MemberFit, Whole, learned_member
-from relevance_bayes.core.pooling.reduction import MemberPredictions
+from relevance_bayes.core.pooling.reduction import Densities, MemberPredictions
 from relevance_bayes.core.prediction import Measured, Prediction, predict
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.rows import FIT, Rows, Step, reported_as
@@ -328,6 +329,14 @@ class PoolComparison:
             varying, known = [varying[place]], [known[place]]
         return evaluation.with_compared((yield from reported_as(step, self._raced(varying[0], heaviest, None, known))))
 
+    def expected(self, compared_models: Sequence[Spec]) -> tuple[int, ...]:
+        """The numbers of the alternatives that the residuals of the evaluation decide on, and would have compared."""
+        others = [one.likelihood for one in compared_models if not is_heteroscedastic(one.likelihood)]
+        by_residuals = [isinstance(one, StudentT) or one.targets in BOUNDS for one in others]
+        places = [place for place, one in enumerate(others) if by_residuals[place] and not self._reason_against(one)]
+        varies = len(others) < len(compared_models) and self.evaluation.noise_varies(self.folds.rows.X)
+        return (*places, len(others)) if varies else tuple(places)
+
     def _reason_against(self, likelihood: TargetLikelihood) -> str | None:
         """The reason for which heavy tails, counts, shares or a hurdle are not fitted, by the residuals of the pool;
         None where they are."""
@@ -410,6 +419,7 @@ class PoolComparison:
                 return Alternative(spec, None, NOT_FITTED)
             if self.evaluation.is_hopeless(Alternative(spec, table)):
                 return Alternative(spec, None, BEHIND.format(number + 1, total))
+            yield replace(FIT, share=(number + 1) / total)
         return Alternative(spec, np.hstack(tables) if tables else np.empty((FIGURES, 0)))
 
     def _fold(
@@ -450,3 +460,19 @@ class PoolComparison:
             return predict((yield from at_scales(self.folds.rows, others, spec, whole)), fold.X)
         except (NotPositiveDefiniteError, DataError):
             return None
+
+
+def announced(folds: PoolFolds, compared_models: Sequence[Spec]) -> tuple[int, ...]:
+    """The numbers of the alternatives, among those that residuals decide on, which will probably be compared.
+
+    Before the folds are computed the residuals are those of the first member, of which each row is predicted by the
+    others: progress plans by them, and nothing else follows from them.
+    """
+    first = folds.each[0]
+    with suppress(NotPositiveDefiniteError):
+        found = None if first is None else first.each_left_out(first.numbers)
+        if first is not None and isinstance(found, RealPrediction):
+            densities = Densities(found.mean[:, None], found.variance[:, None])
+            pool = MemberPredictions((), first.numbers, folds.rows.t[first.numbers], densities)
+            return PoolComparison(folds, FitLog(), PoolEvaluation(pool)).expected(compared_models)
+    return ()

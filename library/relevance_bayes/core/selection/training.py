@@ -35,7 +35,7 @@ from relevance_bayes.core.selection.candidates import (
     searched_hurdle,
     with_noise,
 )
-from relevance_bayes.core.selection.evaluation import PoolComparison, PoolEvaluation, half_width
+from relevance_bayes.core.selection.evaluation import PoolComparison, PoolEvaluation, announced, half_width
 from relevance_bayes.core.selection.local import LocalFit, learned_locally
 from relevance_bayes.core.selection.scoring import (
     FOLDS,
@@ -112,6 +112,8 @@ def pooled(
         members = without_hopeless(rows, members)
     folds = PoolFolds.of(rows, members, splits, learns_anew=scoring.learns_folds_anew, threads=on.threads)
     behind = tuple(one.reason if isinstance(one, FailedFit) and one.is_behind else None for one in members)
+    step = Step("folds", 0, len(folds.splits), "folds")
+    yield replace(step, announced=announced(folds, selection.compared_models))
     pool = MemberPredictions.of(folds, (yield from folds.tables(fit_log)))
     comparison = PoolComparison(folds, fit_log, PoolEvaluation(pool, left_out=behind, half_width=half_width(rows.t)))
     evaluation = yield from comparison.run(specs, selection.compared_models)

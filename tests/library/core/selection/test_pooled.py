@@ -319,6 +319,19 @@ def test_of_several_models_of_varying_noise_the_better_one_is_measured_on_all_fo
     assert (found.spec, found.validation["rows"]) == (own, 120.0)
 
 
+def test_residuals_announce_before_the_folds_whether_varying_noise_is_compared() -> None:
+    X, t = sinc(80, 0)
+    for of, numbers in ((varying(0), (0,)), (Rows(X, t), ())):
+        steps = list(train(of, Selection(SMOOTH, pool=(ROUGH,), compared_models=(VARYING,))))
+        phases = [step.phase for step in steps if isinstance(step, Step)]
+        (place,) = (at for at, step in enumerate(steps) if isinstance(step, Step) and step.announced is not None)
+        found = steps[place]
+        assert isinstance(found, Step)
+        assert found.announced == numbers
+        assert "alternatives" not in phases[: place + 1]
+        assert ("alternatives" in phases) == bool(numbers)
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_noise_of_one_size_is_not_compared_with_noise_that_varies(seed: int) -> None:
     X, t = sinc(80, seed)
