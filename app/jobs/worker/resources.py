@@ -7,7 +7,7 @@ from pathlib import Path
 
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
-"""The mount of the control groups of version 2; those of version 1 are mounted below it, a folder for each controller."""
+"""The mount of the control groups of version 2; those of version 1 are in a folder of it for each controller."""
 OWN_GROUPS = Path("/proc/self/cgroup")
 """The kernel's file with the control groups of this process."""
 
