@@ -53,11 +53,11 @@ SHARE_OF_STARTS = 0.5
 """The share of the starts of the work of an alternative's scales."""
 
 ROWS_OF_PASSES = 20_000
-"""Of more rows, a pass over them takes no more memory; ..."""
+"""Further rows take less memory: a pass over them has blocks of rows at a time, ..."""
 
 BYTES_OF_A_ROW, BYTES_OF_A_ROW_WITH_FOLDS, BYTES_OF_A_ROW_OF_CLASSES = 30, 95, 1_000
-"""... what grows with them are targets and indices, copies of these for those that are held out, or the weights and
-residuals of classes."""
+"""... and each of them has a target and an index, copies of these where some are held out, or the weights and residuals
+of classes."""
 
 CELLS_OF_CLASSES = 12
 """The numbers of each row and class that a softmax regression holds at once."""
@@ -366,8 +366,8 @@ def _memory(plan: SupervisedPlan, size: _Size) -> int:
     """
     m, passes = size.scales, 800 * size.rows
     of_columns = 6_000_000 + 8 * size.columns * m**2
-    bounded = 800 * min(size.rows, ROWS_OF_PASSES)
-    many = bounded + (BYTES_OF_A_ROW_WITH_FOLDS if size.folds else BYTES_OF_A_ROW) * size.rows
+    bounded, further = 800 * min(size.rows, ROWS_OF_PASSES), max(0, size.rows - ROWS_OF_PASSES)
+    many = bounded + (BYTES_OF_A_ROW_WITH_FOLDS if size.folds else BYTES_OF_A_ROW) * further
     if plan.pool:
         holds_out_a_tenth = size.bounds is not None and size.rows > size.bounds.max_rows_for_folds
         has_matrix = size.rows > MAX_ROWS_STEPPED and not holds_out_a_tenth
@@ -377,7 +377,7 @@ def _memory(plan: SupervisedPlan, size: _Size) -> int:
         return 60_000 * m + of_functions + 8 * CELLS_OF_CLASSES * size.rows * len(plan.classes) + 5 * passes
     if isinstance(plan.spec.likelihood, ClassLikelihood):
         several = 1.0 if len(plan.classes) <= 2 else 1.0 + 0.5 * len(plan.classes)
-        return int(26_000 * m * several) + 5 * bounded + BYTES_OF_A_ROW_OF_CLASSES * size.rows
+        return int(26_000 * m * several) + 5 * bounded + BYTES_OF_A_ROW_OF_CLASSES * further
     if not isinstance(plan.spec.likelihood, GaussianNoise | TransformedGaussian):
         return 6_000_000 + 13_000 * m + passes
     return 64 * m**2 + of_columns + many
