@@ -50,7 +50,7 @@ from app.jobs.worker.outage import DatabaseOutage
 from app.jobs.worker.pool import CORE, Pool
 from app.jobs.worker.program import FILES, program
 from app.jobs.worker.resources import cores, memory_of_fits
-from app.jobs.worker.shares import FitShares
+from app.jobs.worker.shares import PROGRAM_BYTES, FitShares
 from app.jobs.worker.slots import Slots
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
@@ -207,7 +207,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         directory=spool_directory,
     )
     slots = Slots(n_slots)
-    shares = FitShares(cores(), memory_of_fits(), slots=n_slots, max_of_one=settings.fit_memory_bytes)
+    shares = FitShares(
+        cores(), memory_of_fits(), slots=n_slots, max_of_one=settings.fit_memory_bytes, program=PROGRAM_BYTES
+    )
     spool = Spool(spool_directory, executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
     records = Records(base.transaction, stopping, settings.job_timeout_seconds, tracer)

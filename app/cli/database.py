@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from app.database.failures import explained
 from app.errors import UnavailableError
 from app.maintenance.database_url import check_url
 from app.settings import Settings, SettingsError, read_settings
@@ -24,4 +25,4 @@ def database_in_reach(settings: Settings) -> Iterator[None]:
         check_url(settings)
         yield
     except UnavailableError as away:
-        refuse(f"{away.detail}\nRELEVANCE_DATABASE_URL is the URL of the database.")
+        refuse(f"{explained(away)}.\nRELEVANCE_DATABASE_URL is the URL of the database.")

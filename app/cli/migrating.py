@@ -37,7 +37,10 @@ def _show_plan(settings: Settings, plan: MigrationPlan) -> None:
     if not plan.steps:
         echo(f"{settings.shown_url} is at {plan.before}: nothing is to be done.")
         return
-    echo(f"{settings.shown_url} is {'empty' if plan.before is None else f'at {plan.before}'}; to be run:")
+    if plan.before is None:
+        echo(f"{settings.shown_url} is empty: {len(plan.steps)} migrations create its tables, at {plan.after}.")
+        return
+    echo(f"{settings.shown_url} is at {plan.before}; to be run:")
     for step in plan.steps:
         echo(f"  {_line(step)}")
     for line in _incompatible(plan):

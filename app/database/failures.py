@@ -68,10 +68,12 @@ def permission_error(error: DBAPIError) -> UnavailableError | None:
     return UnavailableError(f"The database's role lacks a permission: {reason}.")
 
 
-def own_reason(error: UnavailableError) -> str | None:
-    """Return the database's own message, on one line; None where the error has another cause."""
-    cause = error.__cause__
-    return " ".join(str(cause.orig).split()) if isinstance(cause, DBAPIError) else None
+def explained(error: UnavailableError) -> str:
+    """Return the detail without its full stop, with the database's own message where a connection has failed."""
+    cause, detail = error.__cause__, error.detail.rstrip(".")
+    if not isinstance(cause, OperationalError | InterfaceError) or _is_missing_table(cause):
+        return detail
+    return f"{detail} ({' '.join(str(cause.orig).split())})"
 
 
 def is_lock_timeout(error: UnavailableError) -> bool:

@@ -9,7 +9,7 @@ from app.accounts.repository import ApiKeyRepository
 from app.addresses import LOOPBACK
 from app.database import health, postgresql_dumps, revision
 from app.database.contents import contents_of
-from app.database.failures import own_reason
+from app.database.failures import explained
 from app.database.migrations import has_migration
 from app.database.snapshots import path_of
 from app.errors import NotInstalledError, UnavailableError
@@ -87,9 +87,7 @@ def _not_migrated(found: str | None) -> Finding:
 
 
 def _unavailable(settings: Settings, unavailable: UnavailableError) -> Finding:
-    detail = unavailable.detail.rstrip(".")
-    if (reason := own_reason(unavailable)) is not None:
-        detail += f" ({reason})"
+    detail = explained(unavailable)
     if settings.url.get_backend_name() == "sqlite":
         return error("database", detail, "Let this user read and write the file, or correct RELEVANCE_DATABASE_URL.")
     return error("database", detail, "Start the database, or correct RELEVANCE_DATABASE_URL.")
@@ -156,7 +154,8 @@ def _disk(check: str, folder: Path, variable: str) -> Finding:
     except OSError as failure:
         return error(check, f"{folder} can't be used: {failure.strerror}", f"Create it, or correct {variable}.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        return error(check, f"{folder} can't be written by this user", f"Change its owner, or {variable}.")
+        detail = f"{folder} can't be written by this user, or its file system is read-only"
+        return error(check, detail, f"Change its owner or its mount, or {variable}.")
     detail = f"{folder} has {free / 2**30:,.1f} GiB free"
     if free >= health.LOW_BYTES:
         return ok(check, detail)

@@ -1,4 +1,4 @@
-"""Webhooks of the ends of jobs, what they were sentd, and which jobs still have their progress."""
+"""Webhooks of the ends of jobs, what they were sent, and which jobs still have their progress."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -58,3 +58,29 @@ def test_a_role_without_create_gets_the_reason(run: Run, url_of_role: str, monke
     assert "The database's role lacks a permission: permission denied for schema public." in " ".join(
         done.output.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgresql://relevance:hunter2@127.0.0.1:1/relevance", "Connection refused"),
+        ("sqlite:////missing/relevance.db", "unable to open database file"),
+    ],
+)
+def test_an_unreachable_database_is_named_with_its_own_reason(
+    url: str, reason: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", url)
+    for command in ("migrate", "keys list", "vacuum"):
+        done = run(*command.split())
+        assert done.exit_code == 1
+        assert isinstance(done.exception, SystemExit), done.exception
+        assert reason in " ".join(done.output.split())
+        assert "hunter2" not in done.output
+
+
+def test_an_unknown_database_is_named_as_the_server_does(
+    run: Run, postgres_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", postgres_server.url("never_created").render_as_string())
+    assert 'database "never_created" does not exist' in " ".join(run("migrate", "--plan").output.split())

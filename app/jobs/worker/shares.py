@@ -14,6 +14,9 @@ from threading import Lock
 
 KIBIBYTE = 1024
 
+PROGRAM_BYTES = 160 * KIBIBYTE**2
+"""The bytes that an idle child process of a worker has allocated."""
+
 
 @dataclass(frozen=True)
 class Share:
@@ -46,8 +49,8 @@ class ShareRequest:
 class FitShares:
     """Divides `cores`, and `memory` in bytes, among the running fits; `slots` is the maximum number of these.
 
-    None of them may allocate more than `max_of_one` bytes. `used` returns the bytes that a process has allocated, and
-    `limit` sets its maximum.
+    None of them may allocate more than `max_of_one` bytes. A process has allocated `program` bytes before its fit,
+    which no estimate includes. `used` returns the bytes that a process has allocated, and `limit` sets its maximum.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class FitShares:
         *,
         slots: int = 1,
         max_of_one: int | None = None,
+        program: int = 0,
         used: Callable[[int], int] | None = None,
         limit: Callable[[int, int], None] | None = None,
     ) -> None:
@@ -64,6 +68,7 @@ class FitShares:
         self._memory = memory
         self._slots = slots
         self._max_of_one = max_of_one
+        self._program = program
         self._used = allocated_bytes if used is None else used
         self._limit = limit_process if limit is None else limit
         self._lock = Lock()
@@ -104,7 +109,7 @@ class FitShares:
     def _reserve(self, request: ShareRequest) -> int:
         """Return the bytes that a fit has by its estimate, or by what it has allocated already."""
         memory = self._memory or 0
-        need = memory // self._slots if request.need is None else request.need
+        need = memory // self._slots if request.need is None else request.need + self._program
         used = 0 if request.pid is None else self._used(request.pid)
         return min(max(need, used), memory)
 

@@ -58,6 +58,13 @@ SHARE_OF_MANY_FOLDS = 0.36
 SHARE_OF_STARTS = 0.5
 """The share of the starts of the work of an alternative's scales."""
 
+ROWS_OF_PASSES = 20_000
+"""Further rows take less memory: a pass over them has blocks of rows at a time, ..."""
+
+BYTES_OF_A_ROW, BYTES_OF_A_ROW_WITH_FOLDS, BYTES_OF_A_ROW_OF_CLASSES = 30, 95, 1_000
+"""... and each of them has a target and an index, copies of these where some are held out, or the weights and residuals
+of classes."""
+
 CELLS_OF_CLASSES = 12
 """The numbers of each row and class that a softmax regression holds at once."""
 
@@ -436,20 +443,27 @@ def _one_fit(spec: Spec, size: _Size) -> float:
 
 
 def _memory(plan: SupervisedPlan, size: _Size) -> int:
-    """The peak in bytes: some matrices of the rows of the scales, and one or two of the rows of folds."""
+    """The peak in bytes: some matrices of the rows of the scales, and one or two of the rows of folds.
+
+    Of so many rows that a tenth is held out in place of folds, there is no matrix of these.
+    """
     m, passes = size.scales, 800 * size.rows
     of_columns = 6_000_000 + 8 * size.columns * m**2
+    bounded, further = 800 * min(size.rows, ROWS_OF_PASSES), max(0, size.rows - ROWS_OF_PASSES)
+    many = bounded + (BYTES_OF_A_ROW_WITH_FOLDS if size.folds else BYTES_OF_A_ROW) * further
     if plan.pool:
-        return (21 * size.fold_rows**2 if size.rows > MAX_ROWS_STEPPED else 130 * m**2) + of_columns + passes
+        holds_out_a_tenth = size.bounds is not None and size.rows > size.bounds.max_rows_for_folds
+        has_matrix = size.rows > MAX_ROWS_STEPPED and not holds_out_a_tenth
+        return (21 * size.fold_rows**2 if has_matrix else 130 * m**2) + of_columns + many
     if isinstance(plan.spec.likelihood, OneAgainstRest):
         of_functions = 32 * MAX_FUNCTIONS * min(size.rows, MAX_ROWS_AT_ONCE)
         return 60_000 * m + of_functions + 8 * CELLS_OF_CLASSES * size.rows * len(plan.classes) + 5 * passes
     if isinstance(plan.spec.likelihood, ClassLikelihood):
         several = 1.0 if len(plan.classes) <= 2 else 1.0 + 0.5 * len(plan.classes)
-        return int(26_000 * m * several) + 5 * passes
+        return int(26_000 * m * several) + 5 * bounded + BYTES_OF_A_ROW_OF_CLASSES * further
     if not isinstance(plan.spec.likelihood, GaussianNoise | TransformedGaussian):
         return 6_000_000 + 13_000 * m + passes
-    return 64 * m**2 + of_columns + passes
+    return 64 * m**2 + of_columns + many
 
 
 def folds_of(plan: SupervisedPlan) -> int:

@@ -14,7 +14,9 @@ GIB = 2**30
 class Machine:
     """Processes that have allocated memory, and their limits."""
 
-    def __init__(self, cores: int = 4, memory: int = 3 * GIB, slots: int = 4, max_of_one: int | None = None) -> None:
+    def __init__(
+        self, cores: int = 4, memory: int = 3 * GIB, slots: int = 4, max_of_one: int | None = None, program: int = 0
+    ) -> None:
         self.used: dict[int, int] = {}
         self.limits: dict[int, int] = {}
         self.shares = FitShares(
@@ -22,6 +24,7 @@ class Machine:
             memory,
             slots=slots,
             max_of_one=max_of_one,
+            program=program,
             used=lambda pid: self.used.get(pid, 0),
             limit=self.limits.__setitem__,
         )
@@ -43,6 +46,18 @@ def test_fits_share_what_they_have_not_reserved_and_the_limits_add_up_to_the_mem
             assert two.admitted() == Share(2, GIB // 2 + 3 * GIB // 4)
             assert machine.limits == {1: GIB + 3 * GIB // 4}
         assert machine.limits == {1: 3 * GIB}
+
+
+def test_a_fit_has_its_estimate_beside_the_memory_of_its_program() -> None:
+    machine = Machine(memory=3 * GIB, program=GIB // 4)
+    with machine.shares.requested(GIB) as one, machine.shares.requested(GIB + GIB // 2) as two:
+        assert one.admitted() == Share(4, 3 * GIB)
+        assert two.admitted() == Share(2, 2 * GIB - GIB // 4)
+        assert one.share == Share(2, GIB + GIB // 4)
+    machine = Machine(memory=3 * GIB, program=GIB // 4)
+    with machine.shares.requested(GIB) as one, machine.shares.requested(2 * GIB) as two:
+        assert one.admitted() is not None
+        assert two.admitted() is None
 
 
 def test_a_fit_whose_estimate_does_not_fit_waits_and_those_behind_it_too() -> None:

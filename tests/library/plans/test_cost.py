@@ -33,6 +33,28 @@ def test_more_rows_cost_more_work_and_memory(effort: Effort) -> None:
     assert work[2] < work[-1] or effort == "quick"
 
 
+@pytest.mark.parametrize(
+    ("rows", "effort", "peak"),
+    [
+        (30_000, "normal", 294e6),
+        (100_000, "normal", 232e6),
+        (300_000, "normal", 212e6),
+        (1_000_000, "normal", 328e6),
+        (10_000_000, "normal", 1_148e6),
+        (30_000, "quick", 126e6),
+        (100_000, "quick", 126e6),
+        (300_000, "quick", 133e6),
+        (1_000_000, "quick", 143e6),
+        (10_000_000, "quick", 416e6),
+    ],
+)
+def test_the_memory_of_many_rows_is_planned_within_a_factor_of_1_5_of_a_measured_peak(
+    rows: int, effort: Effort, peak: float
+) -> None:
+    """The peaks are of the private memory of a fit to Friedman's function of ten inputs, in a worker's child."""
+    assert peak / 1.5 <= planned_cost(planned(1_000, effort), rows).memory_bytes <= 1.5 * peak
+
+
 @pytest.mark.parametrize("rows", [1_000, 2_000, 4_000, 10_000])
 def test_a_quick_training_is_planned_with_less_than_0_15_of_the_work(rows: int) -> None:
     quick, normal = (planned_cost(planned(rows, effort), rows).work_units for effort in ("quick", "normal"))
