@@ -26,14 +26,14 @@ LOOK_SECONDS = 0.2
 """Seconds between two polls of SQLite, by default."""
 
 
-def notify(connection: Connection, concerned: UUID, channel: str = JOBS) -> None:
-    """Notify listeners, once the transaction commits, that a job changed; a model on the channel MODELS, and that a
-    queue has a new entry on the channel QUEUES.
+def notify(connection: Connection, *concerned: UUID, channel: str = JOBS) -> None:
+    """Notify listeners, once the transaction commits, that jobs changed; models on the channel MODELS, and that queues
+    have a new entry on the channel QUEUES.
 
     Does nothing on SQLite, whose listeners poll.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_notify(channel, str(concerned))))
+        connection.execute(select(*(func.pg_notify(channel, str(one)) for one in concerned)))
 
 
 class Listener(Protocol):

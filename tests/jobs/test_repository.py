@@ -310,7 +310,7 @@ def test_all_of_the_work_is_complete_at_success_and_as_reported_at_another_end(
     with transaction() as tx:
         JobRepository(tx).progress(job_id, 1, reported)
         if succeeds:
-            finish_training(tx, job_id, 1, samples.new_version())
+            finish_training(tx, job_id, 1, samples.new_version(), reported)
         else:
             JobRepository(tx).cancelled(job_id, 1)
     with transaction() as tx:

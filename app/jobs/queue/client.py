@@ -72,7 +72,7 @@ class Submission:
                 },
                 str(job_id),
             )
-            notify(self.connection, queue_id(queue), QUEUES)
+            notify(self.connection, queue_id(queue), channel=QUEUES)
 
     def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
         """Queue one delivery attempt, to begin after `delay` seconds, when the transaction commits."""
@@ -89,7 +89,7 @@ class Submission:
         with translated():
             self.client.enqueue_in_transaction(self.connection, options, str(entry))
             if delay <= 0:
-                notify(self.connection, queue_id(WEBHOOK_QUEUE), QUEUES)
+                notify(self.connection, queue_id(WEBHOOK_QUEUE), channel=QUEUES)
 
 
 @dataclass(frozen=True)
