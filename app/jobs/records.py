@@ -51,7 +51,7 @@ class JobEnded:
 
 @dataclass(frozen=True)
 class JobActivity:
-    """Whether a job of any owner is queued, and whether one has not ended."""
+    """The activity of all owners: whether a job is queued, and whether one has not ended."""
 
     is_waiting: bool
     is_unfinished: bool

@@ -32,7 +32,7 @@ BACKGROUND_JOB_SECONDS = 2.0
 """Seconds between two passes over delayed entries: repeated deliveries of webhooks, the first of which waits longer."""
 
 THREAD = "queue-worker-"
-"""What precedes the name of its queue in that of a thread which polls it."""
+"""The prefix of the names of threads that poll, each before the name of its queue."""
 
 CLAIM = "start_queued_workflows"
 _claim = SystemDatabase.start_queued_workflows
