@@ -137,10 +137,7 @@ class Settings(BaseSettings):
         7.0, gt=0, description="Time without a heartbeat after which a worker's jobs are recovered."
     )
     poll_seconds: float = Field(
-        0.1, gt=0, description="Interval of polls for jobs, while jobs are queued or one was within 10 s."
-    )
-    idle_poll_seconds: float = Field(
-        0.9, gt=0, description="Interval of polls for jobs otherwise; at least the former."
+        0.9, gt=0, description="Interval of polls for jobs, in addition to notifications, one of which may be lost."
     )
     fit_memory_bytes: int | None = Field(
         None,

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import time
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -39,7 +38,6 @@ from app.jobs import total_repository
 from app.jobs.metrics import job_metrics
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
-from app.jobs.queue.polling import AdaptivePolling
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.jobs.worker.attempts import Records
@@ -230,7 +228,6 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         poll_seconds=settings.poll_seconds,
         report_failure=outage.report,
     )
-    polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
     heartbeat = Heartbeat(
         base.transaction,
         Control(base.client),
@@ -240,7 +237,6 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         # A worker without heartbeats would continue jobs that others recover: it exits, and its supervisor restarts it.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
         on_heartbeat=health_file.write,
-        on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
         outage=outage,
         use=slots.use,
     )

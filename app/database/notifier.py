@@ -16,24 +16,24 @@ from app.database.failures import translated
 from app.errors import UnavailableError
 
 JOBS, MODELS, QUEUES = "relevance_jobs", "relevance_models", "relevance_queues"
-"""PostgreSQL's channels of notifications, which belong to one database; the payload is the id of a job, a model or an
-entry."""
+"""PostgreSQL's channels of notifications, which belong to one database; the payload is the id of a job, a model or a
+queue."""
 
 LISTEN_SECONDS = 0.5
 """The most seconds for which `receive` blocks on PostgreSQL; a notification wakes it at once."""
 
 LOOK_SECONDS = 0.2
-"""Seconds between two polls of SQLite."""
+"""Seconds between two polls of SQLite, by default."""
 
 
-def notify(connection: Connection, concerned: UUID, channel: str = JOBS) -> None:
-    """Notify listeners, once the transaction commits, that a job changed; a model on the channel MODELS, and that an
-    entry was queued on the channel QUEUES.
+def notify(connection: Connection, *concerned: UUID, channel: str = JOBS) -> None:
+    """Notify listeners, once the transaction commits, that jobs changed; models on the channel MODELS, and that queues
+    have a new entry on the channel QUEUES.
 
     Does nothing on SQLite, whose listeners poll.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_notify(channel, str(concerned))))
+        connection.execute(select(*(func.pg_notify(channel, str(one)) for one in concerned)))
 
 
 class Listener(Protocol):
@@ -56,6 +56,7 @@ class SqlNotifier:
 
     engine: Engine
     channel: str = JOBS
+    look_seconds: float = LOOK_SECONDS
 
     @contextmanager
     def open(self) -> Iterator[Listener]:
@@ -68,7 +69,7 @@ class SqlNotifier:
             if isinstance(driver, psycopg.Connection):
                 yield _PostgresListener(driver, self.channel)
             elif isinstance(driver, sqlite3.Connection):
-                yield _SqliteListener(driver)
+                yield _SqliteListener(driver, self.look_seconds)
             else:
                 raise TypeError(f"expected a connection to PostgreSQL or SQLite, got {type(driver).__name__}")
 
@@ -94,12 +95,13 @@ class _PostgresListener:
 class _SqliteListener:
     """Polling: `PRAGMA data_version` shows that another connection has committed, but not what; it reads no page."""
 
-    def __init__(self, driver: sqlite3.Connection) -> None:
+    def __init__(self, driver: sqlite3.Connection, look_seconds: float) -> None:
         self._driver = driver
+        self._look_seconds = look_seconds
         self._seen = self._version()
 
     def receive(self) -> frozenset[UUID] | None:
-        time.sleep(LOOK_SECONDS)
+        time.sleep(self._look_seconds)
         before, self._seen = self._seen, self._version()
         return frozenset() if self._seen == before else None
 

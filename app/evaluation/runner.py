@@ -39,7 +39,7 @@ class Scorer:
 
     def _do(self, attempt: Attempt) -> None:
         try:
-            self._score(attempt, attempt.job())
+            self._score(attempt, attempt.job)
         except Superseded:
             pass
         except TimeLimitExceeded:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from app.jobs.records import Job
 from relevance_bayes.core.fitting import LogEntry
-from relevance_bayes.types.jobs import JobKind, Resumption
+from relevance_bayes.types.jobs import Resumption
 
 MAX_STARTS = 3
 """The number of attempts of a job that makes no progress, when its worker or its child process dies each time.
@@ -39,14 +40,13 @@ class JobTraces:
 
 @dataclass(frozen=True)
 class EarlierAttempts:
-    """The recorded attempts of a job so far.
+    """The recorded attempts of a job so far, without its transitions.
 
-    `attempt` is the number of the newest one (0: none) and `seconds` the running time of all of them. `has_died` is
-    true where the newest one died with its worker, without a record.
+    `seconds` is the running time of all of them. `has_died` is true where the newest one died with its worker, without
+    a record.
     """
 
-    kind: JobKind
-    attempt: int
+    job: Job
     seconds: float
     has_died: bool
     traces: JobTraces = JobTraces()

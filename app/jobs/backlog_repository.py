@@ -14,7 +14,6 @@ from app.jobs.tables import JobRow
 from relevance_bayes.types.jobs import UNFINISHED, JobState
 
 ACTIVITY = select(
-    select(JobRow.id).order_by(JobRow.id.desc()).limit(1).scalar_subquery(),
     select(JobRow.id).where(JobRow.state == "queued").exists(),
     select(JobRow.id).where(JobRow.state.in_(UNFINISHED)).exists(),
 )
@@ -61,6 +60,6 @@ class BacklogRepository:
         return {(row.kind, row.state): (row.jobs, max(0.0, row.age)) for row in rows}
 
     def activity(self) -> JobActivity:
-        """Return the newest job, whether one is queued, and whether one has not ended; each is one index lookup."""
-        newest, is_waiting, is_unfinished = self.tx.session.execute(ACTIVITY).one()
-        return JobActivity(newest, is_waiting=is_waiting, is_unfinished=is_unfinished)
+        """Return whether a job is queued, and whether one has not ended; each is one index lookup."""
+        is_waiting, is_unfinished = self.tx.session.execute(ACTIVITY).one()
+        return JobActivity(is_waiting=is_waiting, is_unfinished=is_unfinished)

@@ -30,7 +30,8 @@ class JobChangeRepository:
     tx: Transaction
 
     def record(self, owner: str, job_id: UUID) -> None:
-        """Number a change of a job at the end of this transaction, and notify listeners."""
+        """Number a change of a job at the end of this transaction, and notify those who wait for it, or for any of its
+        owner's jobs."""
         self.tx.before_commit((owner, str(job_id)), partial(self._number, owner, job_id))
 
     def last(self, owner: str) -> Position:
@@ -70,7 +71,7 @@ class JobChangeRepository:
         following = first.on_conflict_do_update(index_elements=["id"], set_={"number": JobChangeRow.number + 1})
         number = session.scalar(following.returning(JobChangeRow.number))
         changed(session, update(JobRow).where(JobRow.id == job_id).values(change=number))
-        notify(session.connection(), counter)
+        notify(session.connection(), job_id, counter)
 
 
 def renew_epochs(connection: Connection) -> None:

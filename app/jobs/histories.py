@@ -28,7 +28,7 @@ Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, 
 
 def jobs(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query, in its order, each with its transitions."""
-    return _with_transitions(session, query, _job)
+    return _with_transitions(session, query, job_of)
 
 
 def summaries(session: Session, query: Select[JobRow]) -> list[Job]:
@@ -104,7 +104,8 @@ def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
 
 
-def _job(row: JobRow, transitions: tuple[Transition, ...]) -> Job:
+def job_of(row: JobRow, transitions: tuple[Transition, ...] = ()) -> Job:
+    """Return the job of a row."""
     return replace(_summary(row, transitions), request=row.request, plan=row.plan, result=row.result)
 
 

@@ -51,9 +51,8 @@ class JobEnded:
 
 @dataclass(frozen=True)
 class JobActivity:
-    """The newest job of all owners, whether a job is queued, and whether one has not ended."""
+    """The activity of all owners: whether a job is queued, and whether one has not ended."""
 
-    newest: UUID | None
     is_waiting: bool
     is_unfinished: bool
 

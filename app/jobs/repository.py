@@ -19,7 +19,7 @@ from app.jobs.change_repository import JobChangeRepository
 from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
-from app.jobs.transitions import move, notify_change, running
+from app.jobs.transitions import move, running
 from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "requested by its owner"
@@ -41,7 +41,7 @@ class JobRepository:
         self.tx.session.flush()
         self.tx.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
         self.tx.session.flush()
-        notify_change(self.tx, job.owner, job.id)
+        JobChangeRepository(self.tx).record(job.owner, job.id)
         retry_of = None if job.retry_of is None else str(job.retry_of)
         self.tx.record(
             "job.created",
@@ -154,18 +154,16 @@ class JobRepository:
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         """Return the recorded attempts of a job; None where there is no such job."""
-        job, retried = JobRow, aliased(JobRow)
-        columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
-        retried_trace = func.coalesce(retried.attempt_traceparent, retried.traceparent).label("retried_trace")
-        query = select(*columns, job.traceparent, job.tracestate, job.attempt_traceparent, retried_trace)
-        with_retried = query.outerjoin(retried, retried.id == job.retry_of).where(job.id == job_id)
-        row = self.tx.session.execute(with_retried).one_or_none()
-        if row is None:
+        retried = aliased(JobRow)
+        query = select(JobRow, func.coalesce(retried.attempt_traceparent, retried.traceparent))
+        with_retried = query.outerjoin(retried, retried.id == JobRow.retry_of).where(JobRow.id == job_id)
+        found = self.tx.session.execute(with_retried.execution_options(populate_existing=True)).one_or_none()
+        if found is None:
             return None
+        row, retried_trace = found
         has_died = row.state == "running" and not row.handed_back
-        traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, row.retried_trace)
-        kind = histories.KIND.validate_python(row.kind)
-        return EarlierAttempts(kind, row.attempt, row.running_seconds, has_died, traces)
+        traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, retried_trace)
+        return EarlierAttempts(histories.job_of(row), row.running_seconds, has_died, traces)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
@@ -184,7 +182,7 @@ class JobRepository:
             return False
         self.tx.session.add(JobProgressRow(job_id=job_id, number=row.events, at=self.tx.clock(), progress=written))
         self.tx.session.flush()
-        notify_change(self.tx, row.owner, job_id)
+        JobChangeRepository(self.tx).record(row.owner, job_id)
         return True
 
     def training_times(self, owner: str, *, ended_after: datetime) -> tuple[tuple[datetime, datetime | None], ...]:
@@ -227,14 +225,13 @@ class JobRepository:
             raise too_late_to_cancel(found)
         return found
 
-    def succeed(self, job_id: UUID, attempt: int) -> JobEnded | None:
-        """Record the end of a training, all of whose work is complete; return None, and record nothing, where the
-        attempt is superseded.
+    def succeed(self, job_id: UUID, attempt: int, progress: Progress | None = None) -> JobEnded | None:
+        """Record the end of a training, all of whose work is complete, with its last progress; return None, and record
+        nothing, where the attempt is superseded.
 
         The version is recorded in the same transaction, and set by `set_version`.
         """
-        now, written = self.tx.clock(), self.tx.session.scalar(select(JobRow.progress).where(JobRow.id == job_id))
-        progress = None if written is None else PROGRESS.read(written)
+        now = self.tx.clock()
         if progress is not None and progress.share is not None:
             progress = replace(progress, share=1.0, seconds_left=0.0)
         values = {} if progress is None else {"progress": PROGRESS.write(progress)}

@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, Update, delete, update
 
 from app.database.changes import changed
 from app.database.holds import release
-from app.database.notifier import notify
 from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.change_repository import JobChangeRepository
@@ -73,18 +72,12 @@ def move(
         )
     )
     tx.session.flush()
-    notify_change(tx, moved.owner, job_id)
+    JobChangeRepository(tx).record(moved.owner, job_id)
     if ends:
         kind = histories.KIND.validate_python(row.kind)
         trace = row.traceparent, row.tracestate
         tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, *trace))
     return moved
-
-
-def notify_change(tx: Transaction, owner: str, job_id: UUID) -> None:
-    """Notify those who wait for events of a job, and number its change among those of its owner's jobs."""
-    notify(tx.session.connection(), job_id)
-    JobChangeRepository(tx).record(owner, job_id)
 
 
 def running(job_id: UUID, attempt: int) -> Update:

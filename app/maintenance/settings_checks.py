@@ -53,12 +53,6 @@ def _memory(settings: Settings) -> Iterator[Finding]:
 
 
 def _times(settings: Settings) -> Iterator[Finding]:
-    if settings.idle_poll_seconds < settings.poll_seconds:
-        yield warning(
-            "settings",
-            "RELEVANCE_IDLE_POLL_SECONDS is less than RELEVANCE_POLL_SECONDS, which is used in its place",
-            "Set RELEVANCE_IDLE_POLL_SECONDS to at least RELEVANCE_POLL_SECONDS.",
-        )
     if settings.job_timeout_seconds < settings.checkpoint_seconds:
         yield warning(
             "settings",

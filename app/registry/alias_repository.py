@@ -130,7 +130,7 @@ class AliasRepository:
         )
         self.tx.session.add(move)
         self.tx.session.flush()
-        notify(self.tx.session.connection(), model_id, MODELS)
+        notify(self.tx.session.connection(), model_id, channel=MODELS)
         return move.id
 
 

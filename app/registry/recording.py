@@ -47,37 +47,27 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | 
     session.add_all(_vector(made.id, vector) for vector in version.vectors)
     session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
     session.flush()
-    notify(session.connection(), model_id, MODELS)
+    notify(session.connection(), model_id, channel=MODELS)
     return made
 
 
 def _next_number(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> tuple[UUID, int]:
-    _insert_unless_there(session, plan, owner=owner, now=now)
     # Concurrent recordings under one name wait for each other here, so that numbers have no gaps.
-    model = session.scalars(
-        select(ModelRow)
-        .where(ModelRow.owner == owner, ModelRow.name == plan.model)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    ).one()
-    number = model.last_number + 1
-    if model.deleted_at is None:
-        _refuse_another_meaning(model, plan)
-        changed(session, update(ModelRow).where(ModelRow.id == model.id).values(last_number=number))
-        return model.id, number
+    row, values = ModelRow, _meaning(plan)
+    first = insertion(session, row).values(
+        id=uuid7(), owner=owner, name=plan.model, created_at=now, last_number=1, **values
+    )
+    following = first.on_conflict_do_update(
+        index_elements=["owner", "name"], set_={"last_number": row.last_number + 1}
+    ).returning(row.id, row.last_number, row.deleted_at, row.task, row.target, row.inputs)
+    model_id, number, deleted_at, *recorded = session.execute(following).one()
+    if deleted_at is None:
+        _refuse_another_meaning(plan, *recorded)
+        return model_id, number
     # The model is new except for its counter; the new id makes it the newest in lists, and no version has the old one.
     begun = uuid7()
-    values = _meaning(plan)
-    again = update(ModelRow).where(ModelRow.id == model.id)
-    changed(session, again.values(id=begun, created_at=now, deleted_at=None, last_number=number, **values))
+    changed(session, update(row).where(row.id == model_id).values(id=begun, created_at=now, deleted_at=None, **values))
     return begun, number
-
-
-def _insert_unless_there(session: Session, plan: TrainingPlan, *, owner: str, now: datetime) -> None:
-    first = insertion(session, ModelRow).values(
-        id=uuid7(), owner=owner, name=plan.model, created_at=now, last_number=0, **_meaning(plan)
-    )
-    session.execute(first.on_conflict_do_nothing(index_elements=["owner", "name"]))
 
 
 def _meaning(plan: TrainingPlan) -> dict[str, str]:
@@ -85,19 +75,19 @@ def _meaning(plan: TrainingPlan) -> dict[str, str]:
     return {"task": plan.task, "target": plan.target or NO_TARGET, "inputs": NAMES.write(inputs)}
 
 
-def _refuse_another_meaning(model: ModelRow, plan: TrainingPlan) -> None:
+def _refuse_another_meaning(plan: TrainingPlan, task: str, target: str, inputs: str) -> None:
     differing = [
         what
         for what, differs in (
-            ("task", model.task != plan.task),
-            ("target", model.target != (plan.target or NO_TARGET)),
-            ("inputs", set(NAMES.read(model.inputs)) != {column.name for column in plan.inputs}),
+            ("task", task != plan.task),
+            ("target", target != (plan.target or NO_TARGET)),
+            ("inputs", set(NAMES.read(inputs)) != {column.name for column in plan.inputs}),
         )
         if differs
     ]
     if differing:
         raise ConflictError(
-            f"The versions of model {model.name!r} have another {' and other '.join(differing)}: "
+            f"The versions of model {plan.model!r} have another {' and other '.join(differing)}: "
             "choose another `model` name."
         )
 

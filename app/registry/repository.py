@@ -169,7 +169,7 @@ class ModelRepository:
         if jobs := count_holds(self.tx, owner, "model", name):
             raise InUseError(f"Unfinished jobs ({jobs}) train or use versions of the model: {CANCEL}")
         changed(self.tx.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
-        notify(self.tx.session.connection(), model_id, MODELS)
+        notify(self.tx.session.connection(), model_id, channel=MODELS)
         retag(self.tx.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
         changed(self.tx.session, gone.values(deleted_at=self.tx.clock(), description=None, record_share=0.0))
@@ -202,7 +202,7 @@ class ModelRepository:
         if jobs := count_holds(self.tx, owner, "version", version.id):
             raise InUseError(f"Unfinished jobs ({jobs}) use version {version.number} of model {name!r}: {CANCEL}")
         changed(self.tx.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
-        notify(self.tx.session.connection(), model_id, MODELS)
+        notify(self.tx.session.connection(), model_id, channel=MODELS)
         self.tx.record("version.deleted", owner, _version_path(version))
 
     def lock(self, owner: str, name: str) -> UUID:

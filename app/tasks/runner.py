@@ -3,6 +3,7 @@
 import logging
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from app.jobs.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.jobs.worker.retry import Interrupted
 from app.jobs.worker.shares import FitShares, Share, ShareRequest
 from app.jobs.worker.spool import Spool
+from app.registry.records import Version
 from app.registry.trainings import TRAINING
 from app.tasks.service import finish_training
 from app.tasks.task import Training
@@ -30,6 +32,7 @@ from app.tracing.spans import Span
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.plans.cost import Cost
+from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.fit import Fitted
 from relevance_bayes.tasks.listing import Learned, NewVersion
 from relevance_bayes.tasks.work_progress import WorkProgress
@@ -38,6 +41,9 @@ from relevance_bayes.types.jobs import Progress
 logger = logging.getLogger(__name__)
 
 RECORDINGS = 3
+
+REPORT_SECONDS = 1.0
+"""The least seconds between two records of progress: each is a transaction, and a short fit has many steps."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ class Runner:
                 start = Start(self, attempt, () if attempt.kept is None else attempt.kept.checkpoint.fit_log)
                 outcome = start.fit()
                 if not isinstance(outcome, ChildDied):
-                    start.record(outcome)
+                    if start.record(outcome):
+                        return True
                     break
                 attempt.event.process_died(str(outcome), outcome.stderr)
                 attempt = None
@@ -81,7 +88,8 @@ class Start:
     """One attempt at a training. `fit_log` is the log of its fit so far.
 
     The log was stored last at `kept_at`, in monotonic seconds; `further` is true where it has grown since. `work` is
-    the progress of the whole job, None where its work is not planned.
+    the progress of the whole job, None where its work is not planned. `progress` is the last one, which `is_reported`
+    at once or, where another was within REPORT_SECONDS, with a later one or the end.
     """
 
     runner: Runner
@@ -90,6 +98,8 @@ class Start:
     kept_at: float = field(default_factory=time.monotonic)
     further: bool = False
     work: WorkProgress | None = None
+    progress: Progress | None = None
+    is_reported: bool = True
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
         """Return the outcome, None where the attempt is superseded; raises Interrupted."""
@@ -113,41 +123,49 @@ class Start:
         words = f"{died}: {died.words}" if died.words else str(died)
         self.records.retry(lambda tx: self._record_crash(words, tx))
 
-    def record(self, outcome: NewVersion | Problem | None) -> None:
-        """Record the end, unless another attempt has taken over."""
+    def record(self, outcome: NewVersion | Problem | None) -> bool:
+        """Record the end; return False where it is not recorded here: another attempt has taken over."""
         match outcome:
             case Learned():
-                self.record(self._succeed(outcome))
+                return self._succeed(outcome)
             case Problem():
-                self.attempt.fail(outcome)
+                return self._fail(outcome)
             case None:
-                pass
+                return False
 
-    def _succeed(self, version: NewVersion) -> Problem | None:
-        job_id, number = self.attempt.job_id, self.attempt.number
+    def _succeed(self, version: NewVersion) -> bool:
         for left in reversed(range(RECORDINGS)):
             try:
-                self.records.retry(lambda tx: finish_training(tx, job_id, number, version))
+                made = self.records.retry(partial(self._finish, version))
             except ConflictError as error:  # perhaps a race with another version of the same model
                 if not left:
-                    return name_taken(error)
+                    return self._fail(name_taken(error))
             else:
-                break
-        return None
+                if made is not None:
+                    self.attempt.event.ended("succeeded")
+                return made is not None
+        return False
+
+    def _fail(self, problem: Problem) -> bool:
+        has_failed = self.records.retry(partial(self._write_failure, problem))
+        if has_failed:
+            self.attempt.event.ended("failed", problem)
+        return has_failed
 
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()
-        job, dataset = self.records.retry(self._read)
+        job = self.attempt.job
+        dataset, first_block = self.records.retry(self._read)
         _, plan = TRAINING.read(job)
-        self.work = self._planned_work(job, task_of(plan).cost(plan, dataset))
+        cost = task_of(plan).cost(plan, dataset)
+        self.work = self._planned_work(job, cost)
         training = task_of(plan).prepare(
             plan,
             dataset,
-            lambda: self.attempt.blocks(dataset.id, rows=dataset.rows),
+            lambda: self.attempt.blocks(dataset.id, rows=dataset.rows, read=first_block),
             directory,
             max_cells=self.runner.max_cells,
         )
-        cost = task_of(plan).cost(plan, dataset)
         end, memory = self._train(training, None if cost is None else cost.memory_bytes)
         if isinstance(end, Failure):
             if end.traceback is not None:
@@ -156,13 +174,18 @@ class Start:
                 )
             return of_failure(end, memory=memory)
         seconds = time.monotonic() - began
-        return training.version(end.result, seconds=seconds, holding=lambda row: self.attempt.holding(dataset.id, row))
 
-    def _read(self, tx: Transaction) -> tuple[Job, Dataset]:
-        job = JobRepository(tx).find(self.attempt.job_id)
-        if job is None:
-            raise Superseded
-        return job, DatasetRepository(tx).get(job.owner, job.dataset_id)
+        def holding(row: int) -> tuple[int, Block]:
+            if first_block is not None and row < block_rows(first_block[1]):
+                return first_block
+            return self.attempt.holding(dataset.id, row)
+
+        return training.version(end.result, seconds=seconds, holding=holding)
+
+    def _read(self, tx: Transaction) -> tuple[Dataset, tuple[int, Block] | None]:
+        """Return the dataset and its first block, which is all of a small one."""
+        datasets, job = DatasetRepository(tx), self.attempt.job
+        return datasets.get(job.owner, job.dataset_id), datasets.block(job.dataset_id, 0)
 
     def _planned_work(self, job: Job, cost: Cost | None) -> WorkProgress | None:
         """Return the progress of the whole job, which begins where that of the attempt before has ended."""
@@ -220,7 +243,7 @@ class Start:
         )
 
     def _received(self, child: Child, training: Training, span: Span, share: Share | None) -> Fitted | Failure:
-        looks = Pace(LOOK_SECONDS, is_first_due=False)
+        looks, reports = Pace(LOOK_SECONDS, is_first_due=False), Pace(REPORT_SECONDS)
         child.start(training.fit, self.fit_log, None if share is None else self.runner.pool.limits(share))
         phase = ""
         while True:
@@ -230,13 +253,16 @@ class Start:
                     if message.phase != phase:
                         phase = message.phase
                         span.add_event("phase", {"relevance.fit.phase": phase})
-                    self.attempt.report(self._progress(training, message))
+                    self.progress, self.is_reported = self._progress(training, message), False
                 case FitCheckpoint():
                     self._rest(message.fit_log)
                 case None:
                     pass
                 case _:
                     return message
+            if self.progress is not None and not self.is_reported and reports.is_due():
+                self.attempt.report(self.progress)
+                self.is_reported = True
             if looks.is_due():  # a short fit sends many messages, and each check takes a transaction
                 self.attempt.look()
 
@@ -258,12 +284,28 @@ class Start:
         checkpoint = Checkpoint(self.runner.program, self.fit_log)
         return self.further and CheckpointRepository(tx).keep(self.attempt.job_id, self.attempt.number, checkpoint)
 
+    def _write_progress(self, tx: Transaction) -> None:
+        """Record the last progress with what follows it in the same transaction."""
+        if self.progress is not None and not self.is_reported:
+            JobRepository(tx).progress(self.attempt.job_id, self.attempt.number, self.progress)
+
+    def _finish(self, version: NewVersion, tx: Transaction) -> Version | None:
+        self._write_progress(tx)
+        progress = self.progress or self.attempt.job.progress
+        return finish_training(tx, self.attempt.job_id, self.attempt.number, version, progress)
+
+    def _write_failure(self, problem: Problem, tx: Transaction) -> bool:
+        self._write_progress(tx)
+        return JobRepository(tx).fail(self.attempt.job_id, self.attempt.number, problem)
+
     def _record_crash(self, words: str, tx: Transaction) -> None:
+        self._write_progress(tx)
         self._keep(tx)  # before the death is counted: a checkpoint resets the count
         self.attempt.record_running_time(tx)
         JobRepository(tx).died(self.attempt.job_id, self.attempt.number, words)
 
     def _hand_back(self, tx: Transaction) -> None:
+        self._write_progress(tx)
         self._keep(tx)
         self.attempt.write_hand_back(tx)
 

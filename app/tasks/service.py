@@ -20,6 +20,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.jobs import Progress
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,16 @@ class Training:
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
 
-def finish_training(tx: Transaction, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
-    """Record the end of a training and its version; return None, and record nothing, where it is superseded.
+def finish_training(
+    tx: Transaction, job_id: UUID, attempt: int, version: NewVersion, progress: Progress | None = None
+) -> Version | None:
+    """Record the end of a training, its last progress and its version; return None, and record nothing, where it is
+    superseded.
 
     Raises ConflictError where the model's versions have another task, target or other inputs; roll back then.
     """
     jobs = JobRepository(tx)
-    end = jobs.succeed(job_id, attempt)
+    end = jobs.succeed(job_id, attempt, progress)
     if end is None:
         return None
     made = ModelRepository(tx).add(end.owner, version, job_id=job_id, at=end.at)

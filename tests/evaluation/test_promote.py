@@ -164,13 +164,13 @@ def test_a_start_that_another_one_took_over_from_moves_nothing(duel: Bench) -> N
     job_id = duel.queued(request_on(duel, high()))
     attempt = duel.run.records.begin(job_id)
     assert attempt is not None
-    job = attempt.job()
+    job = attempt.job
     _, plan = PROMOTION.read(job)
     found = under_test.promote(attempt, job, plan)
     assert found.moved
     second = duel.run.records.begin(job_id)
     assert second is not None
-    under_test.conclude(Attempt(attempt.records, job_id, attempt.number), job, plan, found)
+    under_test.conclude(Attempt(attempt.records, job, attempt.number), job, plan, found)
     assert (holder_of(duel)[0], duel.look(job_id).state) == (1, "running")
     under_test.conclude(second, job, plan, found)
     assert (holder_of(duel)[0], duel.look(job_id).state) == (2, "succeeded")

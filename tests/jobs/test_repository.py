@@ -310,7 +310,7 @@ def test_all_of_the_work_is_complete_at_success_and_as_reported_at_another_end(
     with transaction() as tx:
         JobRepository(tx).progress(job_id, 1, reported)
         if succeeds:
-            finish_training(tx, job_id, 1, samples.new_version())
+            finish_training(tx, job_id, 1, samples.new_version(), reported)
         else:
             JobRepository(tx).cancelled(job_id, 1)
     with transaction() as tx:
@@ -434,21 +434,21 @@ def test_unfinished_jobs_are_listed_with_their_attempts(transaction: OpenTransac
         assert BacklogRepository(tx).page(after=found[0][0], limit=10) == found[1:]
 
 
-def test_activity_is_the_newest_job_and_whether_one_waits_or_has_not_ended(transaction: OpenTransaction) -> None:
+def test_activity_is_whether_a_job_waits_or_has_not_ended(transaction: OpenTransaction) -> None:
     def activity() -> JobActivity:
         with transaction() as tx:
             return BacklogRepository(tx).activity()
 
-    assert activity() == JobActivity(None, is_waiting=False, is_unfinished=False)
+    assert activity() == JobActivity(is_waiting=False, is_unfinished=False)
     first = samples.queued_job(transaction)
-    assert activity() == JobActivity(first, is_waiting=True, is_unfinished=True)
+    assert activity() == JobActivity(is_waiting=True, is_unfinished=True)
     with transaction() as tx:
         JobRepository(tx).claim(first)
-    assert activity() == JobActivity(first, is_waiting=False, is_unfinished=True)
+    assert activity() == JobActivity(is_waiting=False, is_unfinished=True)
     with transaction() as tx:
         JobRepository(tx).request_cancel(samples.OWNER, first)
         JobRepository(tx).cancelled(first, 1)
-    assert activity() == JobActivity(first, is_waiting=False, is_unfinished=False)
+    assert activity() == JobActivity(is_waiting=False, is_unfinished=False)
 
 
 def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(transaction: OpenTransaction) -> None:

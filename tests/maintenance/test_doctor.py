@@ -195,7 +195,6 @@ def test_missing_programs_for_backups_are_a_warning(
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        (Settings(idle_poll_seconds=0.05), "RELEVANCE_IDLE_POLL_SECONDS"),
         (Settings(job_timeout_seconds=1.0), "RELEVANCE_CHECKPOINT_SECONDS"),
         (Settings(fit_memory_bytes=2**45, worker_slots=2), "RELEVANCE_FIT_MEMORY_BYTES"),
         (Settings(cache_bytes=2**45), "RELEVANCE_CACHE_BYTES"),

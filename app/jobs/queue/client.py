@@ -20,6 +20,7 @@ from app.jobs.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
     lane,
+    queue_id,
     rank,
 )
 from relevance_bayes.types.jobs import JobKind
@@ -71,7 +72,7 @@ class Submission:
                 },
                 str(job_id),
             )
-            notify(self.connection, job_id, QUEUES)
+            notify(self.connection, queue_id(queue), channel=QUEUES)
 
     def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
         """Queue one delivery attempt, to begin after `delay` seconds, when the transaction commits."""
@@ -88,7 +89,7 @@ class Submission:
         with translated():
             self.client.enqueue_in_transaction(self.connection, options, str(entry))
             if delay <= 0:
-                notify(self.connection, entry, QUEUES)
+                notify(self.connection, queue_id(WEBHOOK_QUEUE), channel=QUEUES)
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,11 @@ class Control:
         with translated():
             running = self.client.list_workflows(status="PENDING", load_input=False, load_output=False)
         return frozenset(status.executor_id for status in running if status.executor_id is not None)
+
+    def queues_with_entries(self) -> list[str]:
+        """Return the queues that have entries to claim."""
+        with translated():
+            return dbos_internals.queues_with_entries(self.client)
 
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueOutcome]:
         """Return how the entries of jobs ended; jobs that are queued or running are left out."""

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from functools import partial, partialmethod
-from threading import Event, get_ident
+from threading import Event, current_thread, get_ident
 
 from dbos import DBOS, DBOSClient
 from dbos import _dbos as runtime
@@ -14,8 +14,9 @@ from dbos._core import ActiveWorkflowById, ActiveWorkflowEntry, QueueBucket
 from dbos._queue import Queue, queue_thread
 from dbos._schemas.system_database import SystemSchema
 from dbos._sys_db import DequeueStopReason, SystemDatabase
+from sqlalchemy import exists, select
 
-from app.jobs.queue.names import QUEUE, SCORING_QUEUE, VERSION
+from app.jobs.queue.names import BY_ID, QUEUE, SCORING_QUEUE, VERSION
 from app.jobs.queue.polling import PollWaits
 
 CHECKED = "3.4"
@@ -29,6 +30,9 @@ INTERNAL_QUEUE_SECONDS = 30.0
 
 BACKGROUND_JOB_SECONDS = 2.0
 """Seconds between two passes over delayed entries: repeated deliveries of webhooks, the first of which waits longer."""
+
+THREAD = "queue-worker-"
+"""The prefix of the names of threads that poll, each before the name of its queue."""
 
 CLAIM = "start_queued_workflows"
 _claim = SystemDatabase.start_queued_workflows
@@ -48,7 +52,7 @@ class _StopEvent(Event):
 
     def wait(self, timeout: float | None = None) -> bool:
         if get_ident() != self._manager:
-            self._waits.wait(timeout)
+            self._waits.wait(current_thread().name.removeprefix(THREAD), timeout)
         elif self._stop.wait(LIST_SECONDS):
             self._waits.close()
         return self.is_set()
@@ -65,12 +69,14 @@ class _ActiveWorkflows(ActiveWorkflowById):
         self, key: str, queue_name: str | None = None, queue_partition_key: str | None = None
     ) -> ActiveWorkflowEntry:
         added = super().add(key, queue_name, queue_partition_key)
-        self._waits.start(key)
+        if queue_name is not None:
+            self._waits.start(key, queue_name)
         return added
 
     def _remove(self, key: str, bucket: QueueBucket) -> None:
         super()._remove(key, bucket)
-        self._waits.wake()
+        if bucket is not None:
+            self._waits.wake([bucket[0]])
 
 
 def claim_fairly(waits: PollWaits) -> None:
@@ -97,8 +103,15 @@ def _claim_one(
     owner_xid: str | None = None,
     is_latest_version: bool | None = None,
 ) -> tuple[list[str], DequeueStopReason | None]:
-    """The engine's claim, with all but one of the owner's slots of this worker counted as taken."""
-    running, maximum = partition_local_running_count, queue._partition_worker_concurrency
+    """The engine's claim, with all but one of the owner's slots of this worker counted as taken.
+
+    DBOS visits further partitions after the end of its polls was requested: nothing is claimed then.
+    """
+    if waits.is_closed:
+        return [], "worker_concurrency"
+    starting = waits.claimed(queue.name)
+    running = partition_local_running_count + starting.count(queue_partition_key)
+    maximum = queue._partition_worker_concurrency
     if queue.name in {QUEUE, SCORING_QUEUE} and maximum is not None:
         running = max(running, maximum - 1)
     claimed, reason = _claim(
@@ -107,17 +120,17 @@ def _claim_one(
         executor_id,
         app_version,
         queue_partition_key,
-        local_running_count + waits.claimed(queue.name),
+        local_running_count + len(starting),
         running,
         owner_xid=owner_xid,
         is_latest_version=is_latest_version,
     )
-    waits.claim(queue.name, claimed)
+    waits.claim(queue.name, queue_partition_key, claimed)
     return claimed, reason
 
 
 def poll_when_woken(waits: PollWaits) -> None:
-    """Make the next engine of this process poll its queues at each `wake` and whenever an entry ends.
+    """Make the next engine of this process poll a queue at each `wake`, and whenever an entry of it starts or ends.
 
     DBOS has no setting for this: it polls in intervals alone. It also lists the queues, polls one of its own and
     looks for delayed entries every second, which no setting changes either.
@@ -143,6 +156,16 @@ def recover(client: DBOSClient, executors: Sequence[str]) -> None:
     for executor in executors:
         for entry in engine.get_pending_workflows(executor, VERSION):
             engine.reenqueue_for_recovery(entry.workflow_id, list(executors), QUEUE)
+
+
+def queues_with_entries(client: DBOSClient) -> list[str]:
+    """Return the queues that have entries to claim: one statement, in the place of a poll of each queue."""
+    engine = client._sys_db
+    entry = engine.tables.workflow_status.c
+    waiting = (exists().where(entry.queue_name == queue, entry.status == "ENQUEUED") for queue in BY_ID.values())
+    with engine.engine.begin() as connection:
+        found = connection.execute(select(*waiting)).one()
+    return [queue for queue, has_entries in zip(BY_ID.values(), found, strict=True) if has_entries]
 
 
 def verify_migrations(client: DBOSClient) -> None:

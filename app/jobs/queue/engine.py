@@ -11,6 +11,7 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.database.notifier import QUEUES, SqlNotifier
+from app.jobs.queue.client import Control
 from app.jobs.queue.dbos_internals import claim_fairly, poll_when_woken
 from app.jobs.queue.failures import reported_outages, translated
 from app.jobs.queue.names import (
@@ -49,6 +50,9 @@ SCORING_SLOTS = 2
 
 NOTIFICATION_SECONDS = 1.0
 """Seconds between two polls by DBOS for its own notifications on PostgreSQL; the service sends none."""
+
+LOOK_SECONDS = 0.1
+"""Seconds between two checks on SQLite of whether another connection has written, and so may have queued an entry."""
 
 LAST_WORDS_SECONDS = 5.0
 """Seconds that shutdown waits for the record of the end of one entry."""
@@ -93,7 +97,9 @@ class Engine:
         self._running: dict[str, Thread] = {}
         self._threads: WeakSet[Thread] = WeakSet()
         self._waits = PollWaits()
-        self._listener = EntryListener(SqlNotifier(database, QUEUES), self._waits.wake)
+        self._listener = EntryListener(
+            SqlNotifier(database, QUEUES, LOOK_SECONDS), Control(client).queues_with_entries, self._waits.wake
+        )
 
     def launch(self) -> None:
         """Start to take jobs from the queue; raises UnavailableError where the database can't be used."""

@@ -1,5 +1,8 @@
 """Names in the queue's tables, which workers and API processes of all versions share."""
 
+from collections.abc import Mapping
+from uuid import NAMESPACE_URL, UUID, uuid5
+
 from app.jobs.records import MAX_PRIORITY
 from relevance_bayes.types.jobs import JobKind
 
@@ -28,6 +31,15 @@ def rank(priority: int) -> int:
 WEBHOOK_QUEUE = "webhooks"
 WEBHOOK_WORKFLOW = "deliver"
 WEBHOOK_PRIORITY = 100
+
+
+def queue_id(queue: str) -> UUID:
+    """Return the id under which listeners are notified of new entries of a queue."""
+    return uuid5(NAMESPACE_URL, f"relevance:queue:{queue}")
+
+
+BY_ID: Mapping[UUID, str] = {queue_id(queue): queue for queue in (QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE)}
+"""The queues by the ids of their notifications."""
 
 MAX_RECOVERIES = 100
 """The number of times that DBOS restarts a job before it gives up.

@@ -1,28 +1,14 @@
-"""When the queues are polled: at notifications of new entries, and at intervals, since a notification may be lost.
-
-Intervals are short while jobs are submitted or queued, and long while the queues are idle. DBOS reads the interval of a
-queue from the database before each poll. One value applies to all workers, so it is computed from what all of them
-read alike: the newest job, and whether any is queued.
+"""When the queues are polled: at notifications of new entries, when an entry starts or ends here, and at intervals,
+since a notification may be lost.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from threading import Condition, Event, Thread, local
-from uuid import UUID
-
-from dbos import DBOSClient
+from collections.abc import Callable, Collection, Mapping, Sequence
+from threading import Condition, Event, Thread
 
 from app.database.notifier import Notifier
 from app.errors import UnavailableError
-from app.jobs.queue.failures import translated
-from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
-from app.jobs.records import JobActivity
-
-QUIET_SECONDS = 10.0
-"""Seconds after the last submission from which the intervals are long, unless a job is queued."""
-
-REWRITE_SECONDS = 60.0
-"""Seconds between two writes of an unchanged interval, which replace that of a worker that has died."""
+from app.jobs.queue.names import BY_ID, QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
 
 WEBHOOK_FACTOR = 5
 """The number of polls for jobs to one poll for webhook messages."""
@@ -33,91 +19,58 @@ def intervals(seconds: float) -> Mapping[str, float]:
     return {QUEUE: seconds, SCORING_QUEUE: seconds, WEBHOOK_QUEUE: WEBHOOK_FACTOR * seconds}
 
 
-class AdaptivePolling:
-    """Switches the intervals of all queues between `busy` and `idle` seconds."""
-
-    def __init__(self, client: DBOSClient, *, busy: float, idle: float) -> None:
-        self._client = client
-        self._busy = busy
-        self._idle = max(busy, idle)
-        self._seconds = busy  # with which a worker registers the queues at launch
-        self._newest: UUID | None = None
-        self._active_at: float | None = None
-        self._written_at = float("-inf")
-
-    def adapt(self, activity: JobActivity, *, now: float) -> None:
-        """Write the intervals where they change, and every minute; `now` is in monotonic seconds.
-
-        Raises UnavailableError.
-        """
-        if self._active_at is None or activity.is_waiting or activity.newest != self._newest:
-            self._newest, self._active_at = activity.newest, now
-        seconds = self._busy if now - self._active_at < QUIET_SECONDS else self._idle
-        if seconds != self._seconds or now - self._written_at >= REWRITE_SECONDS:
-            self._write(seconds)
-            self._seconds, self._written_at = seconds, now
-
-    def _write(self, seconds: float) -> None:
-        with translated():
-            for name, interval in intervals(seconds).items():
-                queue = self._client.retrieve_queue(name)
-                if queue is not None:
-                    queue.set_polling_interval_sec(interval)
-
-
 CLAIM_SECONDS = 10.0
 """Seconds after which a claimed entry that DBOS could not start leaves its slot."""
 
 
 class PollWaits:
-    """The waits of an engine's threads between two polls of their queues.
+    """The waits of an engine's threads, of which each queue has one, between two polls of their queues.
 
-    A call of `wake` ends all of them; one that polls at the time does not wait afterwards. DBOS counts an entry as
-    running once a thread of its own has started it: until then, it is one that is `claimed`.
+    A call of `wake` ends the wait of a queue; where its thread polls at the time, it does not wait afterwards. DBOS
+    counts an entry as running once a thread of its own has started it: until then, it is one that is `claimed`.
     """
 
     def __init__(self) -> None:
         self._changed = Condition()
-        self._wakes = 0
-        self._claimed: dict[str, tuple[str, float]] = {}
-        self._thread = local()
+        self._woken: set[str] = set()
+        self._claimed: dict[str, tuple[str, str | None, float]] = {}
         self.is_closed = False
 
-    def wake(self) -> None:
-        """Let each thread poll now."""
+    def wake(self, queues: Collection[str]) -> None:
+        """Let the threads of these queues poll now."""
         with self._changed:
-            self._wakes += 1
+            self._woken.update(queues)
             self._changed.notify_all()
 
-    def claim(self, queue: str, entries: Sequence[str]) -> None:
+    def claim(self, queue: str, partition: str | None, entries: Sequence[str]) -> None:
         """Count entries of a queue as claimed until they start, or CLAIM_SECONDS have passed."""
         with self._changed:
-            self._claimed |= dict.fromkeys(entries, (queue, time.monotonic() + CLAIM_SECONDS))
+            self._claimed |= dict.fromkeys(entries, (queue, partition, time.monotonic() + CLAIM_SECONDS))
 
-    def start(self, entry: str) -> None:
-        """Count an entry as claimed no more, and let each thread poll now: others may be claimed beside it."""
+    def start(self, entry: str, queue: str) -> None:
+        """Count an entry as claimed no more, and let the thread of its queue poll now: others may be claimed."""
         with self._changed:
             self._claimed.pop(entry, None)
-        self.wake()
+        self.wake([queue])
 
-    def claimed(self, queue: str) -> int:
-        """Return the number of entries of a queue that were claimed and have not started."""
+    def claimed(self, queue: str) -> list[str | None]:
+        """Return the partitions of the entries of a queue that were claimed and have not started."""
         now = time.monotonic()
         with self._changed:
-            self._claimed = {entry: one for entry, one in self._claimed.items() if one[1] > now}
-            return sum(name == queue for name, _ in self._claimed.values())
+            self._claimed = {entry: one for entry, one in self._claimed.items() if one[2] > now}
+            return [partition for name, partition, _ in self._claimed.values() if name == queue]
 
     def close(self) -> None:
         """End the polls of all threads."""
-        self.is_closed = True
-        self.wake()
-
-    def wait(self, seconds: float | None) -> None:
-        """Wait for the next poll of this thread."""
         with self._changed:
-            seen = getattr(self._thread, "seen", 0)
-            self._changed.wait_for(lambda: self._wakes != seen, seconds)
-            self._thread.seen = self._wakes
+            self.is_closed = True
+            self._changed.notify_all()
+
+    def wait(self, queue: str, seconds: float | None) -> None:
+        """Wait for the next poll of a queue."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.is_closed or queue in self._woken, seconds)
+            self._woken.discard(queue)
 
 
 RETRY_SECONDS = 1.0
@@ -128,13 +81,18 @@ JOIN_SECONDS = 2.0
 
 
 class EntryListener:
-    """Calls `wake` whenever an entry may have been queued, in a thread from `start` until `stop`.
+    """Calls `wake` with the queues in which an entry may be new, in a thread from `start` until `stop`.
+
+    `waiting` returns the queues that have entries, where notifications don't name them: on SQLite.
 
     A notification may be lost with its connection, so the queues are polled as well.
     """
 
-    def __init__(self, notifier: Notifier, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, notifier: Notifier, waiting: Callable[[], Collection[str]], wake: Callable[[Collection[str]], None]
+    ) -> None:
         self._notifier = notifier
+        self._waiting = waiting
         self._wake = wake
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="entry-listener", daemon=True)
@@ -154,9 +112,12 @@ class EntryListener:
             try:
                 with self._notifier.open() as listener:
                     # What was queued before this connection listened is not notified to it.
-                    self._wake()
+                    self._wake(self._waiting())
                     while not self._stopping.is_set():
-                        if listener.receive() != frozenset():
-                            self._wake()
+                        received = listener.receive()
+                        if received is None or not received <= BY_ID.keys():  # SQLite, or processes of another release
+                            self._wake(self._waiting())
+                        elif received:
+                            self._wake([BY_ID[queue_id] for queue_id in received])
             except UnavailableError:  # the heartbeat reports outages
                 self._stopping.wait(RETRY_SECONDS)

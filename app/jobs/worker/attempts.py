@@ -4,7 +4,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
 from typing import TypeAlias, TypeVar
@@ -24,7 +24,7 @@ from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
 from relevance_bayes.tables.columns import Block, block_rows
-from relevance_bayes.types.jobs import FINISHED, JobKind, Progress, Resumption
+from relevance_bayes.types.jobs import FINISHED, Progress, Resumption
 
 T = TypeVar("T")
 
@@ -87,18 +87,17 @@ class Records:
             return None
         earlier = found.earlier
         if earlier.has_died:
-            JobEvent(job_id, earlier.kind, earlier.attempt, earlier.seconds).worker_died()
+            JobEvent(job_id, earlier.job.kind, earlier.job.attempt, earlier.seconds).worker_died()
         if found.claim is None:
             return None
         if found.claim.spent:
-            self._end_after_deaths(job_id, earlier)
+            self._end_after_deaths(earlier)
             return None
         attempt = Attempt(
             self,
-            job_id,
+            earlier.job,
             found.claim.attempt,
             found.kept,
-            kind=earlier.kind,
             running=RunningTime(earlier.seconds, limit=self.limit),
             span=found.span,
         )
@@ -118,46 +117,40 @@ class Records:
         is_cancelled = job.state not in FINISHED and job.cancel_requested_at is not None
         if is_cancelled and self.retry(lambda tx: JobRepository(tx).cancelled(job_id, job.attempt)):
             event = JobEvent(job_id, job.kind, job.attempt) if attempt is None else attempt.event
-            event.ended(replace(job, state="cancelled"))
+            event.ended("cancelled")
         elif attempt is not None and attempt.number != job.attempt:
             attempt.event.superseded()
         elif attempt is not None and job.state in {"succeeded", "failed"}:
-            attempt.event.ended(job)
+            attempt.event.ended(job.state, job.error)
         return is_cancelled or job.state in FINISHED
 
-    def _end_after_deaths(self, job_id: UUID, starts: EarlierAttempts) -> None:
-        job = self.retry(lambda tx: JobRepository(tx).find(job_id))
-        if job is None:
-            return
+    def _end_after_deaths(self, starts: EarlierAttempts) -> None:
+        job = starts.job
         problem = of_death(job, with_worker=starts.has_died)
-        if self.retry(lambda tx: JobRepository(tx).fail(job_id, starts.attempt, problem)):
-            event = JobEvent(job_id, starts.kind, starts.attempt, starts.seconds)
-            event.ended(replace(job, state="failed", error=problem))
+        if self.retry(lambda tx: JobRepository(tx).fail(job.id, job.attempt, problem)):
+            JobEvent(job.id, job.kind, job.attempt, starts.seconds).ended("failed", problem)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt of a job: its `number`, from 1, and the attempt that it resumes from."""
+    """An attempt of a job, as this was before it: its `number`, from 1, and the attempt that it resumes from."""
 
     records: Records
-    job_id: UUID
+    job: Job
     number: int
     kept: Kept | None = None
-    kind: JobKind = "training"
     running: RunningTime = field(default_factory=RunningTime)
     span: Span = NO_SPAN
 
     @property
     def event(self) -> JobEvent:
         """The fields of log events about it, the last of which ends its span."""
-        return JobEvent(self.job_id, self.kind, self.number, self.running.seconds, self.span)
+        return JobEvent(self.job_id, self.job.kind, self.number, self.running.seconds, self.span)
 
-    def job(self) -> Job:
-        """Return the job; raises Superseded where it was deleted, Interrupted."""
-        job = self.records.retry(lambda tx: JobRepository(tx).find(self.job_id))
-        if job is None:
-            raise Superseded
-        return job
+    @property
+    def job_id(self) -> UUID:
+        """The id of the job."""
+        return self.job.id
 
     def check_process(self) -> None:
         """Raise Interrupted where this worker stops, and TimeLimitExceeded."""
@@ -182,11 +175,18 @@ class Attempt:
         if not reported:
             raise Superseded
 
-    def blocks(self, dataset_id: UUID, *, first: int = 0, rows: int | None = None) -> Iterator[tuple[int, Block]]:
+    def blocks(
+        self,
+        dataset_id: UUID,
+        *,
+        first: int = 0,
+        rows: int | None = None,
+        read: tuple[int, Block] | None = None,
+    ) -> Iterator[tuple[int, Block]]:
         """Return the blocks of a dataset from number `first` on, each with its first row; checks before each one.
 
-        The database is queried every LOOK_SECONDS, and with the dataset's number of `rows` not for a block after the
-        last one. Raises Superseded, Interrupted, TimeLimitExceeded.
+        The database is queried every LOOK_SECONDS, with the dataset's number of `rows` not for a block after the last
+        one, and not for the first one where it was `read` before. Raises Superseded, Interrupted, TimeLimitExceeded.
         """
         looks, end = Pace(LOOK_SECONDS, is_first_due=False), 0
         for number in itertools.count(first):
@@ -195,7 +195,8 @@ class Attempt:
             if looks.is_due():
                 self.look()
             self.check_process()
-            found = self.records.retry(partial(_block, dataset_id, number))
+            found = read or self.records.retry(partial(_block, dataset_id, number))
+            read = None
             if found is None:
                 return
             end = found[0] + block_rows(found[1])
@@ -265,8 +266,10 @@ def _claimed(
     earlier = JobRepository(tx).earlier_starts(job_id)
     if earlier is None:
         return None
-    kept = None if by is None else CheckpointRepository(tx).find(job_id, by=by)
-    resumed_from = resumption(tx, job_id, by) if kept is None else kept.resumption
+    kept, resumed_from = None, None
+    if earlier.job.attempt:
+        kept = None if by is None else CheckpointRepository(tx).find(job_id, by=by)
+        resumed_from = resumption(tx, job_id, by) if kept is None else kept.resumption
     span = start_attempt(tracer, job_id, earlier)  # one that is not ended, here after a rollback, is not exported
     claim = JobRepository(tx).claim(job_id, resumed_from=resumed_from, traceparent=span.traceparent)
     return _Claimed(earlier, claim, kept, resumed_from, span)

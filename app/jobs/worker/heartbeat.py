@@ -48,8 +48,7 @@ class HeartbeatStreak:
 class Heartbeat:
     """Records heartbeats in a thread from `start` until `stop`; if the thread fails, `broken` is called.
 
-    Each heartbeat has the worker's `use`. `on_heartbeat` is called after each that the database has confirmed, then
-    `on_activity` with the jobs' activity, which may raise UnavailableError.
+    Each heartbeat has the worker's `use`. `on_heartbeat` is called after each that the database has confirmed.
     """
 
     def __init__(
@@ -62,7 +61,6 @@ class Heartbeat:
         limit: float,
         broken: Callable[[], None],
         on_heartbeat: Callable[[], None],
-        on_activity: Callable[[JobActivity], None],
         outage: DatabaseOutage | None = None,
         measure_speed: Callable[[], float] = measured_speed,
         use: Callable[[], WorkerUse] | None = None,
@@ -74,7 +72,6 @@ class Heartbeat:
         self._watch = HeartbeatWatch(limit=limit)
         self._broken = broken
         self._on_heartbeat = on_heartbeat
-        self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
         self._measure_speed = measure_speed
         self._use = use
@@ -120,7 +117,6 @@ class Heartbeat:
                         self._recover_orphans()
                         reconciled = reconcile_jobs(self._transaction, self._recovery, after=reconciled)
                     recorded += 1
-                    self._on_activity(activity)
                 except UnavailableError as error:
                     self._outage.begin(error.detail)
                 else:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.jobs.records import Job
+from app.jobs.records import Problem
 from app.tracing.spans import NO_SPAN, Span
-from relevance_bayes.types.jobs import JobKind
+from relevance_bayes.types.jobs import JobKind, JobState
 
 logger = logging.getLogger(__name__)
 
@@ -37,16 +37,16 @@ class JobEvent:
         else:
             self._log("job resumed", "running", resumed_from=resumed_from)
 
-    def ended(self, job: Job) -> None:
-        """Log the recorded end of a job."""
-        match job.state:
-            case "succeeded" | "cancelled" as outcome:
-                self._log("job ended", outcome)
+    def ended(self, state: JobState, problem: Problem | None = None) -> None:
+        """Log the recorded end of a job, with the problem of one that failed."""
+        match state:
+            case "succeeded" | "cancelled":
+                self._log("job ended", state)
             case "failed":
-                reason = None if job.error is None else job.error.kind
+                reason = None if problem is None else problem.kind
                 self._log("job ended", "timed_out" if reason == "timed-out" else "failed", reason=reason)
             case "queued" | "running":
-                raise ValueError(f"expected a job that has ended, got {job.id}, which is {job.state}")
+                raise ValueError(f"expected a job that has ended, got {self.job_id}, which is {state}")
 
     def handed_back(self) -> None:
         """Log that this worker stops and returns the job to the queue."""

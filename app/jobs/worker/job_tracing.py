@@ -10,15 +10,15 @@ def start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Spa
     """Start the span of a job's next attempt, with links to the attempt before it and to the job that it repeats."""
     links = (earlier.traces.attempt, earlier.traces.retried)
     return tracer.start(
-        f"process {earlier.kind}",
+        f"process {earlier.job.kind}",
         "consumer",
         {
             "messaging.system": "relevance",
             "messaging.operation.name": "process",
             "messaging.operation.type": "process",
-            "messaging.destination.name": earlier.kind,
+            "messaging.destination.name": earlier.job.kind,
             "messaging.message.id": str(job_id),
-            "relevance.job.attempt": earlier.attempt + 1,
+            "relevance.job.attempt": earlier.job.attempt + 1,
         },
         parent=earlier.traces.submission,
         state=earlier.traces.state,

@@ -82,5 +82,5 @@ def reconcile_jobs(transaction: OpenTransaction, recovery: Recovery, *, after: U
                 ended = JobRepository(tx).fail(job_id, attempts[job_id], BY_ENDING[ending])
             job = JobRepository(tx).find(job_id) if ended else None
         if job is not None:
-            JobEvent(job_id, job.kind, job.attempt).ended(job)
+            JobEvent(job_id, job.kind, job.attempt).ended(job.state, job.error)
     return found[-1][0] if len(found) == MAX_AT_ONCE else None

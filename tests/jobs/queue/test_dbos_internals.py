@@ -1,8 +1,16 @@
 import re
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from uuid import UUID, uuid4
 
-from app.jobs.queue.dbos_internals import CHECKED
+import pytest
+from dbos import DBOSClient
+
+from app.database.transaction import OpenTransaction
+from app.jobs.queue.dbos_internals import CHECKED, claim_fairly
+from app.jobs.queue.names import VERSION, WEBHOOK_QUEUE
+from app.jobs.queue.polling import PollWaits
 
 ROOT = Path(__file__).parents[3]
 PRIVATE = re.compile(r"dbos\._|\._sys_db\b|\b_partition_worker_concurrency\b")
@@ -15,3 +23,45 @@ def test_the_installed_release_is_the_one_that_was_checked() -> None:
 def test_no_other_file_uses_private_members() -> None:
     users = {path.name for path in (ROOT / "app").rglob("*.py") if PRIVATE.search(path.read_text())}
     assert users == {"dbos_internals.py"}
+
+
+Claim = Callable[[UUID], list[str]]
+"""Claims the entries of a webhook that a worker may start, of which it runs none."""
+
+
+@pytest.fixture
+def waits() -> PollWaits:
+    return PollWaits()
+
+
+@pytest.fixture
+def claim(client: DBOSClient, waits: PollWaits) -> Claim:
+    client.register_queue(WEBHOOK_QUEUE, worker_concurrency=8, partition_worker_concurrency=2)
+    queue = client.retrieve_queue(WEBHOOK_QUEUE)
+    assert queue is not None
+    claim_fairly(waits)
+    return lambda webhook: client._sys_db.start_queued_workflows(queue, "here:1", VERSION, str(webhook), 0, 0)[0]
+
+
+def test_what_was_claimed_and_has_not_started_takes_the_share_of_its_partition(
+    transaction: OpenTransaction, claim: Claim, waits: PollWaits
+) -> None:
+    slow, other = uuid4(), uuid4()
+    with transaction() as tx:
+        for webhook in (slow, slow, slow, other):
+            tx.queue.deliver(uuid4(), webhook_id=webhook, delay=0.0)
+    first = claim(slow)
+    assert len(first) == 2
+    assert claim(slow) == []
+    assert len(claim(other)) == 1
+    waits.start(first[0], WEBHOOK_QUEUE)
+    assert len(claim(slow)) == 1
+
+
+def test_nothing_is_claimed_once_polls_have_ended(transaction: OpenTransaction, claim: Claim, waits: PollWaits) -> None:
+    webhook = uuid4()
+    with transaction() as tx:
+        tx.queue.deliver(uuid4(), webhook_id=webhook, delay=0.0)
+    waits.close()
+    assert claim(webhook) == []
+    assert waits.claimed(WEBHOOK_QUEUE) == []

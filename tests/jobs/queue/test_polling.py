@@ -1,93 +1,133 @@
-"""When the queues are polled: the intervals, as the engine reads them from the database, and what ends a wait."""
+"""When the queues are polled: what ends a wait, and what is listened to."""
 
-from dataclasses import replace
-from uuid import UUID
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Thread
+from uuid import uuid4
 
 import pytest
-from dbos import DBOSClient
 from sqlalchemy import Engine as Database
+from sqlalchemy import text
 
-from app.identity import uuid7
+from app.database.notifier import QUEUES, SqlNotifier
+from app.database.transaction import OpenTransaction
+from app.jobs.queue.client import Control
 from app.jobs.queue.names import QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
-from app.jobs.queue.polling import QUIET_SECONDS, REWRITE_SECONDS, AdaptivePolling, PollWaits, intervals
-from app.jobs.records import JobActivity
+from app.jobs.queue.polling import EntryListener, PollWaits
 
-NONE = JobActivity(None, is_waiting=False, is_unfinished=False)
-BUSY, IDLE = 0.1, 1.0
-
-
-def with_newest(job: UUID) -> JobActivity:
-    return replace(NONE, newest=job)
+LONG = 60.0
+only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 
 
-def stored(client: DBOSClient) -> dict[str, float]:
-    return {queue.name: queue.polling_interval_sec for queue in client.list_queues()}
+def waits_for(waits: PollWaits, queue: str) -> Thread:
+    thread = Thread(target=waits.wait, args=(queue, LONG), daemon=True)
+    thread.start()
+    return thread
 
 
-@pytest.fixture
-def polling(client: DBOSClient, engine: Database) -> AdaptivePolling:
-    for name, seconds in intervals(BUSY).items():
-        client.register_queue(name, polling_interval_sec=seconds)
-    return AdaptivePolling(client, busy=BUSY, idle=IDLE)
+def test_a_wake_ends_the_wait_of_its_queue_alone() -> None:
+    waits = PollWaits()
+    training, scoring = waits_for(waits, QUEUE), waits_for(waits, SCORING_QUEUE)
+    waits.wake([QUEUE])
+    training.join(LONG / 2)
+    assert not training.is_alive()
+    assert scoring.is_alive()
+    waits.close()
+    scoring.join(LONG / 2)
+    assert not scoring.is_alive()
 
 
-def test_polls_become_rare_when_nothing_has_come_for_a_while(client: DBOSClient, polling: AdaptivePolling) -> None:
-    polling.adapt(NONE, now=100.0)
-    polling.adapt(NONE, now=100.0 + QUIET_SECONDS - 1.0)
-    assert stored(client) == {QUEUE: 0.1, SCORING_QUEUE: 0.1, WEBHOOK_QUEUE: 0.5}
-    polling.adapt(NONE, now=100.0 + QUIET_SECONDS)
-    assert stored(client) == {QUEUE: 1.0, SCORING_QUEUE: 1.0, WEBHOOK_QUEUE: 5.0}
-
-
-def test_a_new_job_makes_polls_frequent_also_where_it_has_ended_already(
-    client: DBOSClient, polling: AdaptivePolling
-) -> None:
-    polling.adapt(with_newest(uuid7()), now=100.0)
-    polling.adapt(with_newest(uuid7()), now=200.0)
-    assert stored(client)[QUEUE] == BUSY
-
-
-def test_polls_stay_frequent_while_a_job_waits(client: DBOSClient, polling: AdaptivePolling) -> None:
-    waiting = JobActivity(uuid7(), is_waiting=True, is_unfinished=True)
-    polling.adapt(waiting, now=100.0)
-    polling.adapt(waiting, now=5000.0)
-    assert stored(client)[QUEUE] == BUSY
-    # One that runs alone waits for nothing.
-    polling.adapt(replace(waiting, is_waiting=False), now=5000.0 + QUIET_SECONDS)
-    assert stored(client)[QUEUE] == IDLE
-
-
-def test_an_interval_of_a_worker_that_left_does_not_stay(client: DBOSClient, polling: AdaptivePolling) -> None:
-    polling.adapt(NONE, now=100.0)
-    polling.adapt(NONE, now=200.0)
-    for name, seconds in intervals(BUSY).items():  # as a worker's launch does
-        client.register_queue(name, polling_interval_sec=seconds)
-    polling.adapt(NONE, now=201.0)
-    assert stored(client)[QUEUE] == BUSY
-    polling.adapt(NONE, now=200.0 + REWRITE_SECONDS)
-    assert stored(client)[QUEUE] == IDLE
-
-
-def test_idle_polls_are_never_the_more_frequent(client: DBOSClient, engine: Database) -> None:
-    client.register_queue(QUEUE, polling_interval_sec=3.0)
-    polling = AdaptivePolling(client, busy=3.0, idle=IDLE)
-    polling.adapt(NONE, now=100.0)
-    polling.adapt(NONE, now=200.0)
-    assert stored(client) == {QUEUE: 3.0}
+def test_a_wake_during_a_poll_ends_the_next_wait_once() -> None:
+    waits = PollWaits()
+    waits.wake([QUEUE])
+    waits.wait(QUEUE, None)
+    again = waits_for(waits, QUEUE)
+    again.join(0.05)
+    assert again.is_alive()
+    waits.close()
 
 
 def test_a_claimed_entry_counts_until_it_starts_which_ends_a_wait() -> None:
     waits = PollWaits()
-    waits.claim("training", ["a", "b"])
-    waits.claim("webhooks", ["c"])
-    assert (waits.claimed("training"), waits.claimed("webhooks")) == (2, 1)
-    waits.start("a")
-    waits.wait(60.0)
-    assert (waits.claimed("training"), waits.claimed("webhooks")) == (1, 1)
+    waits.claim(QUEUE, "ada", ["a", "b"])
+    waits.claim(WEBHOOK_QUEUE, "hook", ["c"])
+    assert (waits.claimed(QUEUE), waits.claimed(WEBHOOK_QUEUE)) == (["ada", "ada"], ["hook"])
+    waits.start("a", QUEUE)
+    waits.wait(QUEUE, None)
+    assert (waits.claimed(QUEUE), waits.claimed(WEBHOOK_QUEUE)) == (["ada"], ["hook"])
 
 
 def test_an_entry_that_does_not_start_leaves_its_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.queue.polling.CLAIM_SECONDS", 0.0)
     waits = PollWaits()
-    waits.claim("training", ["a"])
-    assert waits.claimed("training") == 0
+    waits.claim(QUEUE, "ada", ["a"])
+    assert waits.claimed(QUEUE) == []
+
+
+@contextmanager
+def listening(engine: Database, control: Control) -> Iterator[SimpleQueue[frozenset[str]]]:
+    """The queues of each wake, without any where nothing is new; the first one is that of the beginning."""
+    woken: SimpleQueue[frozenset[str]] = SimpleQueue()
+
+    def wake(queues: Collection[str]) -> None:
+        woken.put(frozenset(queues))
+
+    listener = EntryListener(SqlNotifier(engine, QUEUES, 0.02), control.queues_with_entries, wake)
+    listener.start()
+    try:
+        yield woken
+    finally:
+        listener.stop()
+
+
+def test_what_was_queued_before_it_listens_is_polled_for(
+    engine: Database, control: Control, transaction: OpenTransaction
+) -> None:
+    with transaction() as tx:
+        tx.queue.submit(uuid4(), owner="ada", kind="evaluation")
+    with listening(engine, control) as woken:
+        assert woken.get(timeout=LONG) == {SCORING_QUEUE}
+
+
+def test_a_new_entry_wakes_its_queue(engine: Database, control: Control, transaction: OpenTransaction) -> None:
+    with listening(engine, control) as woken:
+        assert woken.get(timeout=LONG) == set()
+        with transaction() as tx:
+            tx.queue.submit(uuid4(), owner="ada")
+        assert woken.get(timeout=LONG) == {QUEUE}
+        with transaction() as tx:
+            tx.queue.deliver(uuid4(), webhook_id=uuid4(), delay=0.0)
+        assert WEBHOOK_QUEUE in woken.get(timeout=LONG)
+
+
+@only_on_postgresql
+def test_a_notification_of_another_release_may_concern_any_queue(
+    engine: Database, control: Control, transaction: OpenTransaction
+) -> None:
+    with transaction() as tx:
+        tx.queue.submit(uuid4(), owner="ada")
+    with listening(engine, control) as woken:
+        assert woken.get(timeout=LONG) == {QUEUE}
+        with engine.begin() as connection:
+            connection.execute(text(f"NOTIFY {QUEUES}, '{uuid4()}'"))
+        assert woken.get(timeout=LONG) == {QUEUE}
+
+
+@only_on_postgresql
+def test_a_lost_connection_is_replaced_and_what_was_missed_is_polled_for(
+    engine: Database, control: Control, transaction: OpenTransaction
+) -> None:
+    ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+    with listening(engine, control) as woken:
+        assert woken.get(timeout=LONG) == set()
+        with engine.begin() as connection:
+            assert connection.scalar(text(ended)) == 1
+        with transaction() as tx:
+            tx.queue.submit(uuid4(), owner="ada")
+        while QUEUE not in woken.get(timeout=LONG):
+            pass
+        with transaction() as tx:
+            tx.queue.submit(uuid4(), owner="ada", kind="evaluation")
+        while SCORING_QUEUE not in woken.get(timeout=LONG):
+            pass

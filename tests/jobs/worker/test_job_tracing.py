@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from app.jobs.repository import JobRepository
-from app.jobs.worker.attempts import Records
+from app.tasks.runner import Start
 from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from app.tracing.spans import CURRENT, Span, span_scope
 from relevance_bayes.tasks.fit import Trainer
@@ -144,7 +144,7 @@ def test_an_exception_ends_the_span_of_its_attempt(traced: Traced, monkeypatch: 
     def fail(*_: object) -> None:
         raise RuntimeError("unexpected")
 
-    monkeypatch.setattr(Records, "settle", fail)
+    monkeypatch.setattr(Start, "record", fail)
     with pytest.raises(RuntimeError, match="unexpected"), span_scope():
         traced.bench.run(job_id)
     (attempt,) = traced.attempts(1)

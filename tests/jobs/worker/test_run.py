@@ -5,6 +5,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from sqlalchemy import Engine, event
 
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
@@ -130,14 +131,29 @@ def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench)
     assert bench.look(job_id).progress == replace(reported[-1], share=1.0, seconds_left=0.0)
 
 
-def test_a_short_training_takes_few_transactions(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_training_takes_few_transactions_and_statements(
+    bench: Bench, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in (attempts, runner):  # checks of a slow machine's fit are not counted
         monkeypatch.setattr(module, "LOOK_SECONDS", 1000.0)
+    monkeypatch.setattr(runner, "REPORT_SECONDS", 1000.0)
     counted = Flaky(bench.transaction, failures=0)
     run = replace(bench.run, records=replace(bench.run.records, transaction=counted))
-    assert run(bench.queued(trainers.quick))
-    # The claim, the job with its dataset, three blocks, two events, two rows of functions, the end, a check of it.
-    assert counted.requested == 11
+    job_id = bench.queued(trainers.quick)
+    statements: list[str] = []
+
+    def count(*executed: object) -> None:
+        statements.append(str(executed[2]))
+
+    event.listen(engine, "before_cursor_execute", count)
+    try:
+        assert run(job_id)
+    finally:
+        event.remove(engine, "before_cursor_execute", count)
+    # The claim, the dataset with its first block, two further blocks, the first event, a row of a function in another
+    # block, the end with the last event.
+    assert counted.requested == 7
+    assert len(statements) == (31 if engine.dialect.name == "sqlite" else 35), "\n".join(statements)
 
 
 def test_the_core_itself_ends_a_job(bench: Bench) -> None:

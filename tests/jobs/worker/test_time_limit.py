@@ -109,7 +109,7 @@ def test_an_attempt_that_was_superseded_records_no_seconds(bench: Bench) -> None
         JobRepository(tx).record_running_time(job_id, 1, 100.0)
         earlier = JobRepository(tx).earlier_starts(job_id)
     assert earlier is not None
-    assert (earlier.attempt, earlier.seconds) == (2, 0.0)
+    assert (earlier.job.attempt, earlier.seconds) == (2, 0.0)
 
 
 def test_an_attempt_records_its_running_time_once_per_interval(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
