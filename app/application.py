@@ -18,8 +18,8 @@ from app.datasets import routes as datasets
 from app.datasets.schemas import DATASET_IN
 from app.evaluation import promotion_routes as promotions
 from app.evaluation import routes as evaluations
+from app.evaluation.jobs import EVALUATION, PROMOTION_OPTIONS
 from app.evaluation.schemas.comparisons import COMPARE_IN
-from app.evaluation.schemas.requests import EVALUATION_IN, PROMOTION_IN
 from app.exports import routes as exports
 from app.exports.formats import DOCUMENT
 from app.http import documentation_pages, health, metrics
@@ -60,9 +60,9 @@ from app.registry import alias_routes as aliases
 from app.registry import routes as models
 from app.registry import version_routes as stored_versions
 from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
+from app.registry.trainings import TRAINING
 from app.tasks import routes as training_jobs
 from app.tasks import version_routes as versions
-from app.tasks.schemas.requests import TRAINING_JOB_IN
 from app.tracing.spans import Tracer
 from app.web import report_routes as reports
 from app.web import routes as web
@@ -99,9 +99,9 @@ TAGS = [
 
 SCHEMAS: Mapping[str, Schema] = {
     "DatasetIn": DATASET_IN,
-    "TrainingJobIn": TRAINING_JOB_IN,
-    "EvaluationIn": EVALUATION_IN,
-    "PromotionIn": PROMOTION_IN,
+    "TrainingRequest": TRAINING.request.adapter,
+    "EvaluationRequest": EVALUATION.request.adapter,
+    "PromotionOptions": PROMOTION_OPTIONS,
     "BatchPredictionIn": BATCH_PREDICTION_IN,
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,

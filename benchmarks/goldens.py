@@ -14,6 +14,7 @@ from time import process_time
 from typing import TypedDict
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from benchmarks.files import NotRun
 from benchmarks.golden_trainings import GOLDENS, NEW_ROWS, TARGET, Golden
@@ -25,7 +26,7 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.json import encode
 
 STORE = Path(__file__).with_name("goldens.json")
 
@@ -78,7 +79,7 @@ class Figures:
         return f"{self.choice} ({weights} %)" if len(self.weights) > 1 else self.choice
 
 
-_STORES: Converter[dict[str, dict[str, Figures]]] = Converter(dict[str, dict[str, Figures]])
+_STORES: TypeAdapter[dict[str, dict[str, Figures]]] = TypeAdapter(dict[str, dict[str, Figures]])
 
 
 def goldens(options: Options) -> list[Table]:
@@ -178,7 +179,7 @@ def _rounded(values: Iterable[float]) -> tuple[float, ...]:
 
 def stores() -> dict[str, dict[str, Figures]]:
     """Return all stored figures, by the names of store and training."""
-    return _STORES.decode(json.loads(STORE.read_text("utf-8"))) if STORE.exists() else {}
+    return _STORES.validate_json(STORE.read_text("utf-8")) if STORE.exists() else {}
 
 
 def store(name: str, found: Mapping[str, Figures]) -> None:

@@ -109,7 +109,7 @@ def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None
 
 
 def new_evaluation(dataset_id: UUID, *, model: str = "prices", version: int = 1, owner: str = OWNER) -> Job:
-    request = EvaluationRequest(dataset_id, model, "best")
+    request = EvaluationRequest(dataset_id, model, version="best")
     scoring = EvaluationPlan(model, version, "regression", "price")
     return replace(EVALUATION.queued(owner, request, scoring, at=AT), transitions=())
 

@@ -3,7 +3,7 @@
 from pydantic import TypeAdapter
 
 from app.database.json_documents import Document
-from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
+from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionOptions, PromotionPlan, PromotionRequest
 from app.evaluation.results import Evaluation, Promotion
 from app.jobs.forms import JobForm
 
@@ -13,6 +13,7 @@ EVALUATION = JobForm(
     Document(TypeAdapter(EvaluationPlan)),
     lambda plan: (plan.version,),
 )
+PROMOTION_OPTIONS: TypeAdapter[PromotionOptions] = TypeAdapter(PromotionOptions)
 EVALUATION_RESULT = Document(TypeAdapter(Evaluation))
 
 PROMOTION = JobForm(

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.evaluation.jobs import PROMOTION_OPTIONS
+from app.evaluation.requests import PromotionRequest
 from app.evaluation.schemas.jobs import promotion_record
-from app.evaluation.schemas.requests import PROMOTION_IN
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
@@ -34,7 +35,7 @@ of_aliases = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJso
     status_code=202,
     summary="Move an alias to a version if it is better",
     response_model=Promotion,
-    openapi_extra=json_body("PromotionIn"),
+    openapi_extra=json_body("PromotionOptions"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
 def submit(
@@ -55,10 +56,8 @@ def submit(
     refuse_no_alias(alias)
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        requested = read_strictly(PROMOTION_IN, body)
-        return services[Scoring].submit(
-            owner, requested.to_request(name, alias), priority=requested.priority, keyed=keyed
-        )
+        options = read_strictly(PROMOTION_OPTIONS, body)
+        return services[Scoring].submit(owner, PromotionRequest(**vars(options), model=name, alias=alias), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)

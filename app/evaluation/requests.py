@@ -1,23 +1,37 @@
 """Requests for evaluations and promotions, and their plans."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from uuid import UUID
 
+from app.jobs.schemas import VersionSelector
 from relevance_bayes.plans.requests.supervised import Task
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.evaluations import Metric
+from relevance_bayes.types.jobs import JobRequest
 from relevance_bayes.types.promotions import Criterion
-from relevance_bayes.types.references import Selector
 
 
 @dataclass(frozen=True)
-class EvaluationRequest:
-    """A request for an evaluation on a dataset that has the target; the version None is the newest one."""
+class ScoringRequest(JobRequest):
+    """A version and a dataset that has its columns."""
 
     dataset_id: UUID
+    """A dataset with the input columns of the version, of the same kinds."""
+    version: VersionSelector | None = field(default=None, kw_only=True)
+    """The version's number, or an alias, resolved now. Default: the newest."""
+
+
+@dataclass(frozen=True)
+class EvaluationRequest(ScoringRequest):
+    """An evaluation of a version on a dataset that has the target."""
+
+    __pydantic_config__ = wire(
+        extra="forbid",
+        example={"model": "kiosk", "version": "champion", "dataset_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f"},
+    )
+
     model: str
-    version: Selector = None
-    kind: Literal["evaluation"] = "evaluation"
 
 
 @dataclass(frozen=True)
@@ -31,25 +45,35 @@ class EvaluationPlan:
     kind: Literal["evaluation"] = "evaluation"
 
 
-@dataclass(frozen=True)
-class PromotionRequest:
-    """A request to point `alias` to a version, the challenger, if it is better on a dataset than the current version.
+@dataclass(frozen=True, kw_only=True)
+class PromotionOptions(ScoringRequest):
+    """A promotion: the alias moves to a version, the challenger, if it is better than the current one on a dataset."""
 
-    Its `metric`, None for the default, has to be better by more than `margin`: the lower end of the 95 % interval of
-    the difference, or the `estimate` alone. Rows with one value in the column `groups` depend on each other; None for
-    the column by which one of the two versions was split. The `seed` has no effect: nothing is random.
-    """
+    __pydantic_config__ = wire(
+        extra="forbid",
+        example={"version": "challenger", "dataset_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f", "metric": "nll"},
+    )
 
-    dataset_id: UUID
+    metric: Metric | None = None
+    """The compared metric, lower is better: `rmse` (the default), `mae` or `nll` of numbers, `log_loss` (the default),
+    `brier` or `error` of classes."""
+    margin: float = field(default=0.0, metadata={"ge": 0.0, "allow_inf_nan": False})
+    """The improvement that the challenger has to exceed."""
+    criterion: Criterion = "interval"
+    """The figure that has to exceed the margin: the lower end of the 95 % interval, or the estimate."""
+    seed: int = field(default=0, metadata={"ge": 0, "le": 2**63 - 1})
+    """Has no effect: the interval is not random."""
+    groups: str | None = None
+    """The column whose values identify rows that belong together (patient, machine): the comparison is then between
+    groups. Default: the column by which the challenger, or else the champion, was split, if the dataset has it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromotionRequest(PromotionOptions):
+    """The request for a promotion of an alias of a model."""
+
     model: str
     alias: str
-    version: Selector = None
-    metric: Metric | None = None
-    margin: float = 0.0
-    criterion: Criterion = "interval"
-    seed: int = 0
-    groups: str | None = None
-    kind: Literal["promotion"] = "promotion"
 
 
 @dataclass(frozen=True)

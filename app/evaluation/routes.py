@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.evaluation.comparison_codec import comparison_json
+from app.evaluation.jobs import EVALUATION
 from app.evaluation.schemas.comparisons import ClassesComparisonOut, NumbersComparisonOut
 from app.evaluation.schemas.jobs import evaluation_record
-from app.evaluation.schemas.requests import EVALUATION_IN
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
@@ -39,15 +39,14 @@ of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJs
     status_code=202,
     summary="Create an evaluation",
     response_model=Evaluation,
-    openapi_extra=json_body("EvaluationIn"),
+    openapi_extra=json_body("EvaluationRequest"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
 def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue an evaluation: a version predicts all rows of a dataset, and its metrics on the target are computed."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        requested = read_strictly(EVALUATION_IN, body)
-        return services[Scoring].submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
+        return services[Scoring].submit(owner, read_strictly(EVALUATION.request.adapter, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)

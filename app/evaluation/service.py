@@ -31,7 +31,6 @@ class Scoring:
         owner: str,
         request: JudgingRequest,
         *,
-        priority: int = 0,
         retry_of: UUID | None = None,
         keyed: Keyed[Job] | None = None,
     ) -> Job:
@@ -40,7 +39,7 @@ class Scoring:
         Raises NotFoundError (dataset, model, version), InvalidRequestError (the dataset lacks columns),
         TooManyJobsError, KeyInUseError.
         """
-        job = self._planned(owner, request, priority=priority, retry_of=retry_of)
+        job = self._planned(owner, request, retry_of=retry_of)
         with self.transaction() as tx:
             return enqueue(tx, job, keyed=keyed)
 
@@ -52,9 +51,9 @@ class Scoring:
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, kind)
         request: JudgingRequest = (PROMOTION if kind == "promotion" else EVALUATION).read(job)[0]
-        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+        return self.submit(owner, request, retry_of=job.id, keyed=keyed)
 
-    def _planned(self, owner: str, request: JudgingRequest, *, priority: int, retry_of: UUID | None) -> Job:
+    def _planned(self, owner: str, request: JudgingRequest, *, retry_of: UUID | None) -> Job:
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
             version = ModelRepository(tx).version(owner, request.model, request.version)
@@ -63,10 +62,10 @@ class Scoring:
         match request:
             case EvaluationRequest():
                 plan = plan_evaluation(request, version, dataset)
-                return EVALUATION.queued(owner, request, plan, at=at, priority=priority, retry_of=retry_of)
+                return EVALUATION.queued(owner, request, plan, at=at, retry_of=retry_of)
             case PromotionRequest():
                 promotion = plan_promotion(request, version, holder, dataset)
-                return PROMOTION.queued(owner, request, promotion, at=at, priority=priority, retry_of=retry_of)
+                return PROMOTION.queued(owner, request, promotion, at=at, retry_of=retry_of)
 
 
 def _holder(tx: Transaction, owner: str, request: PromotionRequest) -> Version | None:

@@ -22,11 +22,13 @@ from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import file_body, problems
 from app.http.references import ModelName, VersionReference
+from app.http.rendering import to_json
 from app.registry.records import Version
-from app.tasks.schemas.versions import VersionOut, version_out
+from app.tasks.responses import version_record
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.types import versions
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {
@@ -101,7 +103,7 @@ async def _document(request: Request) -> bytes:
     "/{name}/versions",
     status_code=201,
     summary="Import a version",
-    response_model=VersionOut,
+    response_model=versions.KnownVersion,
     openapi_extra=file_body("VersionDocument", NPZ),
     responses=problems(400, 406, 409, 413, 415, 422),
     dependencies=[AcceptsJson],
@@ -148,4 +150,4 @@ def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
 def _imported(version: Version) -> StoredResponse:
     location = f"/v1/models/{quote(version.model, safe='')}/versions/{version.number}"
     headers = (("Location", location), ("Content-Type", "application/json"))
-    return StoredResponse(201, headers, version_out(version).model_dump_json().encode())
+    return StoredResponse(201, headers, to_json(version_record(version)))

@@ -1,18 +1,17 @@
 """Small JSON bodies, parsed strictly: no value is converted."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from app.formats.cell_faults import MAX_FAULTS
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
-from app.http.integers import with_integers
-from app.http.validation import MAX_ENTRIES, faults_of
 from relevance_bayes.types.errors import Fault, InvalidRequestError, pointer
+from relevance_bayes.types.json import validate
 
 T = TypeVar("T")
 
@@ -27,9 +26,6 @@ MAX_DECODED_MEMBERS = 250_000
 
 MAX_ELEMENTS = 50_000
 """The maximum number of elements of all arrays in a small JSON body, which may list the columns of a table."""
-
-MAX_MENDED = 100
-"""The maximum number of validations of one body, each after integers written as 3.0 were converted."""
 
 MAX_DOCUMENT_MEMBERS = 100_000
 """The maximum number of members of all objects in an exported version: one an input, of which 10,000 are allowed."""
@@ -60,28 +56,9 @@ def checked(
     The size is checked first: pydantic lists every error, which can take more memory than the value itself.
     """
     _check_size(value, max_members, max_elements)
-    # Strict validation accepts UUIDs and tuples as strings and arrays only when it parses JSON text.
-    text = json.dumps(value, allow_nan=False)
-    if _NUL in text:
+    if _NUL in json.dumps(value, allow_nan=False):
         _refuse_nul(value)
-    for _ in range(MAX_MENDED):  # pydantic may report only the first error of a list
-        try:
-            return adapter.validate_json(text, strict=True)
-        except ValidationError as error:
-            mended = with_integers(value, error) if is_json else None
-            if mended is None:
-                faults = faults_of(error, value)
-                raise InvalidRequestError(_summary(faults, error.error_count()), faults) from error
-        value, text = mended, json.dumps(mended)
-    raise InvalidRequestError("Too many integers are written with a decimal point.")
-
-
-def _summary(faults: Sequence[Fault], n_errors: int) -> str:
-    """Return the first fault and the number of places; above MAX_ENTRIES, the number of pydantic's errors."""
-    found = n_errors if n_errors > MAX_ENTRIES else len(faults)
-    more = f" (and {found - 1:,} more)" if found > 1 else ""
-    detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
-    return f"{detail.removesuffix('.')}{more}."
+    return validate(adapter, value, converts_integers=is_json)
 
 
 def _refuse_nul(value: object) -> None:

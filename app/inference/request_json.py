@@ -7,9 +7,9 @@ import msgspec
 
 from app.errors import MalformedBodyError
 from app.http.bodies import MAX_MEMBERS
-from app.http.integers import as_integer
 from app.inference.records import InferenceOptions, RequestedOutput
 from app.inference.tensors import check_shape
+from relevance_bayes.types.json import as_integer
 
 BINARY_SIZE = "binary_data_size"
 BINARY = "binary_data"

@@ -11,7 +11,6 @@ import orjson
 
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
-from app.http.integers import as_integer
 from app.inference.tensors import (
     CODES,
     HALF,
@@ -25,6 +24,7 @@ from app.inference.tensors import (
     values_of,
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
+from relevance_bayes.types.json import as_integer
 
 PIECE_BYTES = 131_072
 """The size of the chunks in which a longer list of numbers is decoded; a decoder holds the GIL."""

@@ -19,6 +19,8 @@ class Request(Protocol):
 
     @property
     def dataset_id(self) -> UUID: ...
+    @property
+    def priority(self) -> int: ...
 
 
 class Plan(Protocol):
@@ -46,9 +48,7 @@ class JobForm(Generic[R, P]):
     plan: Document[P]
     scored: Callable[[P], tuple[int, ...]] = no_versions
 
-    def queued(
-        self, owner: str, request: R, plan: P, *, at: datetime, priority: int = 0, retry_of: UUID | None = None
-    ) -> Job:
+    def queued(self, owner: str, request: R, plan: P, *, at: datetime, retry_of: UUID | None = None) -> Job:
         """Return a new job with its first transition, in the trace of the current span."""
         origin = current_origin()
         return Job(
@@ -63,7 +63,7 @@ class JobForm(Generic[R, P]):
             plan=self.plan.write(plan),
             scored=self.scored(plan),
             transitions=(Transition("queued", at, 0),),
-            priority=priority,
+            priority=request.priority,
             retry_of=retry_of,
             submitted_by=origin.owner,
             submitted_with=None if origin.owner is None else origin.actor_id,

@@ -19,8 +19,6 @@ from relevance_bayes.types.jobs import (
     Transition,
 )
 
-MIN_PRIORITY, MAX_PRIORITY = -100, 100
-
 
 @dataclass(frozen=True)
 class Problem:

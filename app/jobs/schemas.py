@@ -7,39 +7,17 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
-from app.jobs.records import MAX_PRIORITY, MIN_PRIORITY, Job, JobFilter, Problem
+from app.jobs.records import Job, JobFilter, Problem
 from relevance_bayes.types.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
 from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
 
 POSITION_PATTERN = "^(0|[0-9a-f]{16}-[1-9][0-9]{0,17})$"
 """The text of a position among the changes of jobs."""
 
-NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
-
-
-Priority = Annotated[
-    int,
-    Field(
-        ge=MIN_PRIORITY,
-        le=MAX_PRIORITY,
-        description="Your queued jobs with a greater priority start first; those of equal priority in their order of "
-        "submission. It has no effect between owners, who take turns at random.",
-    ),
-]
-
-
 VersionSelector: TypeAlias = (
     Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
 )
 """A selector of a version in a request: its number or an alias."""
-
-
-class JobIn(BaseModel):
-    """The members of all requests for jobs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    priority: Priority = 0
 
 
 class StateQuery(ListQuery):

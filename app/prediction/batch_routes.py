@@ -78,9 +78,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
 
     def create(keyed: Keyed[Job] | None) -> Job:
         requested = read_strictly(BATCH_PREDICTION_IN, body)
-        return services[BatchPredictions].submit(
-            owner, requested.to_request(), priority=requested.priority, keyed=keyed
-        )
+        return services[BatchPredictions].submit(owner, requested.to_request(), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)

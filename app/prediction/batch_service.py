@@ -41,7 +41,6 @@ class BatchPredictions:
         owner: str,
         request: PredictionRequest,
         *,
-        priority: int = 0,
         retry_of: UUID | None = None,
         keyed: Keyed[Job] | None = None,
     ) -> Job:
@@ -54,7 +53,7 @@ class BatchPredictions:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         served = self.prediction.version(owner, request.model, request.version)
         made = plan_of(request, dataset, served)
-        job = PREDICTION.queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = PREDICTION.queued(owner, request, made, at=self.clock(), retry_of=retry_of)
         with self.transaction() as tx:
             return enqueue(tx, job, keyed=keyed)
 
@@ -63,7 +62,7 @@ class BatchPredictions:
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, "prediction")
         request, _ = PREDICTION.read(job)
-        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+        return self.submit(owner, request, retry_of=job.id, keyed=keyed)
 
     def size(self, owner: str, job_id: UUID) -> tuple[Job, int]:
         """The job whose file it is, and how many bytes that has.

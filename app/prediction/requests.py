@@ -5,13 +5,14 @@ from typing import Literal
 from uuid import UUID
 
 from relevance_bayes.tasks.decisions import DecisionOptions
+from relevance_bayes.types.jobs import JobRequest
 from relevance_bayes.types.predictions import Nulls, UnknownCategories
 from relevance_bayes.types.references import Selector
 from relevance_bayes.types.values import AnyTask
 
 
 @dataclass(frozen=True)
-class PredictionRequest:
+class PredictionRequest(JobRequest):
     """Predictions for all rows of a dataset as a file; without a `version` the newest is meant.
 
     `format` is the name of a format of files. `interval`, `outputs`, `components`, `deciding`, `unknown_categories`

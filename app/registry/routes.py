@@ -22,8 +22,7 @@ from app.http.references import ModelName
 from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
 from app.registry.records import Model
-from app.registry.schemas.names import MODEL_CHANGE_IN
-from app.registry.schemas.shared import model_record
+from app.registry.schemas.names import MODEL_CHANGE_IN, model_record
 from app.registry.service import Annotations
 from relevance_bayes.types import models as records
 from relevance_bayes.types.pages import Page

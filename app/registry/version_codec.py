@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
 from app.database.json_documents import Document
-from relevance_bayes.documents.arrays import Stored, extract_arrays, restore_arrays
+from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
@@ -16,6 +16,7 @@ from relevance_bayes.documents.writing import content_of
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.functions import ClassWeight, InputShape
+from relevance_bayes.types.json import validate
 from relevance_bayes.types.values import Cell
 
 
@@ -37,7 +38,7 @@ def decode_predictor(data: bytes) -> Predictor:
             raise UnreadableBytesError("expected the content of a version's document")
     named = {str(name): _array(arrays, number) for number, name in enumerate(names)}
     try:
-        return predictor_of(CONTENT.decode(restore_arrays(content, named)))
+        return predictor_of(validate(CONTENT, content, arrays=named))
     except KeyError as error:
         raise UnreadableBytesError(f"the array {error} is missing") from error
     except InvalidRequestError as error:

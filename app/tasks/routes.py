@@ -17,11 +17,11 @@ from app.jobs.records import Job
 from app.jobs.schemas import JobsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
-from app.tasks.schemas.jobs import TrainingJobOut, job_out
-from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.registry.trainings import TRAINING
+from app.tasks.responses import training_job
 from app.tasks.service import Training
-from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.trainings import KnownJob
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 
@@ -30,19 +30,15 @@ router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependenc
     "",
     status_code=202,
     summary="Create a training job",
-    response_model=TrainingJobOut,
-    openapi_extra=json_body("TrainingJobIn"),
+    response_model=KnownJob,
+    openapi_extra=json_body("TrainingRequest"),
     responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
 def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDependency, key: Key) -> Response:
     """Queue a training. Only `dataset_id` and `target` are required; the job has the values chosen for all others."""
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        requested = read_strictly(TRAINING_JOB_IN, body)
-        try:
-            return services[Training].submit(owner, requested.to_request(), priority=requested.priority, keyed=keyed)
-        except InvalidRequestError as error:
-            raise InvalidRequestError(error.detail, [requested.as_sent(fault) for fault in error.faults]) from error
+        return services[Training].submit(owner, read_strictly(TRAINING.request.adapter, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)
@@ -52,7 +48,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
     "/{job_id}/retry",
     status_code=202,
     summary="Retry a training job",
-    response_model=TrainingJobOut,
+    response_model=KnownJob,
     responses=problems(404, 406, 409, 422, 429),
 )
 def retry(request: Request, job_id: str, owner: Owner, services: ServicesDependency, key: Key) -> Response:
@@ -67,7 +63,7 @@ def retry(request: Request, job_id: str, owner: Owner, services: ServicesDepende
 
 def _queued(job: Job) -> StoredResponse:
     headers = (("Location", job.path), ("Content-Type", "application/json"))
-    return StoredResponse(202, headers, to_json(job_out(job)))
+    return StoredResponse(202, headers, to_json(training_job(job)))
 
 
 @router.get("", summary="List training jobs", responses=problems(422, 406))
@@ -75,24 +71,24 @@ def jobs(
     owner: Owner,
     services: ServicesDependency,
     query: Annotated[JobsQuery, Query()],
-) -> Page[TrainingJobOut]:
+) -> Page[KnownJob]:
     """List training jobs by age."""
     page = services[Jobs].page(owner, query.part, which=query.which("training"))
-    return Page.of([job_out(job) for job in page.items], page.next)
+    return Page.of([training_job(job) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Get a training job, or wait for its end", responses=problems(404, 406, 422))
 async def job(
     job_id: str, owner: Owner, job_waiter: JobWaiterDependency, request: LastingRequestDependency, wait: Wait = 0
-) -> TrainingJobOut:
+) -> KnownJob:
     """Get a job; `wait` waits for its end, at most so many seconds."""
-    return job_out(await job_waiter.ended(request, owner, "training", identifier(job_id, "training job"), wait))
+    return training_job(await job_waiter.ended(request, owner, "training", identifier(job_id, "training job"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="Cancel a training job", responses=problems(404, 406, 409))
-def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> TrainingJobOut:
+def cancel(job_id: str, owner: Owner, services: ServicesDependency) -> KnownJob:
     """Cancel a job: a queued one ends at once, a running one within about a second.
 
     To cancel a cancelled job again has no effect; for one that succeeded or failed the response is a 409.
     """
-    return job_out(services[Jobs].cancel(owner, identifier(job_id, "training job"), kind="training"))
+    return training_job(services[Jobs].cancel(owner, identifier(job_id, "training job"), kind="training"))

@@ -37,7 +37,6 @@ class Training:
         owner: str,
         request: TrainingRequest,
         *,
-        priority: int = 0,
         retry_of: UUID | None = None,
         keyed: Keyed[Job] | None = None,
     ) -> Job:
@@ -50,7 +49,7 @@ class Training:
         with self.transaction() as tx:
             dataset = DatasetRepository(tx).get(owner, request.dataset_id)
         made = plan(request, dataset)
-        job = TRAINING.queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        job = TRAINING.queued(owner, request, made, at=self.clock(), retry_of=retry_of)
         # A second transaction, so that planning ten thousand columns blocks no writer; `add` refuses a dataset that was
         # deleted in between.
         with self.transaction() as tx:
@@ -68,7 +67,7 @@ class Training:
         with self.transaction() as tx:
             job = ended(tx, owner, job_id, "training")
         request, _ = TRAINING.read(job)
-        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+        return self.submit(owner, request, retry_of=job.id, keyed=keyed)
 
 
 def finish_training(

@@ -19,11 +19,13 @@ from app.http.lists import VersionsQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.references import ModelName, VersionReference
+from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
 from app.registry.records import Version
 from app.registry.schemas.names import ANNOTATION_IN
 from app.registry.service import Annotations
-from app.tasks.schemas.versions import VersionOut, version_out
+from app.tasks.responses import version_record
+from relevance_bayes.types import versions as records
 from relevance_bayes.types.pages import Page
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
@@ -32,16 +34,16 @@ router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJs
 @router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
     name: ModelName, owner: Owner, services: ServicesDependency, query: Annotated[VersionsQuery, Query()]
-) -> Page[VersionOut]:
+) -> Page[records.KnownVersion]:
     """List a model's versions by age."""
     page = services[Catalogue].versions(owner, name, query.part, tags=query.tags)
-    return Page.of([version_out(version) for version in page.items], page.next)
+    return Page.of([version_record(version) for version in page.items], page.next)
 
 
 @router.get(
     "/{name}/versions/{version}",
     summary="Get a version",
-    response_model=VersionOut,
+    response_model=records.KnownVersion,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def version(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
@@ -53,7 +55,7 @@ def version(reference: VersionReference, owner: Owner, services: ServicesDepende
 @router.patch(
     "/{name}/versions/{version}",
     summary="Update a version's annotation",
-    response_model=VersionOut,
+    response_model=records.KnownVersion,
     openapi_extra=json_body("AnnotationIn"),
     responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
 )
@@ -69,4 +71,4 @@ def annotate_version(
 
 
 def _version_bytes(version: Version) -> bytes:
-    return version_out(version).model_dump_json().encode()
+    return to_json(version_record(version))

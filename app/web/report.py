@@ -5,8 +5,8 @@ import sys
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from operator import attrgetter
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import TypeAlias
 
 from pydantic import TypeAdapter
@@ -22,8 +22,7 @@ from app.registry.catalogue import Catalogue
 from app.registry.records import Lineage, Model, Version
 from app.registry.schemas.names import lineage_record
 from app.tasks.images.prediction import ImageModel
-from app.tasks.schemas.versions import version_out
-from app.tasks.schemas.versions.supervised import SupervisedVersionOut
+from app.tasks.responses import version_record
 from app.web.effects import MAX_AVERAGED, MAX_CELLS, MIN_AVERAGED, effects_of
 from app.web.report_document import MAX_DATA_BYTES, Summary, embedded_json, report_document
 from app.web.sampled_rows import component_rows, predictable_rows
@@ -36,6 +35,7 @@ from relevance_bayes.types.functions import RelevanceVector
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.references import Reference
 from relevance_bayes.types.values import Json
+from relevance_bayes.types.versions import KnownVersion
 
 Members: TypeAlias = dict[str, Json]
 
@@ -201,13 +201,16 @@ def _cut(value: Json, max_items: int = MAX_ITEMS) -> Json:
             return value
 
 
+_VERSION: TypeAdapter[KnownVersion] = TypeAdapter(KnownVersion)
+
+
 def bounded_version(version: Version) -> Members:
     """Return the version with bounded lists, of widths with the shortest; lists of numbers are whole."""
-    out = version_out(version)
-    if isinstance(out, SupervisedVersionOut):
-        widths = sorted(out.hyperparameters.widths, key=attrgetter("width"))[:MAX_ITEMS]
-        out = out.model_copy(update={"hyperparameters": replace(out.hyperparameters, widths=tuple(widths))})
-    members: Members = out.model_dump(mode="json", exclude={"inputs": {"__all__": {"categories"}}})
+    out = version_record(version)
+    members: Members = _VERSION.dump_python(out, mode="json", exclude={"inputs": {"__all__": {"categories"}}})
+    match members.get("hyperparameters"):
+        case {"widths": list(widths)}:
+            widths[:] = sorted(widths, key=itemgetter("width"))[:MAX_ITEMS]
     limits = dict.fromkeys(("class_rows", "path", "variances"), sys.maxsize) | {"members": MAX_PER_MEMBER}
     return {name: _cut(value, limits.get(name, MAX_ITEMS)) for name, value in members.items()}
 

@@ -14,6 +14,7 @@ from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.spec import TargetLikelihood
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import PriorChoice, SupervisedRequest, Task
+from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
 
@@ -24,7 +25,13 @@ def learned(
     split: Split, task: Task, prior: PriorChoice | None = None, *, likelihood: TargetLikelihood | None = None
 ) -> Fitted:
     """Plan and fit with the defaults, or with another likelihood, or another prior and what goes with it."""
-    request = SupervisedRequest(NO_DATASET, TARGET, task=task, prior=prior, likelihood=likelihood)
+    request = SupervisedRequest(
+        NO_DATASET,
+        TARGET,
+        task=task,
+        prior=prior,
+        likelihood=None if likelihood is None else named_likelihood(likelihood),
+    )
     return fitted({**inputs(split.X), TARGET: _target(split.t, task)}, request)
 
 

@@ -21,7 +21,7 @@ def plain_model(served: ServedVersion) -> PlainModel:
     known = served.model
     if not isinstance(known, SupervisedModel) or not isinstance(known.ready, Ready):
         raise TypeError("expected one model")
-    lower, whitening = known.ready.lower, known.ready.whitening
+    lower, whitening = known.ready.root, known.ready.whitening
     if whitening is None:
         raise TypeError("expected a regression under a process")
     encoding, model = known.predictor.encoding, known.predictor.model

@@ -38,7 +38,6 @@ BUILT: Mapping[tuple[str, str], Iterable[Pattern]] = {
     ("app/http/fast_path.py", "f'{models}/([^/]+)(?:/versions/([^/]+))?/{action}'"): [
         re.compile("/models/([^/]+)(?:/versions/([^/]+))?/predict")
     ],
-    ("library/relevance_bayes/types/records.py", "bounds.pattern"): [],  # those that `Bounds` declares are found
 }
 """Patterns that functions make from their arguments, by the file and the text of the argument."""
 

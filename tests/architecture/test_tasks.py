@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -30,10 +30,17 @@ def test_each_package_has_one_task_in_the_union() -> None:
     assert sorted(map(package_of, TASKS)) == sorted(PACKAGES)
 
 
+def classes_of(union: object) -> list[type]:
+    """The classes of a union, of which each may be annotated."""
+    if get_origin(union) is Annotated:
+        return classes_of(get_args(union)[0])
+    return [union] if isinstance(union, type) else [one for member in get_args(union) for one in classes_of(member)]
+
+
 @pytest.mark.parametrize("union", [TrainingRequest, TrainingPlan, VersionReport, Predictor])
 def test_each_member_of_a_union_of_records_is_of_one_task(union: object) -> None:
-    of_tasks = Counter(record for task in TASKS for record in task.records if record in get_args(union))
-    assert of_tasks == Counter(get_args(union))
+    members = classes_of(union)
+    assert Counter(record for task in TASKS for record in task.records if record in members) == Counter(members)
 
 
 def test_each_name_is_of_one_task_whose_records_have_it() -> None:
@@ -186,4 +193,4 @@ def test_each_way_to_distinguish_tasks_is_found(source: str) -> None:
 
 
 def test_each_class_of_a_record_is_known_as_one_of_a_task() -> None:
-    assert {record.__name__ for record in (*get_args(Record), *get_args(ExportedVersion))} <= MEMBERS
+    assert {record.__name__ for record in (*classes_of(Record), *get_args(ExportedVersion))} <= MEMBERS

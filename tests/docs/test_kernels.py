@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import kernels
 
-from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.registry.trainings import TRAINING
 from relevance_bayes.core.hyperparameters import Width
 from relevance_bayes.core.kernels import Covariance, Kernel
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.json import validate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "kernels.md").read_text("utf-8")
 ROWS = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) ?\|$", PAGE.split("| parameter |")[0], re.MULTILINE)
@@ -83,7 +84,7 @@ def test_the_kernels_of_a_process_are_the_first_nine() -> None:
 def test_the_request_of_the_page_is_valid() -> None:
     (shown,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     request = {"dataset_id": str(UUID(int=0)), "target": "y", **json.loads(shown)}
-    assert TRAINING_JOB_IN.validate_python(request, strict=False).dataset_id == UUID(int=0)
+    assert validate(TRAINING.request.adapter, request).dataset_id == UUID(int=0)
 
 
 def test_the_page_has_every_way_to_find_a_width() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from relevance_bayes.client.errors import ClientError
 from relevance_bayes.client.responses import Json, RegressionJob, SupervisedVersion
+from relevance_bayes.types.json import encode
 from tests.end_to_end.deployment import Api
 
 ROWS = 300
@@ -41,7 +42,7 @@ def local(api: Api) -> SupervisedVersion:
         local={"type": "neighbours", "neighbours": 40, "on": "residuals"},
     )
     assert isinstance(job, RegressionJob)
-    assert job.local == {
+    assert encode(job.local) == {
         "neighbours": 40,
         "on": "residuals",
         "kernels": ["matern_5_2"],

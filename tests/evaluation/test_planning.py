@@ -27,7 +27,7 @@ SOUND: Block = {
 def planned(made: NewVersion, table: Block) -> EvaluationPlan:
     version = Version(uuid7(), "ada", made.report.plan.model, 3, None, NOW, made.report)
     dataset = dataset_of(table, "points")
-    return plan_evaluation(EvaluationRequest(dataset.id, "small", "best"), version, dataset)
+    return plan_evaluation(EvaluationRequest(dataset.id, "small", version="best"), version, dataset)
 
 
 def test_an_evaluation_is_of_the_number_that_its_reference_means() -> None:
@@ -59,7 +59,10 @@ def groups_of(table: Block, *splits: Split, groups: str | None = None) -> str | 
     versions = [version_of(split, number) for number, split in enumerate(splits, start=1)]
     holder = versions[1] if len(versions) > 1 else None
     return plan_promotion(
-        PromotionRequest(dataset.id, "small", "best", groups=groups), versions[0], holder, dataset
+        PromotionRequest(dataset_id=dataset.id, model="small", alias="best", groups=groups),
+        versions[0],
+        holder,
+        dataset,
     ).groups
 
 

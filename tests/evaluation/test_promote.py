@@ -72,7 +72,7 @@ def point(bench: Bench, number: int, alias: str = "best") -> None:
 
 
 def request_on(bench: Bench, block: Block) -> PromotionRequest:
-    return PromotionRequest(bench.dataset(block).id, "small", "best", 2)
+    return PromotionRequest(dataset_id=bench.dataset(block).id, model="small", alias="best", version=2)
 
 
 def holder_of(bench: Bench) -> tuple[int, str | None]:

@@ -56,7 +56,7 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     bench.version(small_version("classification", name="classes"))
     labels = BooleanColumn(np.array([0, 1] * (ROWS // 2), np.int8))
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
-    job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
+    job_id = bench.queued(EvaluationRequest(dataset.id, "classes", version=1))
     assert bench.run(job_id)
     figures = of_kind(
         ClassResult, of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
@@ -71,7 +71,7 @@ def test_the_positive_class_of_a_version_has_metrics(bench: Bench) -> None:
     bench.version(replace(version, report=replace(version.report, plan=plan)))
     labels = BooleanColumn(np.array([0, 1] * (ROWS // 2), np.int8))
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
-    job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
+    job_id = bench.queued(EvaluationRequest(dataset.id, "classes", version=1))
     assert bench.run(job_id)
     stored = of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
     positive = of_kind(ClassResult, stored).positive

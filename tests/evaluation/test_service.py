@@ -36,7 +36,7 @@ def scoring(stored: SmallDatabase) -> Scoring:
 
 
 def test_a_submitted_evaluation_is_planned_recorded_and_queued(stored: SmallDatabase, scoring: Scoring) -> None:
-    job = scoring.submit(OWNER, REQUEST, priority=3)
+    job = scoring.submit(OWNER, replace(REQUEST, priority=3))
     assert (job.kind, job.state, job.priority) == ("evaluation", "queued", 3)
     assert (job.for_model, job.scored) == ("small", (2,))
     assert EVALUATION.read(job)[1] == EvaluationPlan("small", 2, "regression", "y")

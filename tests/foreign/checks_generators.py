@@ -87,7 +87,7 @@ def test_the_generated_client_uploads_trains_waits_and_predicts(client: ModuleTy
         dataset = upload.sync(client=connection, body=table, name=name)
         assert dataset.rows == 40
         submit = importlib.import_module(f"{calls}.training_jobs.submit_v1_training_jobs_post")
-        request = records.RegressionJobIn.from_dict({**REQUEST, "dataset_id": str(dataset.id), "model": name})
+        request = records.SupervisedRequest.from_dict({**REQUEST, "dataset_id": str(dataset.id), "model": name})
         job = submit.sync(client=connection, body=request)
         assert isinstance(job, records.SupervisedJobOut), job
         wait = importlib.import_module(f"{calls}.training_jobs.job_v1_training_jobs_job_id_get")
@@ -104,7 +104,7 @@ def test_the_generated_models_upload_train_wait_and_predict(models: ModuleType) 
     table = models.ColumnsInInput(columns=TABLE)
     name = "by-datamodel-code-generator"
     dataset = models.Dataset.model_validate_json(send(f"/v1/datasets?name={name}", sent(table)))
-    request = models.RegressionJobInInput(**REQUEST, dataset_id=dataset.id, model=name)
+    request = models.SupervisedRequestInput(**REQUEST, dataset_id=dataset.id, model=name)
     job = models.SupervisedJobOut.model_validate_json(send("/v1/training-jobs", sent(request)))
     while job.state.value in {"queued", "running"}:
         job = models.SupervisedJobOut.model_validate_json(get(f"/v1/training-jobs/{job.id}?wait=20"))

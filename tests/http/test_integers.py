@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from app.application import make_application
 from app.exports.formats import RENDERINGS
 from app.http.bodies import read_strictly
-from app.http.integers import as_integer
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.json import as_integer
 from tests.applications import SmallParts
 from tests.exports.test_routes import MORE_BYTES, changed_at
 from tests.exports.trained import trained

@@ -14,7 +14,7 @@ from app.application import make_application
 from app.http.bodies import checked
 from app.http.openapi import CREDENTIALS, Json, recorded
 from app.prediction.schemas.predict import PREDICT_IN
-from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.registry.trainings import TRAINING
 from tests.applications import LIMITS, SmallParts
 from tests.doubles.authenticator import OneKey
 
@@ -73,7 +73,7 @@ def test_no_two_schemas_have_one_title_and_no_default_is_an_object(schema: Objec
     assert [title for title in titles if not title.isidentifier()] == []
     assert {"Gaussian", "GaussianInput", "PageAlias", "DiagnosticsLevelCoverage"} <= set(titles)
     assert re.findall(r'"default": \{"type"', json.dumps(schemas)) == []
-    assert json.dumps(schemas["RegressionJobIn-Input"]).count('"x-default": {"type": "random"}') == 1
+    assert json.dumps(schemas["SupervisedRequest-Input"]).count('"x-default": {"type": "random"}') == 1
 
 
 def test_every_operation_states_what_it_is_and_what_its_problems_look_like(schema: Object) -> None:
@@ -113,7 +113,7 @@ def test_the_documented_requests_fit_the_documented_schemas() -> None:
     for exchange in recorded():
         if isinstance(exchange["status"], int) and exchange["status"] < 400 and isinstance(exchange["request"], dict):
             if exchange["operation"] == "POST /v1/training-jobs":
-                checked(TRAINING_JOB_IN, exchange["request"])
+                checked(TRAINING.request.adapter, exchange["request"])
                 seen += 1
             if str(exchange["operation"]).endswith("/predict"):
                 checked(PREDICT_IN, exchange["request"])

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
-from app.http.validation import faults_of
+from relevance_bayes.types.json import faults_of
 
 
 @dataclass

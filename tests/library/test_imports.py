@@ -1,4 +1,4 @@
-"""The library needs numpy and scipy alone: importing it imports no framework."""
+"""The library needs numpy, scipy and pydantic alone: importing it imports no framework."""
 
 import json
 import subprocess
@@ -8,14 +8,14 @@ from app.exports.formats import RENDERINGS
 from tests.exports.trained import trained
 
 FOREIGN = (
-    "alembic", "dbos", "fastapi", "grpc", "httpx", "msgspec", "onnx", "orjson", "psycopg", "pyarrow", "pydantic",
-    "pydantic_core", "pydantic_settings", "sqlalchemy", "starlette", "structlog", "typer", "uvicorn",
+    "alembic", "dbos", "fastapi", "grpc", "httpx", "msgspec", "onnx", "orjson", "psycopg", "pyarrow",
+    "pydantic_settings", "sqlalchemy", "starlette", "structlog", "typer", "uvicorn",
 )  # fmt: skip
 
 PROGRAM = f"""
 import sys
 import relevance_bayes.documents.reading, relevance_bayes.documents.writing, relevance_bayes.documents.arrays
-import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.types.records
+import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.types.json
 import relevance_bayes.tasks.supervised.training, relevance_bayes.tasks.components.training
 print(*sorted(set(sys.modules) & {set(FOREIGN)!r}))
 print("app" in sys.modules)
@@ -27,8 +27,14 @@ def test_documents_plans_tables_and_tasks_import_no_framework() -> None:
     assert done.stdout == "\nFalse\n"
 
 
+def test_the_mathematics_imports_no_pydantic() -> None:
+    program = "import sys, relevance_bayes.core.selection; print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_records_import_no_arrays() -> None:
-    program = "import sys, relevance_bayes.types.records; print('numpy' in sys.modules)"
+    program = "import sys, relevance_bayes.types.json; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -38,11 +44,11 @@ import json, sys
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.writing import document_of
-from relevance_bayes.types.records import encode
+from relevance_bayes.types.json import encode, validate
 import numpy as np
 
-made = version_of(DOCUMENT.decode(json.load(sys.stdin)))
-assert not {"app", "pydantic"} & set(sys.modules)
+made = version_of(validate(DOCUMENT, json.load(sys.stdin)))
+assert "app" not in sys.modules
 print(json.dumps(encode(document_of(made)), default=np.ndarray.tolist))
 """
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.application import make_application
@@ -12,8 +13,8 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput
 from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.types.json import validate
 from relevance_bayes.types.profiles import Profile
-from relevance_bayes.types.records import Converter
 from tests.applications import LIMITS, SmallParts
 from tests.narrowing import of_kind
 from tests.problems import assert_problem
@@ -63,7 +64,7 @@ def of_effects(column: EncodedInput) -> EncodedInput:
 def profiled(client: TestClient, model: str, **members: object) -> Profile:
     response = client.post(f"/v1/models/{model}/versions/1/profile", json=members)
     assert response.status_code == 200, response.text
-    return of_kind(Profile, Converter(Profile).decode(response.json()))
+    return of_kind(Profile, validate(TypeAdapter(Profile), response.json()))
 
 
 def predicted(client: TestClient, model: str, rows: Sequence[Mapping[str, object]]) -> list[Json]:

@@ -68,13 +68,15 @@ def rows_learned_from(made: NewSupervisedVersion, block: Block, directory: Path)
 
 
 def evaluated(bench: Bench, block: Block, number: int) -> Evaluation:
-    job_id = bench.queued(EvaluationRequest(bench.dataset(block).id, "small", number))
+    job_id = bench.queued(EvaluationRequest(bench.dataset(block).id, "small", version=number))
     assert bench.run(job_id)
     return of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result))
 
 
 def promoted(bench: Bench, block: Block, version: int = 2) -> Promotion:
-    job_id = bench.queued(PromotionRequest(bench.dataset(block).id, "small", "best", version))
+    job_id = bench.queued(
+        PromotionRequest(dataset_id=bench.dataset(block).id, model="small", alias="best", version=version)
+    )
     assert bench.run(job_id)
     return of_kind(Promotion, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
 

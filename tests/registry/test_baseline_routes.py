@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
 from relevance_bayes.types.baselines import Baseline
-from relevance_bayes.types.records import Converter
+from relevance_bayes.types.json import validate
 from tests.applications import SmallParts
 from tests.narrowing import of_kind
 from tests.prediction.drifting import baseline_in, with_baseline
@@ -19,7 +20,7 @@ def test_a_version_returns_its_histograms_which_a_cache_may_revalidate(client: T
     parts.stored.put_version(BUILT_IN_OWNER, replace(made, report=replace(made.report, baseline=baseline)), number=1)
     response = client.get("/v1/models/kept/versions/1/baseline")
     assert response.status_code == 200
-    assert of_kind(Baseline, Converter(Baseline).decode(response.json())) == baseline
+    assert of_kind(Baseline, validate(TypeAdapter(Baseline), response.json())) == baseline
     assert response.json()["inputs"][1]["categories"][0].keys() == {"label", "count"}
     tag = {"If-None-Match": response.headers["ETag"]}
     assert client.get("/v1/models/kept/versions/1/baseline", headers=tag).status_code == 304

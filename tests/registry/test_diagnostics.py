@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
@@ -14,7 +15,7 @@ from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.types.diagnostics import Diagnostics, InputResiduals, LevelCoverage, Residuals, ResidualStatistics
-from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.json import encode, validate
 from tests.applications import SmallParts
 from tests.narrowing import of_kind
 from tests.small_diagnostics import CLASSES, FOUND, OF_COLOUR, OF_X, PLAN, RELIABILITY, RESIDUALS, STEP, TRACE, kept
@@ -24,7 +25,7 @@ def test_a_version_returns_its_diagnostics_which_a_cache_may_keep(client: TestCl
     parts.stored.put_version(BUILT_IN_OWNER, kept(), number=1)
     response = client.get("/v1/models/kept/versions/1/diagnostics")
     assert response.status_code == 200
-    assert of_kind(Diagnostics, Converter(Diagnostics).decode(response.json())) == FOUND
+    assert of_kind(Diagnostics, validate(TypeAdapter(Diagnostics), response.json())) == FOUND
     assert "immutable" in response.headers["Cache-Control"]
     tag = {"If-None-Match": response.headers["ETag"]}
     assert client.get("/v1/models/kept/versions/1/diagnostics", headers=tag).status_code == 304

@@ -14,7 +14,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.attempts import Claim
 from app.jobs.records import Problem
 from app.jobs.repository import JobRepository
-from app.tasks.schemas.requests import TRAINING_JOB_IN
+from app.registry.trainings import TRAINING
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.jobs import Progress, Transition
@@ -762,7 +762,7 @@ def test_a_priority_is_a_whole_number_of_up_to_a_hundred(client: TestClient, pri
 def test_every_task_has_a_priority(task: str) -> None:
     needed: dict[str, dict[str, object]] = {"regression": {"target": "y"}, "approximation": {"width": 1.0}}
     requested = {"task": task, "dataset_id": str(DATASET.id), "priority": -3, **needed.get(task, {})}
-    assert checked(TRAINING_JOB_IN, requested).priority == -3
+    assert checked(TRAINING.request.adapter, requested).priority == -3
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,12 @@ def test_a_name_that_means_the_same_gets_another_version(stored: SmallDatabase, 
 def test_a_finished_job_is_done_again_as_it_was_requested(
     stored: SmallDatabase, training: Training, jobs: Jobs
 ) -> None:
-    first = training.submit(OWNER, REQUEST, priority=7)
+    requested = replace(REQUEST, priority=7)
+    first = training.submit(OWNER, requested)
     jobs.cancel(OWNER, first.id)
     again = training.retry(OWNER, first.id)
     assert again.id != first.id
-    assert (again.state, TRAINING.read(again)[0], again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
+    assert (again.state, TRAINING.read(again)[0], again.priority, again.retry_of) == ("queued", requested, 7, first.id)
     assert stored.queue.priorities == {first.id: 7, again.id: 7}
     assert first.retry_of is None
 

@@ -27,7 +27,7 @@ from app.jobs.queue.engine import WEBHOOK_SHARE, Engine
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted
-from app.tasks.schemas.jobs import job_out
+from app.tasks.responses import training_job
 from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module
 from app.webhooks.deliverer import Deliverer, Finder, message
@@ -362,7 +362,7 @@ def test_a_message_states_what_the_job_states_of_itself(place: Place, ended: str
     (event,) = (one for one in EVENT_TYPES if one == f"training_job.{ended}")
     reported = json.loads(message(event, job))
     assert MessageOut.model_validate_json(json.dumps(reported), strict=True).data.id == job_id
-    shown = json.loads(to_json(job_out(job)))
+    shown = json.loads(to_json(training_job(job)))
     assert (reported["type"], reported["timestamp"]) == (event, shown["finished_at"])
     for name, value in reported["data"].items():
         seen = shown[name]

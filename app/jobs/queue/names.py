@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from app.jobs.records import MAX_PRIORITY
-from relevance_bayes.types.jobs import JobKind
+from relevance_bayes.types.jobs import MAX_PRIORITY, JobKind
 
 APPLICATION = "relevance"
 VERSION = "1"

@@ -8,12 +8,13 @@ from pydantic_core.core_schema import literal_schema
 
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 from app.jobs.records import Job
-from app.jobs.schemas import Priority, VersionSelector, shared_by_jobs
+from app.jobs.schemas import VersionSelector, shared_by_jobs
 from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.requests import PredictionRequest
 from app.prediction.results import BatchPredicted
 from app.prediction.schemas.predict import PredictionOptions
 from relevance_bayes.types import batch_predictions as records
+from relevance_bayes.types.jobs import Priority
 
 FileFormat = Annotated[
     str, GetPydanticSchema(lambda _source, _handler: literal_schema([one.name for one in BATCH_FORMATS]))
@@ -40,7 +41,7 @@ class BatchPredictionIn(PredictionOptions):
         "per_row",
         description="Whether the error of a row is in a last column `error`, or fails the job.",
     )
-    priority: Priority = 0
+    priority: Annotated[Priority, Field(description="The priority of the job: higher ones start first.")] = 0
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -70,6 +71,7 @@ class BatchPredictionIn(PredictionOptions):
             csv_escape_formulas=self.csv_escape_formulas,
             unknown_categories=self.unknown_categories,
             nulls=self.nulls,
+            priority=self.priority,
         )
 
 

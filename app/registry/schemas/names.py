@@ -1,4 +1,4 @@
-"""The API's schemas of aliases, annotations and lineage."""
+"""The API's schemas of models, aliases, annotations and lineage."""
 
 from typing import Annotated, TypeAlias
 
@@ -12,6 +12,7 @@ from app.registry.records import (
     Alias,
     AnnotationPatch,
     Lineage,
+    Model,
 )
 from relevance_bayes.plans.requests import TrainingRequest
 from relevance_bayes.types import lineage as types
@@ -112,4 +113,21 @@ def lineage_record(lineage: Lineage) -> types.Lineage:
         imported=report.imported,
         parent=None if version.parent is None else Parent(version=version.parent, exists=lineage.is_parent_kept),
         software_version=report.software_version,
+    )
+
+
+def model_record(model: Model) -> records.Model:
+    """Return the API's form of a model."""
+    return records.Model(
+        name=model.name,
+        created_at=model.created_at,
+        task=model.task,
+        target=model.target,
+        inputs=model.inputs,
+        versions=model.versions,
+        latest=model.latest,
+        aliases=dict(model.aliases),
+        description=model.annotation.description,
+        tags=dict(model.annotation.tags),
+        record=model.record,
     )

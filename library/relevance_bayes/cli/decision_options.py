@@ -8,9 +8,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from relevance_bayes.cli.console import refuse
-from relevance_bayes.client.json import read
-from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.records import Converter
+from relevance_bayes.client.json import Form
 from relevance_bayes.types.values import Label
 
 T = TypeVar("T")
@@ -35,8 +33,8 @@ Components = Annotated[
     typer.Option(min=1, show_default="10", help="The number of components to write, of a model of components."),
 ]
 
-_PRIORS: Converter[dict[str, float]] = Converter(dict[str, float])
-_COSTS: Converter[list[list[float]]] = Converter(list[list[float]])
+_PRIORS: Form[dict[str, float]] = Form(dict[str, float])
+_COSTS: Form[list[list[float]]] = Form(list[list[float]])
 
 
 def read_priors(given: str | None, classes: Sequence[Label]) -> dict[Label, float] | None:
@@ -52,11 +50,11 @@ def read_costs(given: str | None) -> list[list[float]] | None:
     return None if given is None else _read("--costs", given, _COSTS)
 
 
-def _read(option: str, given: str, converter: Converter[T]) -> T:
+def _read(option: str, given: str, adapter: Form[T]) -> T:
     try:
         text = given if given.lstrip()[:1] in ("[", "{") else Path(given).read_text()
-        return read(text, converter)
-    except (ValueError, InvalidRequestError) as wrong:
+        return adapter.read(text)
+    except ValueError as wrong:
         refuse(f"{option}: {wrong}")
     except OSError as absent:
         refuse(f"{option}: neither JSON nor a file: {absent.strerror}: {given}")

@@ -6,6 +6,7 @@ from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import Fact, cell_text, number
 from relevance_bayes.cli.verdict import UNSEEN, has_linear_columns
 from relevance_bayes.client.responses import Alternative, ComparedModel, Member, SupervisedVersion
+from relevance_bayes.types.choices import Choice
 from relevance_bayes.types.reports import (
     CalendarInputs,
     Evidence,
@@ -18,7 +19,6 @@ from relevance_bayes.types.reports import (
     Score,
     TextInputs,
 )
-from relevance_bayes.types.values import Choice
 
 MAX_OUTLIERS_SHOWN = 8
 

@@ -11,16 +11,15 @@ from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, Client
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.job_handle import job_at
-from relevance_bayes.client.json import exclude_none, listed_priors
+from relevance_bayes.client.json import Form, exclude_none, listed_priors
 from relevance_bayes.client.paths import reference
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 
-_ONE: Converter[BatchPrediction] = Converter(BatchPrediction)
+_ONE: Form[BatchPrediction] = Form(BatchPrediction)
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
     """Batch predictions: files of predictions for datasets."""
 
     path: str = "/v1/batch-predictions"
-    one: Converter[BatchPrediction] = _ONE
+    one: Form[BatchPrediction] = _ONE
     many: type[Page[BatchPrediction]] = Page[BatchPrediction]
 
     @call

@@ -1,25 +1,20 @@
 """Contents and headers of requests, and records of responses."""
 
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 from uuid import uuid4
 
 import httpx
 
 from relevance_bayes.client.drivers import Content
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.json import dumps, read
+from relevance_bayes.client.json import Form, FormOrClass, dumps, form_of
 from relevance_bayes.client.retries import retry_after
-from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.formats import content_encoding_of
-from relevance_bayes.types.records import Converter
 
 T = TypeVar("T")
 
-Form: TypeAlias = type[T] | Converter[T]
-"""The type of a response: a class, or the converter of a union of several."""
-
-_PROBLEM: Converter[Problem] = Converter(Problem)
+_PROBLEM: Form[Problem] = Form(Problem)
 
 
 def key_header(key: str | None) -> dict[str, str]:
@@ -56,11 +51,11 @@ def encoded(body: object) -> bytes | None:
         raise ClientError(Problem(title="Not JSON", detail=f"The value has no JSON form: {broken}")) from broken
 
 
-def decoded(response: httpx.Response, form: Form[T]) -> T:
+def decoded(response: httpx.Response, form: FormOrClass[T]) -> T:
     """Return the record in a response; raises ClientError for another one."""
     try:
-        return read(response.content, form if isinstance(form, Converter) else Converter(form))
-    except (ValueError, InvalidRequestError) as broken:
+        return form_of(form).read(response.content)
+    except ValueError as broken:
         detail = f"Expected a response of Relevance from {response.request.url}, got another: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
 
@@ -72,7 +67,7 @@ def refusal(response: httpx.Response) -> ClientError:
 
 def _problem(response: httpx.Response) -> Problem:
     try:
-        return read(response.content, _PROBLEM)
-    except (ValueError, InvalidRequestError):
+        return _PROBLEM.read(response.content)
+    except ValueError:
         detail = f"{response.request.url} responded with {response.status_code} {response.reason_phrase}".rstrip()
         return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)

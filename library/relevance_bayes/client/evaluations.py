@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from relevance_bayes.client.calls import M, call, listing
 from relevance_bayes.client.job_collection import VersionJobCollection
-from relevance_bayes.client.json import exclude_none
+from relevance_bayes.client.json import Form, exclude_none
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.records import Converter
 
-_ONE: Converter[Evaluation] = Converter(Evaluation)
+_ONE: Form[Evaluation] = Form(Evaluation)
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Evaluations(VersionJobCollection[M, Evaluation]):
     """Evaluations of versions on datasets."""
 
     path: str = "/v1/evaluations"
-    one: Converter[Evaluation] = _ONE
+    one: Form[Evaluation] = _ONE
     many: type[Page[Evaluation]] = Page[Evaluation]
 
     @call

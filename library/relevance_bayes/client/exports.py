@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.json import read
-from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.records import Converter
+from relevance_bayes.client.json import Form
 
 ExportFormat: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
@@ -26,7 +24,7 @@ class _Document:
     source: _Source
 
 
-_DOCUMENT: Converter[_Document] = Converter(_Document)
+_DOCUMENT: Form[_Document] = Form(_Document)
 
 
 def exported_name(file: Path) -> str:
@@ -37,7 +35,7 @@ def exported_name(file: Path) -> str:
                 text = member.read(MAX_BYTES)
         else:
             text = file.read_bytes()
-        return read(text, _DOCUMENT).source.model
-    except (zipfile.BadZipFile, KeyError, ValueError, InvalidRequestError) as error:
+        return _DOCUMENT.read(text).source.model
+    except (zipfile.BadZipFile, KeyError, ValueError) as error:
         detail = f"Expected a .json or .npz file of `relevance export`, got {file.name} ({error})"
         raise ClientError(Problem(title="Not an exported version", detail=detail)) from error

@@ -8,7 +8,6 @@ from typing import TypedDict, TypeVar
 import httpx
 
 from relevance_bayes.client.bodies import (
-    Form,
     body_headers,
     decoded,
     encoded,
@@ -27,6 +26,7 @@ from relevance_bayes.client.drivers import (
     finished,
 )
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
+from relevance_bayes.client.json import FormOrClass
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.retries import MAX_RETRIES, Retries
 from relevance_bayes.types.pages import Page
@@ -83,7 +83,7 @@ class Http:
         """Close the connections of a blocking driver."""
         finished(self.driver.close())
 
-    async def get(self, form: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
+    async def get(self, form: FormOrClass[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
         """Request `path`; the service may wait `wait` seconds for a change (long polling). Raises ClientError."""
         return decoded(await self._send("GET", path, query=query, deadline=TIMEOUT + wait, is_repeatable=True), form)
 
@@ -137,26 +137,28 @@ class Http:
             finally:
                 await self.driver.end(response)
 
-    async def post(self, form: Form[T], path: str, body: object = None) -> T:
+    async def post(self, form: FormOrClass[T], path: str, body: object = None) -> T:
         """Send `body` as JSON. Raises ClientError."""
         return decoded(await self._send("POST", path, content=encoded(body), headers=json_header(body)), form)
 
-    async def patch(self, form: Form[T], path: str, body: object, *, headers: Mapping[str, str] | None = None) -> T:
+    async def patch(
+        self, form: FormOrClass[T], path: str, body: object, *, headers: Mapping[str, str] | None = None
+    ) -> T:
         """Send `body` as JSON to change the resource at `path`. Raises ClientError."""
         sent = json_header(body) | dict(headers or {})
         return decoded(await self._send("PATCH", path, content=encoded(body), headers=sent), form)
 
-    async def put(self, form: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
+    async def put(self, form: FormOrClass[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
         """Send `body` as JSON to put the resource at `path`. Raises ClientError."""
         sent = json_header(body) | dict(headers)
         return decoded(await self._send("PUT", path, content=encoded(body), headers=sent), form)
 
-    async def tagged(self, form: Form[T], path: str) -> tuple[T, str]:
+    async def tagged(self, form: FormOrClass[T], path: str) -> tuple[T, str]:
         """Return the resource at `path`, and its entity tag. Raises ClientError."""
         response = await self._send("GET", path, is_repeatable=True)
         return decoded(response, form), response.headers.get("ETag", "")
 
-    async def create(self, form: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
+    async def create(self, form: FormOrClass[T], path: str, body: object = None, *, key: str | None = None) -> T:
         """Send `body` as JSON to create a resource, with an idempotency `key` (a new one when None).
 
         The key makes it safe to repeat, which this does after a lost connection. Raises ClientError.
@@ -167,7 +169,7 @@ class Http:
 
     async def upload(
         self,
-        form: Form[T],
+        form: FormOrClass[T],
         path: str,
         content: Content,
         *,
@@ -194,7 +196,7 @@ class Http:
         """Delete the resource at `path`. Raises ClientError."""
         await self._send("DELETE", path, query=query, headers=headers)
 
-    async def deleted(self, form: Form[T], path: str, query: Query) -> T:
+    async def deleted(self, form: FormOrClass[T], path: str, query: Query) -> T:
         """Delete the resource at `path`, and return what was deleted with it. Raises ClientError."""
         return decoded(await self._send("DELETE", path, query=query), form)
 

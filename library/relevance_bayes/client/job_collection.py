@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.job_events import follow
 from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
+from relevance_bayes.client.json import Form
 from relevance_bayes.client.paths import part
 from relevance_bayes.types.jobs import Event, JobBase
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.records import Converter
 
 J = TypeVar("J", bound=JobBase)
 
@@ -20,7 +20,7 @@ class JobCollection(Calls[M], Generic[M, J]):
     """Jobs of one kind; every method raises ClientError as those of `Client` do."""
 
     path: str
-    one: Converter[J]
+    one: Form[J]
     many: type[Page[J]]
 
     @call

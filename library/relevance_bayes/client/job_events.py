@@ -9,14 +9,12 @@ from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.event_stream import EventStream, Message
 from relevance_bayes.client.http import Http
-from relevance_bayes.client.json import read
-from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.client.json import Form
 from relevance_bayes.types.jobs import Event
-from relevance_bayes.types.records import Converter
 
 T = TypeVar("T")
 
-_EVENT: Converter[Event] = Converter(Event)
+_EVENT: Form[Event] = Form(Event)
 
 PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """The delays before reconnects without an event between: half a minute, in which a service restarts."""
@@ -80,11 +78,11 @@ async def followed(
 _ENDED = Problem(type=NOT_REACHABLE, title="Not reachable", detail="The event stream ended early after every retry.")
 
 
-def read_message(message: Message, form: Converter[T]) -> T:
+def read_message(message: Message, form: Form[T]) -> T:
     """Return the record in a message; raises ClientError where it is another one."""
     try:
-        return read(message.data, form)
-    except (ValueError, InvalidRequestError) as broken:
+        return form.read(message.data)
+    except ValueError as broken:
         detail = f"Expected an event of Relevance in the stream, got another message: {broken}."
         raise ClientError(Problem(title="Not understood", detail=detail)) from broken
 

@@ -8,10 +8,10 @@ from typing import Generic, TypeVar
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.job_events import follow
+from relevance_bayes.client.json import Form
 from relevance_bayes.client.progress import display_of
 from relevance_bayes.types.html import facts_html
 from relevance_bayes.types.jobs import Event, JobBase
-from relevance_bayes.types.records import Converter
 
 J = TypeVar("J", bound=JobBase)
 
@@ -19,12 +19,12 @@ MAX_WAIT_SECONDS = 30
 """The maximum time of one long poll."""
 
 
-async def job_at(http: Http, one: Converter[J], path: str, wait: float) -> J:
+async def job_at(http: Http, one: Form[J], path: str, wait: float) -> J:
     """Return the job at a path, once it has ended or after `wait` seconds."""
     return await http.get(one, path, {"wait": wait or None}, wait=wait)
 
 
-async def ended_at(http: Http, one: Converter[J], path: str, *, progress: bool) -> J:
+async def ended_at(http: Http, one: Form[J], path: str, *, progress: bool) -> J:
     """Wait for the job at a path to end, and return it; with `progress`, show its progress."""
     if progress:
         job = await job_at(http, one, path, 0)
@@ -43,7 +43,7 @@ class JobHandle(Calls[M], Generic[M, J]):
 
     id: str
     path: str
-    one: Converter[J]
+    one: Form[J]
 
     @call
     async def get(self) -> J:

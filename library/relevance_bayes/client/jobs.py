@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.job_events import followed, read_message
+from relevance_bayes.client.json import Form
 from relevance_bayes.types.jobs import JobKind, JobPage, JobState, JobSummary
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.records import Converter
 
 PATH = "/v1/jobs"
 
-_SUMMARY: Converter[JobSummary] = Converter(JobSummary)
-_PAGE: Converter[JobPage] = Converter(JobPage)
+_SUMMARY: Form[JobSummary] = Form(JobSummary)
+_PAGE: Form[JobPage] = Form(JobPage)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,15 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from functools import cached_property
+from typing import Generic, TypeAlias, TypeVar
 
-from relevance_bayes.types.records import Converter, T, encode
+from pydantic import TypeAdapter, ValidationError
+
+from relevance_bayes.types.json import encode, refusal
 from relevance_bayes.types.values import Json, Label
+
+T = TypeVar("T")
 
 JsonInput: TypeAlias = "str | float | bool | Sequence[JsonInput] | Mapping[str, JsonInput] | None"
 """A value that has a JSON form, by any kinds of mappings and sequences: a `list[dict[str, float]]` is one."""
@@ -61,13 +66,34 @@ def _finite(value: object) -> object:
             return _finite(_plain(value))
 
 
-def read(text: bytes | str, converter: Converter[T]) -> T:
-    """Return the record in a JSON text. Raises ValueError for malformed JSON, InvalidRequestError for others."""
-    try:
-        value: object = json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    return converter.decode(value)
+class Form(Generic[T]):
+    """The form of responses: a record, or a union of several; the adapter is made when it is needed."""
+
+    def __init__(self, annotation: object) -> None:
+        self._annotation = annotation
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[T]:
+        return TypeAdapter(self._annotation)  # type: ignore[arg-type]  # the annotation of T
+
+    def read(self, text: bytes | str) -> T:
+        """Return the record in a JSON text, without members that it does not have; raises ValueError for others."""
+        try:
+            return self._adapter.validate_json(text, strict=True, extra="ignore")
+        except ValidationError as error:
+            raise ValueError(str(refusal(error, None))) from error
+
+
+FormOrClass: TypeAlias = type[T] | Form[T]
+
+_FORMS: dict[object, Form[object]] = {}
+
+
+def form_of(annotation: FormOrClass[T]) -> Form[T]:
+    """Return a form unchanged, or that of a class, made once."""
+    if isinstance(annotation, Form):
+        return annotation
+    return _FORMS.setdefault(annotation, Form(annotation))  # type: ignore[return-value]  # the form of this class
 
 
 def exclude_none(members: Mapping[str, Json]) -> dict[str, Json]:

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 
 from relevance_bayes.client.calls import M, call
 from relevance_bayes.client.job_collection import VersionJobCollection
-from relevance_bayes.client.json import exclude_none
+from relevance_bayes.client.json import Form, exclude_none
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.promotions import Promotion
-from relevance_bayes.types.records import Converter
 
-_ONE: Converter[Promotion] = Converter(Promotion)
+_ONE: Form[Promotion] = Form(Promotion)
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Promotions(VersionJobCollection[M, Promotion]):
     """Promotions of versions that are better than those to which aliases point."""
 
     path: str = "/v1/promotions"
-    one: Converter[Promotion] = _ONE
+    one: Form[Promotion] = _ONE
     many: type[Page[Promotion]] = Page[Promotion]
 
     @call

@@ -7,7 +7,7 @@ from relevance_bayes.client.calls import Calls, M, call
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import if_match_header
-from relevance_bayes.client.json import JsonInput
+from relevance_bayes.client.json import Form, JsonInput
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
@@ -16,10 +16,9 @@ from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import Lineage
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.profiles import Profile
-from relevance_bayes.types.records import Converter
 from relevance_bayes.types.statistics import Statistics
 
-ANY_VERSION: Converter[VersionBase] = Converter(Version)
+ANY_VERSION: Form[VersionBase] = Form(Version)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.exports import ExportFormat, exported_name
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import of_kind
-from relevance_bayes.client.json import JsonInput, exclude_none, listed_priors
+from relevance_bayes.client.json import Form, JsonInput, exclude_none, listed_priors
 from relevance_bayes.client.models import document_of, model_of
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.registry import ANY_VERSION, tag_query
@@ -33,13 +33,12 @@ from relevance_bayes.types.members import Project
 from relevance_bayes.types.models import Model
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.records import Converter
 from relevance_bayes.types.values import Label
 from relevance_bayes.types.version_documents import VersionDocument
 
 V = TypeVar("V", bound=VersionBase)
 
-_IMPORTED: Converter[ImportedVersion] = Converter(ImportedVersion)
+_IMPORTED: Form[ImportedVersion] = Form(ImportedVersion)
 
 
 @dataclass(frozen=True)

@@ -8,28 +8,27 @@ from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, M, cal
 from relevance_bayes.client.http import of_kind
 from relevance_bayes.client.job_collection import JobCollection
 from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
-from relevance_bayes.client.json import JsonInput
+from relevance_bayes.client.json import Form, JsonInput
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.uploads import Uploadable, uploaded_once
 from relevance_bayes.types.pages import Page
-from relevance_bayes.types.records import Converter
 
 K = TypeVar("K", bound=Job)
 
 TRAININGS = "/v1/training-jobs"
-ANY_TRAINING: Converter[Job] = Converter(TrainingJob)
+ANY_TRAINING: Form[Job] = Form(TrainingJob)
 
 
-class _OfKind(Converter[K]):
+class _OfKind(Form[K]):
     """Reads a training of any task, and raises ClientError for one that is no `kind`."""
 
     def __init__(self, kind: type[K]) -> None:
         super().__init__(kind)
         self._kind = kind
 
-    def decode(self, value: object, where: str = "") -> K:
-        """Return the record in a JSON value."""
-        return of_kind(self._kind, ANY_TRAINING.decode(value, where))
+    def read(self, text: bytes | str) -> K:
+        """Return the training in a JSON text."""
+        return of_kind(self._kind, ANY_TRAINING.read(text))
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Trainings(JobCollection[M, Job]):
     """
 
     path: str = TRAININGS
-    one: Converter[Job] = ANY_TRAINING
+    one: Form[Job] = ANY_TRAINING
     many: type[Page[TrainingJob]] = Page[TrainingJob]
 
     @listing

@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -21,12 +21,10 @@ from relevance_bayes.documents.parts import Part
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
 from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.records import encode
+from relevance_bayes.types.json import encode, validate
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
 Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
-
-_HOLDERS = frozenset({dict, list})
 
 
 def extract_arrays(document: Part) -> tuple[Json, dict[str, Stored]]:
@@ -51,18 +49,6 @@ def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
         case list():
             return [_apart(inner, f"{name}/{place}", arrays) for place, inner in enumerate(value)]
     raise TypeError(f"expected arrays and JSON, got {type(value).__name__}")
-
-
-def restore_arrays(value: object, arrays: Mapping[str, Stored]) -> object:
-    """Return the document that `extract_arrays` separated; raises KeyError for a missing array."""
-    if isinstance(value, dict):
-        if isinstance(name := value.get("array"), str):
-            return arrays[name]
-        return {
-            member: restore_arrays(inner, arrays) if type(inner) in _HOLDERS else inner
-            for member, inner in value.items()
-        }
-    return [restore_arrays(inner, arrays) for inner in value] if isinstance(value, list) else value
 
 
 DOCUMENT_NAME = "document.json"
@@ -96,10 +82,10 @@ def read(data: bytes) -> ExportedVersion:
             arrays = {
                 name.removesuffix(ENDING): _array(archive, name) for name in archive.namelist() if name.endswith(ENDING)
             }
-            document = restore_arrays(content, arrays)
+            document = validate(DOCUMENT, content, arrays=arrays)
     except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError) as error:
         raise InvalidDataError("The data can't be read as a version in npz.") from error
-    return version_of(DOCUMENT.decode(document))
+    return version_of(document)
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> Stored:

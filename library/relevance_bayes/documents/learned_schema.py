@@ -1,8 +1,9 @@
 """The schema of what was learned, in exported documents: one model or several, with the posterior of each."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
 
 from relevance_bayes.core.evidence import EvidenceKind
 from relevance_bayes.core.kernels import Kernel
@@ -19,9 +20,9 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, FunctionsPart, KernelPart, Part
 from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
-from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_none
+from relevance_bayes.types.annotations import OneOf, is_none
 
-DegreesOfFreedom: TypeAlias = Annotated[float, Bounds(ge=1, le=400, allow_inf_nan=False)]
+DegreesOfFreedom: TypeAlias = Annotated[float, Field(ge=1, le=400, allow_inf_nan=False)]
 
 DEGREES_OF_FREEDOM = {
     "exclude_if": is_none,
@@ -64,7 +65,7 @@ class ModelPart(Part):
     noise_sd: NotNegative | None
     signal_variance: Positive | None
     augmentation: AugmentationPart | None
-    rows: Annotated[Count, Bounds(ge=1)]
+    rows: Annotated[Count, Field(ge=1)]
     candidates: Count
     evidence: EvidencePart | None = None
     log_marginal_likelihood: Finite | None = field(
@@ -73,7 +74,7 @@ class ModelPart(Part):
     )
     last_gain: Finite | None
     next_gain: Finite | None
-    termination: Annotated[str, Bounds(max_length=100)]
+    termination: Annotated[str, Field(max_length=100)]
     jitter: Positive | None = None
     log_noise: "LogNoisePart | None" = None
     degrees_of_freedom: DegreesOfFreedom | None = field(default=None, metadata=DEGREES_OF_FREEDOM)
@@ -139,7 +140,7 @@ class LocalPart(Part):
     """
 
     likelihood: GaussianNoise
-    neighbours: Annotated[int, Bounds(ge=1, le=MAX_NEIGHBOURS)]
+    neighbours: Annotated[int, Field(ge=1, le=MAX_NEIGHBOURS)]
     kernel: Annotated[Kernel, OneOf("type")]
     widths: PositiveVector
     skew: Vector | None
@@ -153,14 +154,22 @@ class LocalPart(Part):
     trend: ModelPart | None
 
 
-def _one_or_several(members: Mapping[str, object]) -> type:
+def _one_or_several(value: object) -> str:
+    members = value if isinstance(value, dict) else vars(value)
     if "neighbours" in members:
-        return LocalPart
+        return "local"
     if "positive" in members:
-        return HurdlePart
+        return "hurdle"
     if "members" not in members:
-        return ModelPart
-    return PerClassPart if "likelihood" in members and "weights" not in members else PoolPart
+        return "model"
+    return "per_class" if "likelihood" in members and "weights" not in members else "pool"
 
 
-LearnedPart = Annotated[ModelPart | PoolPart | PerClassPart | HurdlePart | LocalPart, OneBy(_one_or_several)]
+LearnedPart = Annotated[
+    Annotated[ModelPart, Tag("model")]
+    | Annotated[PoolPart, Tag("pool")]
+    | Annotated[PerClassPart, Tag("per_class")]
+    | Annotated[HurdlePart, Tag("hurdle")]
+    | Annotated[LocalPart, Tag("local")],
+    Discriminator(_one_or_several),
+]

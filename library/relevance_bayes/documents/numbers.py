@@ -1,112 +1,58 @@
 """Numbers of documents within bounds, single and in arrays."""
 
-import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
+from pydantic import Field, ValidationInfo
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.types.annotations import Bounds, Schema, SchemaHandler
-from relevance_bayes.types.records import Decoder, decoder_of, interval
-from relevance_bayes.types.refusals import Refused, refused
+from relevance_bayes.types.annotations import Schema, SchemaHandler
 
 MAX_COUNT = 2**53
 
-FINITE = Bounds(allow_inf_nan=False)
-POSITIVE = Bounds(gt=0.0, allow_inf_nan=False)
-NOT_NEGATIVE = Bounds(ge=0.0, allow_inf_nan=False)
-COUNT = Bounds(ge=0, le=MAX_COUNT)
-
-Finite = Annotated[float, FINITE]
-Positive = Annotated[float, POSITIVE]
-NotNegative = Annotated[float, NOT_NEGATIVE]
-Count = Annotated[int, COUNT]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 
 
 @dataclass(frozen=True)
 class ArrayOf:
     """An annotation of arrays: lists, or lists of lists, of numbers within bounds in JSON, and arrays unchanged.
 
-    A document to be written, or from the database, has arrays, which JSON writes as lists.
+    A document to be written, or from the database, has arrays, which JSON writes as lists. Of the arrays that are the
+    context of a validation, {"array": name} is the one of this name.
     """
 
-    bounds: Bounds
+    number: object
+    """The annotated type of a number."""
     dimensions: Literal[1, 2] = 1
-    integers: bool = False
-
-    @property
-    def exact(self) -> type:
-        """Return the type of arrays."""
-        return np.ndarray
-
-    def decode(self, value: object) -> object:
-        """Return the array, or the lists after validation of their numbers; raises Refused for the first fault."""
-        if isinstance(value, np.ndarray):
-            return value
-        if self.dimensions == 1:
-            return self._numbers(value)
-        return [_at(place, self._numbers, row) for place, row in enumerate(_list(value))]
-
-    def _numbers(self, value: object) -> object:
-        numbers = _list(value)
-        kinds = set(map(type, numbers))
-        if kinds == {int, float} or (kinds == {int} and not self.integers):
-            numbers, kinds = _floats(numbers), {float}
-        if kinds == {self._kind} and (self.integers or math.isfinite(sum(numbers))):  # NaN is not ordered
-            minimum, maximum = self._interval
-            if minimum <= min(numbers) and max(numbers) <= maximum:
-                return numbers
-        return [_at(place, self._number, number) for place, number in enumerate(_list(value))]
-
-    @property
-    def _kind(self) -> type:
-        return int if self.integers else float
-
-    @cached_property
-    def _interval(self) -> tuple[float, float]:
-        return interval(self.bounds)
-
-    @cached_property
-    def _number(self) -> Decoder:
-        return decoder_of(self._kind, self.bounds)
 
     def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
         """Return the schema of the lists, which also accepts arrays."""
-        lists: Schema = {"type": "int" if self.integers else "float", **self.bounds.stated}
+        lists = handler.generate_schema(self.number)
         for _ in range(self.dimensions):
             lists = {"type": "list", "items_schema": lists, "fail_fast": True}
         return {
             "type": "function-wrap",
-            "function": {"type": "no-info", "function": _array_or_checked},
+            "function": {"type": "with-info", "function": _array_or_validated},
             "schema": lists,
             "serialization": {"type": "function-plain", "function": _in_json, "when_used": "json"},
         }
 
 
-def _list(value: object) -> list[float]:
-    if not isinstance(value, list):
-        raise refused("a valid list", value, other_kind=True)
-    return value
-
-
-def _floats(numbers: list[float]) -> list[float]:
-    try:
-        return list(map(float, numbers))
-    except OverflowError:
-        return [math.inf]
-
-
-def _at(place: int, decode: Decoder, value: object) -> object:
-    try:
-        return decode(value)
-    except Refused as error:
-        raise Refused(*error.below(place)) from None
-
-
-def _array_or_checked(value: object, check: Decoder) -> object:
-    return value if isinstance(value, np.ndarray) else check(value)
+def _array_or_validated(
+    value: object, validate: Callable[[object], object], info: ValidationInfo[Mapping[str, object] | None]
+) -> object:
+    match value, info.context:
+        case {"array": str(name)}, Mapping() as arrays:
+            return arrays[name]
+        case np.ndarray(), _:
+            return value
+        case _:
+            return validate(value)
 
 
 def _in_json(value: object) -> object:
@@ -116,9 +62,9 @@ def _in_json(value: object) -> object:
 Numbers: TypeAlias = list[float] | Array
 Rows: TypeAlias = list[list[float]] | Array
 
-Vector = Annotated[Numbers, ArrayOf(FINITE)]
-PositiveVector = Annotated[Numbers, ArrayOf(POSITIVE)]
-Shares = Annotated[Numbers, ArrayOf(Bounds(gt=0.0, le=1.0))]
-Matrix = Annotated[Rows, ArrayOf(FINITE, 2)]
-PositiveMatrix = Annotated[Rows, ArrayOf(POSITIVE, 2)]
-Places = Annotated[list[int] | Indices, ArrayOf(COUNT, integers=True)]
+Vector = Annotated[Numbers, ArrayOf(Finite)]
+PositiveVector = Annotated[Numbers, ArrayOf(Positive)]
+Shares = Annotated[Numbers, ArrayOf(Annotated[float, Field(gt=0.0, le=1.0)])]
+Matrix = Annotated[Rows, ArrayOf(Finite, 2)]
+PositiveMatrix = Annotated[Rows, ArrayOf(Positive, 2)]
+Places = Annotated[list[int] | Indices, ArrayOf(Count)]

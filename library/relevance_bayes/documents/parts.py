@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
+from pydantic import FailFast, Field
+
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.documents.numbers import Count, Matrix, Places, PositiveVector, Vector
-from relevance_bayes.types.annotations import Bounds, OneOf
+from relevance_bayes.types.annotations import OneOf
 
-FIRST_FAULT = Bounds(fail_fast=True)
+FIRST_FAULT = FailFast()
 """The first fault of an array is enough: a million of them would take more memory than the array."""
 
 
@@ -23,7 +25,7 @@ class TermPart(Part):
     """An input with a term of its own in an additive kernel."""
 
     input: Count
-    share: Annotated[float, Bounds(gt=0.0, lt=1.0)]
+    share: Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,7 @@ class SplinesPart(Part):
     """B-splines of inputs."""
 
     type: Literal["b_splines"]
-    degree: Annotated[int, Bounds(ge=1, le=7)]
+    degree: Annotated[int, Field(ge=1, le=7)]
     inputs: Places
     locations: Vector
     scales: PositiveVector

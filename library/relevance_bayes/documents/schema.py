@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
+from pydantic import Field, TypeAdapter
+
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.documents.learned_schema import LearnedPart
 from relevance_bayes.documents.numbers import (
@@ -21,8 +23,7 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, KernelPart, Part, WaveletsPart
 from relevance_bayes.plans.supervised import MODEL_NAME
-from relevance_bayes.types.annotations import Bounds, OneOf
-from relevance_bayes.types.records import Converter
+from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.values import ColumnKind, Label, Period
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
@@ -33,8 +34,8 @@ FORMAT_VERSION: Literal[3] = 3
 class SourcePart(Part):
     """The original version, by its names there."""
 
-    model: Annotated[str, Bounds(pattern=f"^{MODEL_NAME.pattern}$")]
-    version: Annotated[int, Bounds(ge=1, le=2**31 - 1)]
+    model: Annotated[str, Field(pattern=f"^{MODEL_NAME.pattern}$")]
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)]
     created_at: datetime
 
 
@@ -209,7 +210,7 @@ class ComponentsContent(Part):
 Content: TypeAlias = SupervisedContent | ApproximationContent | ImageContent | ComponentsContent
 """The content of a predictor: stored next to the report, and part of the document."""
 
-CONTENT: Converter[Content] = Converter(Annotated[Content, OneOf("task")])
+CONTENT: TypeAdapter[Content] = TypeAdapter(Annotated[Content, OneOf("task")])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,4 +245,4 @@ class ComponentsDocument(ComponentsContent, DocumentBase):
 
 VersionDocument: TypeAlias = Annotated[SupervisedDocument | ApproximationDocument | ComponentsDocument, OneOf("task")]
 
-DOCUMENT: Converter[VersionDocument] = Converter(VersionDocument)
+DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import (
@@ -79,7 +80,7 @@ from relevance_bayes.documents.schema import (
 from relevance_bayes.documents.values import json_members, value_faults
 from relevance_bayes.tables.encoding import EncodedEffects, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.json import encode, validate
 
 BLOCK_ROWS = 4_096
 """The number of rows of a block of a nearest-neighbour process."""
@@ -365,7 +366,7 @@ Members: TypeAlias = dict[str, object]
 class Reports(Generic[R]):
     """The reports of a kind of task; members `given` in a report, or `planned` in its plan, are the document's."""
 
-    converter: Converter[R]
+    adapter: TypeAdapter[R]
     given: frozenset[str]
     planned: frozenset[str]
 
@@ -410,7 +411,7 @@ class Reports(Generic[R]):
         inputs = [columns[name] for name in (_list(order) if INPUT_ORDER in plan else names)]
         others = {name: value for name, value in plan.items() if name not in {INPUT_ORDER, NUMBER_FORMS}}
         whole: Members = {**sent, **given, "plan": {**others, **planned, "inputs": inputs}}
-        report = self.converter.decode(whole, "/report")
+        report = validate(self.adapter, whole, "/report")
         strange = unknown(whole, encode(report), "/report")
         if strange:
             raise _refusal(strange)
@@ -422,17 +423,17 @@ def _refusal(faults: Sequence[Fault]) -> InvalidRequestError:
 
 
 SUPERVISED: Reports[SupervisedReport] = Reports(
-    Converter(SupervisedReport),
+    TypeAdapter(SupervisedReport),
     given=frozenset({"task", "functions"}),
     planned=frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"}),
 )
 APPROXIMATIONS: Reports[ApproximationReport] = Reports(
-    Converter(ApproximationReport),
+    TypeAdapter(ApproximationReport),
     given=frozenset({"task", "functions"}),
     planned=frozenset({"task", "model", "inputs", "constant"}),
 )
 COMPONENTS: Reports[ComponentsReport] = Reports(
-    Converter(ComponentsReport),
+    TypeAdapter(ComponentsReport),
     given=frozenset({"task", "functions", "noise_variance", "log_marginal_likelihood"}),
     planned=frozenset({"task", "model", "inputs", "kernel"}),
 )

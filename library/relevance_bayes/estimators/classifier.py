@@ -14,7 +14,7 @@ from relevance_bayes.plans.requests import Task
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
-from relevance_bayes.types.records import encode
+from relevance_bayes.types.json import encode
 
 
 class RelevanceClassifier(ClassifierMixin, SupervisedEstimator):

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
 import numpy as np
+from pydantic import TypeAdapter
 from threadpoolctl import ThreadpoolController
 
 from relevance_bayes.core.basis import KernelFunctions
@@ -49,12 +50,12 @@ from relevance_bayes.tasks.supervised.training import SupervisedTraining
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.errors import listed as listed_names
 from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.json import encode, validate
 from relevance_bayes.types.values import ColumnKind
 
 Vectors: TypeAlias = tuple[RelevanceVector, ...]
 
-_VECTORS: Converter[Vectors] = Converter(Vectors)
+_VECTORS: TypeAdapter[Vectors] = TypeAdapter(Vectors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class SupervisedVersion:
         if not isinstance(exported, ExportedSupervised):
             raise ValueError(f"Expected a version with a target, got one of the task {exported.report.task}.")
         if vectors is not None:
-            return cls(exported, document, _VECTORS.decode(vectors))
+            return cls(exported, document, validate(_VECTORS, vectors))
         predictor = exported.predictor
         found = places(predictor.learned, predictor.encoding, _locations)
         functions = tuple(listed(predictor.learned, predictor.encoding.target.classes, found))
@@ -113,7 +114,7 @@ class ComponentsVersion:
         if not isinstance(exported, ExportedComponents):
             raise ValueError(f"Expected components, got a version of the task {exported.report.task}.")
         if vectors is not None:
-            return cls(exported, document, _VECTORS.decode(vectors))
+            return cls(exported, document, validate(_VECTORS, vectors))
         found = exported.predictor.components
         locations = repeat(FunctionLocation(found.kernel.type), len(found.rows))
         return cls(exported, document, tuple(listed_images(found, locations)))
@@ -145,8 +146,8 @@ V = TypeVar("V")
 MODEL, NUMBER = "model", 1
 """The name and the number of a version that no registry has."""
 
-_SUPERVISED: Converter[SupervisedRequest] = Converter(SupervisedRequest)
-_COMPONENTS: Converter[ComponentsRequest] = Converter(ComponentsRequest)
+_SUPERVISED: TypeAdapter[SupervisedRequest] = TypeAdapter(SupervisedRequest)
+_COMPONENTS: TypeAdapter[ComponentsRequest] = TypeAdapter(ComponentsRequest)
 
 
 def learn(block: Block, options: Mapping[str, object]) -> tuple[ExportedSupervised, Vectors]:
@@ -156,7 +157,7 @@ def learn(block: Block, options: Mapping[str, object]) -> tuple[ExportedSupervis
     """
     with refusals():
         table = _identified(block)
-        plan = plan_supervised(_SUPERVISED.decode(_request(options, table)), table)
+        plan = plan_supervised(validate(_SUPERVISED, _request(options, table)), table)
         found = _version(
             block, lambda read, folder: SupervisedTraining.prepare(plan, table, read, folder, max_cells=maxsize)
         )
@@ -170,7 +171,7 @@ def learn_components(block: Block, options: Mapping[str, object]) -> tuple[Expor
     """
     with refusals():
         table = _identified(block)
-        plan = plan_components(_COMPONENTS.decode(_request(options, table)), table)
+        plan = plan_components(validate(_COMPONENTS, _request(options, table)), table)
         found = _version(
             block, lambda read, folder: ComponentsTraining.prepare(plan, table, read, folder, max_cells=maxsize)
         )

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_sample_weight
 
-from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.base import Raw, VersionEstimator, is_missing, to_numpy
 from relevance_bayes.estimators.fitting import SupervisedVersion, Vectors, learn
 from relevance_bayes.plans.requests import Dates, Effort, Missing, Prefer, Task, Text
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.types.diagnostics import Diagnostics
@@ -157,10 +157,10 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
         options: dict[str, object] = {"task": self._task, "target": _free_name(_name_of(y), block)}
         added = {str(options["target"]): target}
         if isinstance(noise_sd, float):
-            options["likelihood"] = GaussianNoise(noise_sd)
+            options["likelihood"] = GaussianLikelihood(noise_sd)
         elif noise_sd is not None:
             name = _free_name(NOISE_COLUMN, {**block, **added})
-            options |= {"likelihood": GaussianNoise("rows"), "noise_column": name}
+            options["likelihood"] = GaussianLikelihood(NoiseColumn(name))
             added[name] = NumberColumn(noise_sd)
         rows = self._rows({**block, **added}, repeated_rows(sample_weight, X))
         if rows is not None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split, SupervisedRequest
-from relevance_bayes.plans.target import NOISE_POINTER, unknown_column
+from relevance_bayes.plans.target import NOISE_POINTER, noise_column, unknown_column
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
 from relevance_bayes.types.errors import Fault
@@ -241,7 +241,8 @@ def required_columns(dataset: TableSummary, request: SupervisedRequest, target: 
     if not isinstance(request.split, RandomSplit) and request.split.column is not None:
         splitter = dataset.column(request.split.column)
         needed += [("/split/column", splitter)] if splitter is not None else []
-    noise = None if request.noise_column is None else dataset.column(request.noise_column)
+    name = noise_column(request)
+    noise = None if name is None else dataset.column(name)
     return [*needed, *([(NOISE_POINTER, noise)] if noise is not None else [])]
 
 

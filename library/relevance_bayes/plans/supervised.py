@@ -64,8 +64,10 @@ from relevance_bayes.plans.rows import row_faults, split_faults
 from relevance_bayes.plans.target import (
     chosen_likelihood,
     class_alternatives,
+    core_likelihood,
     likelihood_faults,
     named_class,
+    noise_column,
     noise_faults,
     positive_class_faults,
     refusal,
@@ -205,7 +207,9 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: i
     process = isinstance(request.prior, GaussianProcess) or (
         not isinstance(request.prior, Independent) and _is_for_process(request)
     )
-    likelihood = chosen_likelihood(request.likelihood, task, classes=classes, rows=rows, process=process)
+    likelihood = chosen_likelihood(
+        core_likelihood(request.likelihood), task, classes=classes, rows=rows, process=process
+    )
     prior = _prior(request, likelihood)
     algorithm = _greedy(request) if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
@@ -517,18 +521,25 @@ def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> Superv
     return within_budget(found, quick, dataset.rows, request.budget.cpu_seconds)
 
 
+def _at_one_basis(fault: Fault, request: SupervisedRequest) -> Fault:
+    """Return a fault with its pointer into the request, where a single basis may stand for a list."""
+    if isinstance(request.basis, tuple) or fault.pointer is None or not fault.pointer.startswith("/basis/0"):
+        return fault
+    return replace(fault, pointer=f"/basis{fault.pointer.removeprefix('/basis/0')}")
+
+
 def _planned(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPlan:
     """Resolve a request without its budget."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
-    target = resolve_target(dataset, request.target, request.task, request.likelihood)
+    target = resolve_target(dataset, request.target, request.task, core_likelihood(request.likelihood))
     columns, ignored, input_faults = chosen_inputs(
         dataset,
         request.inputs,
         target=request.target,
         split=request.split,
-        noise=request.noise_column,
+        noise=noise_column(request),
         has_effects=request.text == "target",
     )
     names = [column.name for column in columns]
@@ -545,13 +556,13 @@ def _planned(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPla
         *(() if (named := request.positive_class) is None else positive_class_faults(named, target)),
         *width_faults(request),
         *(group_faults(request, columns) or spec_faults(spec)),
-        *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
+        *noise_faults(dataset, noise_column(request), target=request.target),
         *split_faults(dataset, request.split, target=request.target),
         *row_faults(dataset, request, missing.treatment, needed, inputs),
         *local_faults(request, spec, dataset.rows),
     ]
     if faults:
-        raise refusal(*faults)
+        raise refusal(*(_at_one_basis(fault, request) for fault in faults))
     processes = pooled_specs(request, spec, rows=dataset.rows, inputs=len(inputs))
     first, *pool = processes or (spec,)
     is_bounded = bool(processes) and target.column.minimum is not None and target.column.minimum >= 0.0
@@ -584,7 +595,7 @@ def _planned(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPla
             *heavy_tails(request, spec, processes, rows=dataset.rows),
             *varying_noise(request, spec, processes, rows=dataset.rows),
         ),
-        noise_column=request.noise_column,
+        noise_column=noise_column(request),
         pool=tuple(pool),
         alternatives=tuple(alternatives),
         effort=request.effort,

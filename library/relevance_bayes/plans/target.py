@@ -26,6 +26,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, SupervisedRequest, Task
+from relevance_bayes.plans.requests.supervised import AnyLikelihood, GaussianLikelihood, NoiseColumn
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, MAX_CLASSES, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED, quoted
 from relevance_bayes.types.errors import Fault, InvalidRequestError
@@ -218,11 +219,21 @@ def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError
     return _at_target(column, f"{detail} join some, or keep the rows of the most frequent. {NUMBERS}")
 
 
-def noise_faults(dataset: TableSummary, likelihood: TargetLikelihood, name: str | None, *, target: str) -> list[Fault]:
+def core_likelihood(likelihood: AnyLikelihood | None) -> TargetLikelihood | None:
+    """Return the core's likelihood; that of a column of noise is one by row."""
+    if not isinstance(likelihood, GaussianLikelihood):
+        return likelihood
+    return GaussianNoise("rows" if isinstance(likelihood.noise_sd, NoiseColumn) else likelihood.noise_sd)
+
+
+def noise_column(request: SupervisedRequest) -> str | None:
+    """Return the column of each row's noise sd."""
+    noise = request.likelihood.noise_sd if isinstance(request.likelihood, GaussianLikelihood) else None
+    return noise.column if isinstance(noise, NoiseColumn) else None
+
+
+def noise_faults(dataset: TableSummary, name: str | None, *, target: str) -> list[Fault]:
     """Return the faults of the noise column of that name; missing values are checked with those of all columns."""
-    if likelihood.noise_by_row != (name is not None):
-        wrong = "Known noise of each row requires its column, and other likelihoods must not have one."
-        return [Fault(wrong, "/likelihood/noise_sd")]
     if name is None:
         return []
     column = dataset.column(name)

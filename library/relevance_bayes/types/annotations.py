@@ -1,10 +1,13 @@
-"""Annotations of the members of records, for the converter of `relevance_bayes.types.records` and for pydantic.
+"""Annotations of records for pydantic: unions, members that are left out, and JSON schemas.
 
-A schema of pydantic is a dictionary, which each annotation completes, so pydantic is not imported.
+A schema of pydantic is a dictionary, which each annotation completes, so that pydantic is not imported.
 """
 
+import ast
+import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
+from textwrap import dedent
 from types import NoneType, UnionType
 from typing import Annotated, Literal, Protocol, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -26,95 +29,100 @@ def is_none(value: object) -> bool:
     return value is None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """Bounds of a number, a text or a list, with the names of pydantic and of fields' metadata."""
-
-    gt: float | None = None
-    ge: float | None = None
-    lt: float | None = None
-    le: float | None = None
-    allow_inf_nan: bool = True
-    min_length: int | None = None
-    max_length: int | None = None
-    pattern: str | None = None
-    fail_fast: bool = False
-    """For pydantic: report only the first fault of a list, as the converter always does."""
-
-    @property
-    def stated(self) -> Schema:
-        """Return the bounds that differ from the defaults, by name."""
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
-
-    def updated(self, stated: Mapping[str, object]) -> "Bounds":
-        """Return the bounds with those of `stated`, such as a field's metadata, in place of these."""
-        names = {one.name for one in fields(self)}
-        return replace(self, **{name: value for name, value in stated.items() if name in names})  # type: ignore[arg-type]
-
-    def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
-        """Return the schema of the type within these bounds."""
-        return {**handler(source), **self.stated}
+OTHERS = ""
+"""The choice of a tag that no record has."""
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """An annotation of a union of records that is discriminated by the member `tag`."""
+    """An annotation of a union of records that is discriminated by the member `tag`.
+
+    One record may have any text there: it is that of tags that no other record has.
+    """
 
     tag: str
 
     def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
         """Return the schema of a union that the tag discriminates."""
-        choices = {
-            value: handler.generate_schema(record)
-            for record in members_of_union(source)
-            for value in tags_of(record, self.tag)
-        }
-        return {"type": "tagged-union", "choices": choices, "discriminator": self.tag}
+        records = tuple(_classes(source))
+        choices = {tag: handler.generate_schema(one) for one in records for tag in _tags(one, self.tag)}
+        others = [one for one in records if not _tags(one, self.tag)]
+        if not others:
+            return {"type": "tagged-union", "choices": choices, "discriminator": self.tag}
+        (of_others,) = others
+        choices[OTHERS] = handler.generate_schema(of_others)
 
+        def choice(value: object) -> str | None:
+            tag: object = value.get(self.tag) if isinstance(value, dict) else getattr(value, self.tag, None)
+            return None if tag is None else tag if isinstance(tag, str) and tag in choices else OTHERS
 
-@dataclass(frozen=True)
-class OneBy:
-    """An annotation of a union of records that is discriminated by a function `choose` of an object's members."""
-
-    choose: Callable[[Mapping[str, object]], type]
-
-    def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
-        """Return the schema of a union that the function discriminates."""
-        records = {record.__name__: record for record in members_of_union(source)}
-
-        def discriminator(value: object) -> str:
-            return self.choose(value).__name__ if isinstance(value, dict) else type(value).__name__
-
-        first = next(iter(records))
-        choices = {name: handler.generate_schema(record) for name, record in records.items()}
-        return {
-            "type": "tagged-union",
-            "choices": choices,
-            "discriminator": lambda value: name if (name := discriminator(value)) in records else first,
-        }
-
-
-def members_of_union(annotation: object) -> tuple[type, ...]:
-    """Return the classes of a union, or the one class; without None."""
-    return tuple(_classes(annotation))
+        return {"type": "tagged-union", "choices": choices, "discriminator": choice}
 
 
 def _classes(annotation: object) -> Iterator[type]:
+    """Yield the classes of a union, or the one class; without None."""
     if get_origin(annotation) is Annotated:
         yield from _classes(get_args(annotation)[0])
-    elif is_union(annotation):
+    elif get_origin(annotation) in {Union, UnionType}:
         for member in get_args(annotation):
             yield from _classes(member)
     elif isinstance(annotation, type) and annotation is not NoneType:
         yield annotation
 
 
-def is_union(annotation: object) -> bool:
-    """Return whether an annotation is a union of several types."""
-    return get_origin(annotation) in {Union, UnionType}
-
-
-def tags_of(record: type, tag: str) -> tuple[str, ...]:
+def _tags(record: type, tag: str) -> tuple[str, ...]:
     """Return the values of a record's literal member `tag`; empty where it is not a literal."""
     hint: object = get_type_hints(record).get(tag) if is_dataclass(record) else None
     return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+class Stated:
+    """An annotation that sets members of the JSON schema of its type, such as `format`."""
+
+    def __init__(self, **members: object) -> None:
+        self._members = members
+
+    def __get_pydantic_json_schema__(self, source: object, handler: Callable[[object], Schema]) -> Schema:
+        """Return the schema of the annotated type with these members."""
+        return handler(source) | self._members
+
+
+Id: TypeAlias = Annotated[str, Stated(format="uuid")]
+"""An identifier assigned by the service."""
+
+
+def wire(
+    *, example: Mapping[str, object] | None = None, is_sparse: bool = False, extra: Literal["forbid"] | None = None
+) -> Mapping[str, object]:
+    """Return the `__pydantic_config__` of a record of the API, and of those that extend it.
+
+    Docstrings of attributes, its own and inherited, become descriptions. Members with a default are in every response
+    and therefore required, except in a record that `is_sparse`, which may leave them out.
+    """
+
+    def complete(schema: Schema, record: type) -> None:
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            for name, text in _descriptions(record):
+                properties[name].setdefault("description", text)
+        if example is not None:
+            schema["example"] = example
+
+    return {
+        "json_schema_extra": complete,
+        "json_schema_serialization_defaults_required": not is_sparse,
+        **({} if extra is None else {"extra": extra}),
+    }
+
+
+def _descriptions(record: type) -> Iterator[tuple[str, str]]:
+    """Yield attributes and their docstrings: those of a class precede those of its bases."""
+    for ancestor in record.__mro__:
+        if "__dataclass_fields__" not in vars(ancestor):
+            continue
+        (definition,) = ast.parse(dedent(inspect.getsource(ancestor))).body
+        assert isinstance(definition, ast.ClassDef)
+        for attribute, following in zip(definition.body, definition.body[1:], strict=False):
+            match attribute, following:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    yield name, inspect.cleandoc(text).strip().replace("\n", " ")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 
 AuditAction = Literal[
     "dataset.created",

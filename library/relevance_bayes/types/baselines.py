@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.annotations import OneOf, wire
 from relevance_bayes.types.datasets import CategoryCount
-from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.values import Cell
 
 

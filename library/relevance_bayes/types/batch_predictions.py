@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, get_args
 
+from relevance_bayes.types.annotations import Stated, wire
 from relevance_bayes.types.formats import FILE_FORMATS
 from relevance_bayes.types.jobs import JobBase
-from relevance_bayes.types.json_schema import Stated, wire
 from relevance_bayes.types.values import AnyTask
 
 OnError: TypeAlias = Literal["per_row", "fail"]

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.types.annotations import OneOf, is_none
+from relevance_bayes.types.annotations import Id, OneOf, is_none, wire
 from relevance_bayes.types.html import table_html
-from relevance_bayes.types.json_schema import Id, wire
 from relevance_bayes.types.values import Cell, NumberForm
 
 

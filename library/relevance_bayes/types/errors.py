@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from relevance_bayes.types.annotations import is_none
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import is_none, wire
 
 ReadingOption: TypeAlias = Literal["decimal", "thousands", "date_format", "header"]
 """The options that choose one of several readings of a file."""

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
-from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.annotations import OneOf, wire
 from relevance_bayes.types.jobs import JobBase
-from relevance_bayes.types.json_schema import wire
 from relevance_bayes.types.values import Label
 
 M_co = TypeVar("M_co", covariant=True)

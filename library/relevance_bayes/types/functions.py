@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.values import Cell, Label
 
 FunctionName: TypeAlias = Literal["mean", "log_noise"]

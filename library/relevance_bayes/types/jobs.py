@@ -6,11 +6,13 @@ Independent of the jobs' tasks.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
+from pydantic import Field
+
+from relevance_bayes.types.annotations import Id, wire
 from relevance_bayes.types.errors import Fault, listed
 from relevance_bayes.types.html import facts_html
-from relevance_bayes.types.json_schema import Id, wire
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
 
@@ -164,6 +166,28 @@ class JobProblem:
 
     def __str__(self) -> str:
         return listed(self.detail, self.errors)
+
+
+MIN_PRIORITY, MAX_PRIORITY = -100, 100
+
+MAX_SEED = 2**53 - 1
+
+ModelName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
+
+Priority: TypeAlias = Annotated[int, Field(ge=MIN_PRIORITY, le=MAX_PRIORITY)]
+
+Width: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobRequest:
+    """The members of all requests for jobs."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    priority: Priority = 0
+    """Your queued jobs with a greater priority start first; those of equal priority in their order of submission. It
+    has no effect between owners, who take turns at random."""
 
 
 @dataclass(frozen=True, kw_only=True)

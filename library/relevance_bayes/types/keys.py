@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
-from relevance_bayes.types.annotations import is_none
-from relevance_bayes.types.json_schema import Id, wire
+from relevance_bayes.types.annotations import Id, is_none, wire
 
 KeyScope = Literal["predict", "read", "train", "admin"]
 """Permissions of a key: predictions; reading all else; uploads, jobs and changes of models; everything, keys too."""

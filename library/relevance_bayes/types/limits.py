@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 
 
 @dataclass(frozen=True)

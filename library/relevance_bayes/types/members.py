@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.keys import ApiKey, KeyScope
 
 Role = Literal["viewer", "editor", "admin"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from relevance_bayes.types.json_schema import Id, wire
+from relevance_bayes.types.annotations import Id, wire
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from relevance_bayes.types.json_schema import Id, wire
+from relevance_bayes.types.annotations import Id, wire
 
 Statistic = Literal["coverage", "log_score", "accuracy"]
 """A statistic of outcomes: coverage of numbers by the 95 % interval, log score, accuracy of classes."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 
 T_co = TypeVar("T_co", covariant=True)
 

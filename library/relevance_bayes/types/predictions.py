@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.values import Label
 
 UnknownCategories: TypeAlias = Literal["average", "error"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
-from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.types.annotations import OneOf, wire
 from relevance_bayes.types.evaluations import (
     ClassDiagnostics,
     ClassMetrics,
@@ -13,7 +13,6 @@ from relevance_bayes.types.evaluations import (
     NumberMetrics,
 )
 from relevance_bayes.types.jobs import JobBase
-from relevance_bayes.types.json_schema import wire
 
 M_co = TypeVar("M_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)

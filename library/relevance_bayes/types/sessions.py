@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.keys import KeyScope
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from relevance_bayes.types.json_schema import Stated, wire
+from relevance_bayes.types.annotations import Stated, wire
 
 MIN_SUPPORT = 0.5
 """The support below which a row is outside: the data determine less than half of the function's variance there."""

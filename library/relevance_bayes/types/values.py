@@ -4,8 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Literal
 
-from relevance_bayes.types.annotations import is_none
-from relevance_bayes.types.json_schema import wire
+from relevance_bayes.types.annotations import is_none, wire
 
 ColumnKind = Literal["number", "boolean", "category", "timestamp"]
 
@@ -26,9 +25,6 @@ Cell = str | int | float | bool | None
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 """A JSON value."""
-
-Choice = dict[str, object]
-"""A member of one of the API's unions, discriminated by its `type` (or `by`)."""
 
 
 def text_of(label: Label) -> str:

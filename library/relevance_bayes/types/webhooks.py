@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
+from relevance_bayes.types.annotations import Id, wire
 from relevance_bayes.types.jobs import JobKind, JobState
-from relevance_bayes.types.json_schema import Id, wire
 
 JobEventType = Literal[
     "training_job.succeeded",

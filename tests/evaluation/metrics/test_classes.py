@@ -9,7 +9,7 @@ from sklearn.metrics import confusion_matrix, f1_score, log_loss, precision_scor
 from app.evaluation.metrics import ranking
 from app.evaluation.metrics.classes import ClassResult, ClassScores
 from relevance_bayes.tasks.labelled import LabelledClasses
-from relevance_bayes.types.records import encode
+from relevance_bayes.types.json import encode
 from tests.evaluation.metrics.rows import STATES, classes, judged_classes, pieces, some_classes
 
 

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 
 from relevance_bayes.client.errors import Problem
 from relevance_bayes.client.job_handle import JobHandle
@@ -19,7 +20,7 @@ from relevance_bayes.client.table_contents import arrow_parts
 from relevance_bayes.types.batch_predictions import BatchPrediction
 from relevance_bayes.types.html import MAX_CHARACTERS, facts_html, figure, progress_html, table_html
 from relevance_bayes.types.jobs import JobProblem
-from relevance_bayes.types.records import Converter
+from relevance_bayes.types.json import validate
 from tests.library.cli.test_progress import EVENTS
 from tests.library.client.conftest import Connected
 from tests.library.client.test_batch_predictions import JOB
@@ -42,14 +43,14 @@ VERSION = {
 
 
 def job() -> BatchPrediction:
-    found: BatchPrediction = Converter[BatchPrediction](BatchPrediction).decode(JOB)
+    found: BatchPrediction = validate(TypeAdapter(BatchPrediction), JOB)
     return found
 
 
 def shown() -> dict[str, str]:
     """The HTML of each kind of record, with hostile texts in every member that may have them."""
-    dataset: Dataset = Converter[Dataset](Dataset).decode(DATASET)
-    version: VersionBase = Converter[VersionBase](VersionBase).decode(VERSION)
+    dataset: Dataset = validate(TypeAdapter(Dataset), DATASET)
+    version: VersionBase = validate(TypeAdapter(VersionBase), VERSION)
     problem = JobProblem(type="", title=NAUGHTY, detail=NAUGHTY, instance="", errors=())
     rows = (Prediction(label=NAUGHTY), Prediction(error=Problem(title="", detail=NAUGHTY)))
     table = PREDICTED.rename_columns([NAUGHTY]).replace_schema_metadata({"model": NAUGHTY, "version": "1"})

@@ -9,9 +9,10 @@ import orjson
 import pytest
 
 from app.exports.formats import RENDERINGS
+from app.http.rendering import to_json
 from app.identity import uuid7
 from app.registry.records import Version
-from app.tasks.schemas.versions import version_out
+from app.tasks.responses import version_record
 from relevance_bayes.client import ClientError
 from relevance_bayes.types.lineage import ImportedFrom
 from tests.exports.trained import trained
@@ -23,7 +24,7 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 def imported() -> dict[str, object]:
     report = replace(trained("constant").report, imported=ImportedFrom("small", 1, "ab" * 32))
     reported: dict[str, object] = orjson.loads(
-        version_out(Version(uuid7(), "local", "twin", 3, None, NOW, report)).model_dump_json()
+        to_json(version_record(Version(uuid7(), "local", "twin", 3, None, NOW, report)))
     )
     return reported
 

@@ -4,11 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from relevance_bayes.client.json import dumps, read
+from relevance_bayes.client.json import Form, dumps
 from relevance_bayes.client.responses import Predictions
-from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.jobs import VersionName
-from relevance_bayes.types.records import Converter
 
 
 def test_what_is_no_number_is_sent_as_null_and_all_else_as_it_is() -> None:
@@ -37,9 +35,9 @@ def test_what_json_can_not_express_is_refused() -> None:
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"[" * 100_000], ids=["none", "broken", "no text", "deep"])
 def test_other_text_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - of several kinds
-        read(text, Converter[Predictions](Predictions))
+        Form[Predictions](Predictions).read(text)
 
 
 def test_another_record_is_refused_at_its_place() -> None:
-    with pytest.raises(InvalidRequestError, match="At /version: Should be a valid integer"):
-        read(b'{"model":"m","version":"3"}', Converter[VersionName](VersionName))
+    with pytest.raises(ValueError, match="At /version: Should be a valid integer"):
+        Form[VersionName](VersionName).read(b'{"model":"m","version":"3"}')

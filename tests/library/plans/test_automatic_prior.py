@@ -30,6 +30,7 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.cost import fitted_spec
 from relevance_bayes.plans.requests import AutomaticPrior, BasisChoice, KernelChoice, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
 from relevance_bayes.tables.columns import Block, NumberColumn
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers
 
@@ -139,7 +140,7 @@ def test_a_prior_that_is_requested_has_no_alternatives(requested: Prior, selecte
         replace(requesting(), basis=KernelChoice(LinearSpline())),
         replace(requesting(), algorithm=Sequential()),
         replace(requesting(), likelihood=Poisson()),
-        replace(requesting(), likelihood=GaussianNoise(0.1)),
+        replace(requesting(), likelihood=GaussianLikelihood(0.1)),
     ],
 )
 def test_automatic_is_the_default(requested: SupervisedRequest) -> None:
@@ -178,7 +179,7 @@ def test_a_quick_training_has_scales_of_a_quarter_of_the_rows_within_bounds(
 
 @pytest.mark.parametrize("likelihood", [Poisson(), StudentT(), LogGaussian()], ids=lambda one: one.type)
 def test_another_likelihood_that_is_requested_has_no_alternatives(likelihood: Likelihood) -> None:
-    found = plan(replace(requesting(), likelihood=likelihood), SPANNING)
+    found = plan(replace(requesting(), likelihood=named_likelihood(likelihood)), SPANNING)
     assert found.spec.prior == GaussianProcess(min_gain=likelihood.min_gain)
     assert (found.spec.likelihood, found.compared_models) == (likelihood, ())
 
@@ -219,7 +220,7 @@ def bounded(*values: float, rows: int = 40) -> list[str]:
     found = plan(replace(requesting(), basis=None), dataset)
     assert found.spec.likelihood == GaussianNoise()
     assert plan(replace(requesting(), basis=None, effort="quick"), dataset).compared_models == ()
-    pinned = plan(replace(requesting(), basis=None, likelihood=GaussianNoise()), dataset).compared_models
+    pinned = plan(replace(requesting(), basis=None, likelihood=GaussianLikelihood()), dataset).compared_models
     assert {one.likelihood.type for one in pinned} <= {"gaussian"}
     likelihoods = [one.likelihood for one in found.compared_models]
     return [one.type for one in likelihoods if one.targets in {"count", "share", "amount"}]
@@ -262,7 +263,7 @@ def test_counts_shares_and_zeros_are_compared_where_values_are_near_their_bounds
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise(0.5)])
 def test_noise_that_is_requested_is_not_exchanged_for_that_of_a_logarithm(likelihood: GaussianNoise) -> None:
-    found = plan(replace(requesting(), likelihood=likelihood), SPANNING)
+    found = plan(replace(requesting(), likelihood=named_likelihood(likelihood)), SPANNING)
     assert [(alternative.prior, alternative.likelihood) for alternative in found.compared_models] == [
         (Independent(price=True), likelihood)
     ]

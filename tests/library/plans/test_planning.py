@@ -40,6 +40,7 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
     Task,
 )
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
 from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
 from relevance_bayes.types.datasets import ColumnReading
 from relevance_bayes.types.errors import Fault, InvalidRequestError
@@ -358,7 +359,7 @@ def test_a_target_that_cannot_be_learned_is_refused(
 
 
 def test_a_constant_target_is_refused_with_known_noise_too() -> None:
-    request = replace(requesting("t"), likelihood=GaussianNoise(0.1))
+    request = replace(requesting("t"), likelihood=GaussianLikelihood(0.1))
     assert only_fault(request, with_column("t", numbers(3, 3, 3, 3))).pointer == "/target"
 
 
@@ -450,7 +451,7 @@ def test_fewer_than_two_rows_are_refused(rows: int) -> None:
     ("target", "likelihood"), [("y", Bernoulli()), ("on", GaussianNoise()), ("on", GaussianNoise(0.5))]
 )
 def test_a_likelihood_must_fit_the_task(target: str, likelihood: Bernoulli | GaussianNoise) -> None:
-    fault = only_fault(replace(requesting(target), likelihood=likelihood))
+    fault = only_fault(replace(requesting(target), likelihood=named_likelihood(likelihood)))
     assert fault.pointer == "/likelihood/type"
     assert likelihood.type in fault.detail
 
@@ -460,7 +461,9 @@ NUMBERS: tuple[Likelihood, ...] = (GaussianNoise(), GaussianNoise(0.5), StudentT
 
 @pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
 def test_two_whole_numbers_are_a_quantity_where_the_likelihood_states_it(likelihood: Likelihood) -> None:
-    found = plan(replace(requesting("t"), likelihood=likelihood), with_column("t", numbers(1, 2, 2, 1)))
+    found = plan(
+        replace(requesting("t"), likelihood=named_likelihood(likelihood)), with_column("t", numbers(1, 2, 2, 1))
+    )
     assert (found.task, found.classes, found.spec.likelihood) == ("regression", (), likelihood)
     assert likelihood.type in found.task_reason
 
@@ -468,7 +471,7 @@ def test_two_whole_numbers_are_a_quantity_where_the_likelihood_states_it(likelih
 @pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
 @pytest.mark.parametrize("task", [None, "classification"])
 def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) -> None:
-    fault = only_fault(replace(requesting("on"), task=task, likelihood=likelihood))
+    fault = only_fault(replace(requesting("on"), task=task, likelihood=named_likelihood(likelihood)))
     assert fault.pointer == "/likelihood/type"
     assert fault.detail == (
         f'"{likelihood.type}" is not a likelihood for classification; "bernoulli", "categorical", "one_against_rest"'
@@ -533,7 +536,7 @@ def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) ->
 def test_a_target_that_a_likelihood_cannot_have_made_is_refused_with_another(
     column: Column, likelihood: TargetLikelihood, message: str
 ) -> None:
-    fault = only_fault(replace(requesting("t"), likelihood=likelihood), with_column("t", column))
+    fault = only_fault(replace(requesting("t"), likelihood=named_likelihood(likelihood)), with_column("t", column))
     assert (fault.pointer, fault.column) == ("/likelihood", "t")
     assert fault.detail.startswith(message)
 
@@ -551,7 +554,12 @@ def test_a_target_that_a_likelihood_cannot_have_made_is_refused_with_another(
     ],
 )
 def test_a_target_that_a_likelihood_may_have_made_is_accepted(column: Column, likelihood: TargetLikelihood) -> None:
-    assert plan(replace(requesting("t"), likelihood=likelihood), with_column("t", column)).spec.likelihood == likelihood
+    assert (
+        plan(
+            replace(requesting("t"), likelihood=named_likelihood(likelihood)), with_column("t", column)
+        ).spec.likelihood
+        == likelihood
+    )
 
 
 @pytest.mark.parametrize("dof", [2.0, 1.0, 0.0, -3.0, 200.5, math.inf, math.nan])
@@ -578,12 +586,12 @@ def test_a_seed_outside_its_range_is_refused(seed: int) -> None:
 def test_widths_and_noises_that_float64_cannot_square_are_refused() -> None:
     basis = (Bias(), KernelChoice(width=FixedWidth(1e-200)))
     assert only_fault(replace(requesting(), basis=basis)).pointer == "/basis/1/width/value"
-    assert only_fault(replace(requesting(), likelihood=GaussianNoise(1e-200))).pointer == "/likelihood/noise_sd"
+    assert only_fault(replace(requesting(), likelihood=GaussianLikelihood(1e-200))).pointer == "/likelihood/noise_sd"
 
 
 def test_numbers_too_large_to_be_used_as_they_are_are_refused_unless_scaled() -> None:
     dataset = dataset_of({"x": numbers(1, 1e308, 3), "y": numbers(1e308, 2, 3)})
-    request = replace(requesting(), standardise=False, likelihood=GaussianNoise(0.1))
+    request = replace(requesting(), standardise=False, likelihood=GaussianLikelihood(0.1))
     assert [fault.pointer for fault in faults_of(request, dataset)] == ["/inputs", "/likelihood/noise_sd"]
     assert plan(requesting(), dataset).standardise
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Greedy, Sequential
@@ -22,9 +23,10 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import KernelChoice, SupervisedPlan, SupervisedRequest, Task
+from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.tables.columns import Column, NumberColumn
 from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.records import Converter, encode
+from relevance_bayes.types.json import encode, validate
 from relevance_bayes.types.values import Label
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
@@ -38,7 +40,7 @@ def with_target(column: Column) -> Dataset:
 
 
 def requesting(likelihood: TargetLikelihood | None = None) -> SupervisedRequest:
-    return SupervisedRequest(DATASET_ID, "t", likelihood=likelihood)
+    return SupervisedRequest(DATASET_ID, "t", likelihood=None if likelihood is None else named_likelihood(likelihood))
 
 
 def only_fault(request: SupervisedRequest, column: Column) -> Fault:
@@ -305,7 +307,7 @@ def test_the_positive_class_is_one_of_the_target(column: Column, named: Label | 
     stored = encode(planned)
     assert isinstance(stored, dict)
     assert ("positive_class" in stored) == (named is not None)
-    assert Converter(SupervisedPlan).decode(stored) == planned
+    assert validate(TypeAdapter(SupervisedPlan), stored) == planned
 
 
 @pytest.mark.parametrize(

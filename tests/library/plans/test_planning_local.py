@@ -8,7 +8,7 @@ import pytest
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import CityBlock, Matern32
-from relevance_bayes.core.likelihoods import GaussianNoise, StudentT
+from relevance_bayes.core.likelihoods import StudentT
 from relevance_bayes.core.local.choice import KERNELS, LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import is_heteroscedastic
@@ -23,6 +23,7 @@ from relevance_bayes.plans.requests import (
     SupervisedPlan,
     SupervisedRequest,
 )
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of
@@ -71,7 +72,7 @@ def test_the_gain_that_they_need_is_what_a_pool_may_lose() -> None:
         replace(REQUEST, prior=GaussianProcess()),
         replace(REQUEST, prior=Independent()),
         replace(REQUEST, likelihood=StudentT()),
-        replace(REQUEST, likelihood=GaussianNoise("heteroscedastic")),
+        replace(REQUEST, likelihood=GaussianLikelihood("heteroscedastic")),
         replace(REQUEST, basis=KernelChoice(CityBlock())),
         replace(REQUEST, basis=KernelChoice(width=FixedWidth(1.0))),
     ],

@@ -9,10 +9,11 @@ from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from relevance_bayes.core.kernels import CityBlock, Gaussian, Matern32, Matern52
-from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, StudentT
+from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, Prefer, SupervisedPlan, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood
 from relevance_bayes.tables.columns import NumberColumn
 from tests.small_tables import DATASET_ID, dataset_of, flags
 
@@ -100,7 +101,7 @@ def test_choices_that_all_of_them_share_leave_all() -> None:
     for shared in (
         replace(REQUEST, prior=AutomaticPrior()),
         replace(REQUEST, algorithm=Greedy()),
-        replace(REQUEST, likelihood=GaussianNoise(0.1)),
+        replace(REQUEST, likelihood=GaussianLikelihood(0.1)),
     ):
         assert len(planned(shared).pool) == 3
 

@@ -14,6 +14,7 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import Missing, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.plans.rows import Statistics
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows, taken
 from relevance_bayes.tables.encoding import (
@@ -57,7 +58,12 @@ def encoding_of(
     ends: tuple[int, ...] = (),
 ) -> Encoding:
     request = SupervisedRequest(
-        DATASET_ID, target, missing=missing, standardise=standardise, likelihood=likelihood, dates="time"
+        DATASET_ID,
+        target,
+        missing=missing,
+        standardise=standardise,
+        likelihood=None if likelihood is None else named_likelihood(likelihood),
+        dates="time",
     )
     statistics = Statistics(plan(request, dataset_of(table)))
     for _, block in cut_up(table, *ends):

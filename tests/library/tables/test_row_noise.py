@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from app.datasets.records import Dataset
-from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
+from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.plans.rows import Statistics
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
@@ -22,7 +23,7 @@ TABLE: Block = {
     "y": numbers(10, 25, 30, 55),
 }
 BY_ROW = GaussianNoise("rows")
-REQUEST = SupervisedRequest(DATASET_ID, "y", likelihood=BY_ROW, noise_column="sd")
+REQUEST = SupervisedRequest(DATASET_ID, "y", likelihood=named_likelihood(BY_ROW, "sd"))
 POINTER = "/likelihood/noise_sd/column"
 TARGET = EncodedTarget("y", "number", 5.0, 2.0, (), noise_column="sd")
 
@@ -81,15 +82,9 @@ def test_a_column_of_nothing_but_gaps_is_refused() -> None:
 
 @pytest.mark.parametrize(("name", "given"), [("sds", "did you mean `sd`"), ("y", "is the target")])
 def test_a_column_that_is_not_there_or_is_the_target_is_refused(name: str, given: str) -> None:
-    fault = only_fault(replace(REQUEST, noise_column=name), dataset_of(TABLE))
+    fault = only_fault(replace(REQUEST, likelihood=named_likelihood(BY_ROW, name)), dataset_of(TABLE))
     assert fault.pointer == POINTER
     assert given in fault.detail
-
-
-@pytest.mark.parametrize(("likelihood", "column"), [(BY_ROW, None), (GaussianNoise(), "sd")])
-def test_noise_by_row_and_its_column_go_together(likelihood: Likelihood, column: str | None) -> None:
-    fault = only_fault(replace(REQUEST, likelihood=likelihood, noise_column=column), dataset_of(TABLE))
-    assert fault.pointer == "/likelihood/noise_sd"
 
 
 def test_targets_are_standardised_and_their_noise_with_them() -> None:

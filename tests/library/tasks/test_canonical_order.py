@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relevance_bayes.core.hyperparameters import FixedWidth
-from relevance_bayes.core.likelihoods import GaussianNoise, Poisson
+from relevance_bayes.core.likelihoods import Poisson
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import (
     GroupChoice,
@@ -20,6 +20,7 @@ from relevance_bayes.plans.requests import (
     OrderSplit,
     SupervisedRequest,
 )
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn
 from relevance_bayes.plans.rows import Ranks
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
 from relevance_bayes.tables.encoding import Encoding, raw_cells
@@ -72,7 +73,7 @@ REQUESTS = {
     "classes held out": replace(REQUEST, target="class", holdout=0.25),
     "groups": replace(REQUEST, split=GroupSplit("patient"), holdout=0.25),
     "order": replace(REQUEST, split=OrderSplit("day"), holdout=0.25),
-    "known noise": replace(REQUEST, likelihood=GaussianNoise("rows"), noise_column="sd", holdout=0.25),
+    "known noise": replace(REQUEST, likelihood=GaussianLikelihood(NoiseColumn("sd")), holdout=0.25),
     "widths": replace(REQUEST, inputs=INPUTS[:-1], basis=WIDTHS, standardise=False),
     "group of inputs": replace(REQUEST, basis=GROUP),
 }

@@ -32,8 +32,8 @@ from relevance_bayes.tasks.supervised.training import kept_rows
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.types.datasets import CategoryCount
 from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.json import encode, validate
 from relevance_bayes.types.predictions import MissingValue, UnknownCategory
-from relevance_bayes.types.records import encode
 from tests.exports.trained import PROCESS, version
 from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_unknown_categories import stacked
@@ -299,7 +299,7 @@ def test_kept_values_of_every_kind_are_read_as_they_were() -> None:
 
 def test_kept_rows_are_a_part_of_the_document() -> None:
     document = encode(document_of(made(GaussianNoise())))
-    found = version_of(DOCUMENT.decode(document))
+    found = version_of(validate(DOCUMENT, document))
     assert isinstance(found, ExportedSupervised)
     assert found.report.input_rows == KEPT
     bare = version(GaussianNoise(), BASIS, PROCESS, INPUTS)

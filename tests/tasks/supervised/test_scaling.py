@@ -35,6 +35,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import Learned
@@ -170,11 +171,10 @@ def request(likelihood: Likelihood, prior: Prior, algorithm: Algorithm | None) -
         "y",
         task="classification" if classes or isinstance(likelihood, OneAgainstRest) else "regression",
         basis=KernelChoice(width=width),
-        likelihood=likelihood,
+        likelihood=named_likelihood(likelihood, "sd"),
         prior=prior,
         algorithm=algorithm,
         standardise=True,
-        noise_column="sd" if likelihood.noise_by_row else None,
     )
 
 
@@ -367,7 +367,9 @@ def test_independent_weights_of_known_noise_predict_a_target_far_from_0(tmp_path
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-10.0, 10.0, 100))
     block = {"x": NumberColumn(x), "y": NumberColumn(1000.0 + np.sinc(x / np.pi) + 0.1 * rng.standard_normal(100))}
-    requested = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(0.1), prior=Independent(), effort="quick")
+    requested = SupervisedRequest(
+        DATASET_ID, "y", likelihood=GaussianLikelihood(0.1), prior=Independent(), effort="quick"
+    )
     version = learned(requested, block, tmp_path)
     new = np.linspace(-10.0, 10.0, 500)
     mean = predicted(*version, {"x": NumberColumn(new)})["mean"]
@@ -388,14 +390,17 @@ def test_a_target_of_any_size_goes_with_a_noise_that_is_known(tmp_path: Path) ->
 @pytest.mark.parametrize("noise_sd", [1e-80, 1e80])
 def test_a_noise_too_far_from_the_targets_scale_is_refused(noise_sd: float) -> None:
     with pytest.raises(InvalidRequestError, match="too far from that of `y`"):
-        plan(SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(noise_sd)), dataset_of(table(GaussianNoise())))
+        plan(
+            SupervisedRequest(DATASET_ID, "y", likelihood=GaussianLikelihood(noise_sd)),
+            dataset_of(table(GaussianNoise())),
+        )
 
 
 def test_a_noise_too_far_from_the_scale_of_the_rows_that_are_left_ends_the_training(tmp_path: Path) -> None:
     """One row of 1e80 stands alone in a gap: without it noise and target are 80 orders of magnitude apart."""
     rows = {"x": NumberColumn(np.array([1.0, 2.0, 3.0, 4.0])), "y": NumberColumn(np.array([1.0, 2.0, 4.0, 1e80]))}
     block: Block = {**rows, "colour": texts("a", "b", "b", None)}
-    requested = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(1e77), missing="drop_rows")
+    requested = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianLikelihood(1e77), missing="drop_rows")
     planned = plan(requested, dataset_of(block))
     with pytest.raises(TrainingFailedError, match="too far"):
         materialise(planned, lambda: iter(cut_up(block)), tmp_path, max_cells=MANY)

@@ -6,7 +6,7 @@ import { NumberInput } from "./number-input.js";
 import { Shown } from "./states.js";
 import { Text } from "./text.js";
 
-const SCHEMA = "InferredJobIn-Input";
+const SCHEMA = "SupervisedRequest-Input";
 
 /** What the view has elsewhere, or leaves out. */
 const ELSEWHERE = new Set(["dataset_id", "target", "inputs", "task"]);

@@ -1,27 +1,7 @@
 """Responses of the service as frozen dataclasses. Names and shapes are the API's; numbers are in the user's units."""
 
-from relevance_bayes.client.responses.jobs import (
-    ClassificationJob,
-    ComparedModel,
-    ComponentsJob,
-    RegressionJob,
-    SupervisedJob,
-    TrainingJob,
-)
-from relevance_bayes.client.responses.models import (
-    Alternative,
-    ApproximationVersion,
-    ClassificationVersion,
-    ComponentsVersion,
-    ImageVersion,
-    ImportedVersion,
-    Member,
-    RegressionVersion,
-    SupervisedVersion,
-    Version,
-    VersionBase,
-)
 from relevance_bayes.client.responses.predictions import Prediction, Predictions
+from relevance_bayes.types.choices import Choice
 from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
 from relevance_bayes.types.pages import Page
 from relevance_bayes.types.predictions import (
@@ -34,8 +14,31 @@ from relevance_bayes.types.predictions import (
     UnknownCategory,
     Variance,
 )
-from relevance_bayes.types.trainings import ApproximationJob, ImageJob, Job
-from relevance_bayes.types.values import Choice, Json
+from relevance_bayes.types.trainings import (
+    ApproximationJob,
+    ClassificationJob,
+    ComparedModel,
+    ComponentsJob,
+    ImageJob,
+    Job,
+    RegressionJob,
+    SupervisedJob,
+    TrainingJob,
+)
+from relevance_bayes.types.values import Json
+from relevance_bayes.types.versions import (
+    Alternative,
+    ApproximationVersion,
+    ClassificationVersion,
+    ComponentsVersion,
+    ImageVersion,
+    ImportedVersion,
+    Member,
+    RegressionVersion,
+    SupervisedVersion,
+    Version,
+    VersionBase,
+)
 
 __all__ = [
     "Alternative",

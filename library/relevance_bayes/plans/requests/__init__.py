@@ -1,6 +1,8 @@
 """Requests for trainings and their plans; `task` discriminates them, also in JSON."""
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias, get_args
+
+from pydantic import Discriminator, Tag
 
 from relevance_bayes.plans.requests.approximation import ApproximationPlan, ApproximationRequest
 from relevance_bayes.plans.requests.components import ComponentsPlan, ComponentsRequest
@@ -33,10 +35,28 @@ from relevance_bayes.plans.requests.supervised import (
     Text,
     Validation,
 )
+from relevance_bayes.types.json import AT
 from relevance_bayes.types.reports import BudgetPlan
 from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
 
-TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest | ComponentsRequest
+
+def _tag(value: object) -> str | None:
+    task = value.get("task") if isinstance(value, dict) else getattr(value, "task", None)
+    return "supervised" if task in {None, *get_args(Task)} else str(task)
+
+
+TrainingRequest: TypeAlias = Annotated[
+    Annotated[SupervisedRequest, Tag("supervised")]
+    | Annotated[ApproximationRequest, Tag("approximation")]
+    | Annotated[ImageRequest, Tag("image")]
+    | Annotated[ComponentsRequest, Tag("components")],
+    Discriminator(
+        _tag,
+        custom_error_type=f"{AT}task",
+        custom_error_message="Should be 'regression', 'classification', 'approximation', 'image' or 'components', "
+        "or left out.",
+    ),
+]
 TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | ComponentsPlan
 
 __all__ = [

@@ -1,30 +1,44 @@
 """The request and the plan of an approximation of a known function by few Gaussians."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
+from pydantic import Field
+
+from relevance_bayes.types.jobs import JobRequest, ModelName, Width
 from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 @dataclass(frozen=True)
-class ApproximationRequest:
-    """f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), a row of the dataset for each term.
+class ApproximationRequest(JobRequest):
+    """A sparse approximation of a sum of Gaussians by few of them; each row of the dataset is a term.
 
-    The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are equal and f integrates to 1.
-    `width` is r, one for all inputs or one for each. As few terms are kept as have a relative error of at most
-    `tolerance`, at most `max_functions`. Those of a `density` are non-negative, with the same integral.
+    f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), as of a support vector machine, the mean of a
+    Gaussian process or a kernel density estimate.
     """
 
     dataset_id: UUID
-    width: float | tuple[float, ...]
-    coefficients: str | None = None
-    inputs: tuple[str, ...] | None = None
-    constant: float = 0.0
-    tolerance: float = 0.01
-    max_functions: int | None = None
+    """The table of the terms."""
+    width: Width | Annotated[tuple[Width, ...], Field(min_length=1)]
+    """The width r of the terms, in the units of the inputs; a list has one for each input. Of exp(-gamma |x - z|^2)
+    it is gamma^-1/2, of a length scale l or a density's bandwidth h it is 2^1/2 times that."""
+    coefficients: Annotated[str | None, Field(min_length=1)] = None
+    """The column of the coefficients c. Default: all terms have the same, and f integrates to 1: a kernel density
+    estimate."""
+    inputs: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """The columns of the centres z. Default: all other columns of numbers."""
+    constant: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    """The constant of f; it is not approximated."""
+    tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    """The share of f that may be missed: |f - f_R| / |f|, |f|^2 the integral of f^2 without the constant. The fewest
+    terms that reach it are kept."""
+    max_functions: Annotated[int, Field(ge=1)] | None = None
+    """The most terms that are kept, whatever their error."""
     density: bool = False
-    model: str | None = None
+    """True if the kept terms are to be a density too: not negative, with the same integral."""
+    model: ModelName | None = None
+    """The model's name. Default: the dataset's."""
     task: Literal["approximation"] = "approximation"
 
 

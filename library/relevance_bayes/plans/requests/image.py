@@ -1,25 +1,34 @@
 """The request and the plan of an image code of few wavelets."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
+from pydantic import Field
+
+from relevance_bayes.types.jobs import JobRequest, ModelName
 from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
 
 @dataclass(frozen=True)
-class ImageRequest:
-    """At most `max_functions`, or as few as reach a peak signal-to-noise ratio `psnr` in dB, whichever comes first.
+class ImageRequest(JobRequest):
+    """A sparse code of an image by Gabor wavelets of many sizes and directions, selected by the evidence.
 
-    Without both, the image has noise, of the sd `noise_sd` or a learned one, and functions are added whose gain exceeds
-    their price.
+    It has at most `max_functions`, or the fewest that reach `psnr`; without both, a function is added only where the
+    evidence exceeds the price of its selection, and the rest is noise.
     """
 
     dataset_id: UUID
-    max_functions: int | None = None
-    psnr: float | None = None
-    noise_sd: float | None = None
-    model: str | None = None
+    """The image: a dataset from PNG or npy."""
+    max_functions: Annotated[int, Field(ge=1)] | None = None
+    """The most functions, including a constant."""
+    psnr: Annotated[float, Field(gt=0, le=100)] | None = None
+    """The peak signal-to-noise ratio in dB that ends the search, 20 log10(peak / error): the peak is 1 where all
+    intensities lie between 0 and 1, as from PNG, else their range; the error a root mean square."""
+    noise_sd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The sd of the image's noise, in the unit of its intensities. Default: learned."""
+    model: ModelName | None = None
+    """The model's name. Default: the dataset's."""
     task: Literal["image"] = "image"
 
 

@@ -11,6 +11,7 @@ from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber
 from relevance_bayes.tasks.fit import Fitted, Limits
@@ -34,7 +35,12 @@ def table(*, by_logarithm: bool = True) -> Block:
 
 def planned(block: Block, *, likelihood: TargetLikelihood | None = None) -> SupervisedPlan:
     dataset = dataset_of(block)
-    return plan(SupervisedRequest(dataset.id, "y", effort="quick", likelihood=likelihood), dataset)
+    return plan(
+        SupervisedRequest(
+            dataset.id, "y", effort="quick", likelihood=None if likelihood is None else named_likelihood(likelihood)
+        ),
+        dataset,
+    )
 
 
 def version(block: Block, folder: Path, plan_: SupervisedPlan, log: FitLog | None = None) -> NewSupervisedVersion:

@@ -11,6 +11,7 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
+from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn, named_likelihood
 from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
@@ -293,7 +294,7 @@ def test_each_rows_noise_is_beside_its_target_in_the_same_units(tmp_path: Path) 
     sd[[4, 30]] = np.nan
     block: Block = {**table(), "sd": NumberColumn(sd)}
     likelihood = GaussianNoise("rows")
-    requesting = replace(REQUEST, likelihood=likelihood, noise_column="sd", missing="drop_rows", holdout=0.25)
+    requesting = replace(REQUEST, likelihood=named_likelihood(likelihood, "sd"), missing="drop_rows", holdout=0.25)
     found = materialise(plan_for(block, requesting), reader(block, 11, 30), tmp_path, max_cells=MANY)
     assert (found.inputs, found.training + found.held_out, found.dropped) == (2, 38, 2)
     for part in rows_in(found):
@@ -304,7 +305,7 @@ def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) ->
     sd = np.full(40, 0.1)
     sd[7] = 1e-300
     block: Block = {**table(), "sd": NumberColumn(sd)}
-    requesting = replace(REQUEST, likelihood=GaussianNoise("rows"), noise_column="sd")
+    requesting = replace(REQUEST, likelihood=GaussianLikelihood(NoiseColumn("sd")))
     with pytest.raises(TrainingFailedError, match="too far from the sd of the targets"):
         materialise(plan_for(block, requesting), reader(block), tmp_path, max_cells=MANY)
 

@@ -3,7 +3,7 @@ from typing import Annotated
 
 from pydantic import TypeAdapter
 
-from relevance_bayes.types.json_schema import Id, Stated, wire
+from relevance_bayes.types.annotations import Id, Stated, wire
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""The API's schemas of training jobs and their requests."""
