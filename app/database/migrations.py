@@ -138,9 +138,9 @@ def _is_newer(connection: Connection) -> bool:
 def _record_compatible(connection: Connection) -> None:
     """Store the revisions whose releases can serve on the tables."""
     compatible = compatible_with(revision_of(connection))
+    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {COMPATIBLE} (revision TEXT PRIMARY KEY)"))
     if compatible == compatible_revisions(connection):
         return
-    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {COMPATIBLE} (revision TEXT PRIMARY KEY)"))
     connection.execute(text(f"DELETE FROM {COMPATIBLE}"))
     rows = [{"revision": one} for one in sorted(compatible)]
     if rows:
