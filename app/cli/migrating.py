@@ -46,7 +46,7 @@ def _show_plan(settings: Settings, plan: MigrationPlan) -> None:
 
 def _done(plan: MigrationPlan) -> Iterator[str]:
     if plan.before is None:
-        yield f"Created the tables: {len(plan.steps)} migrations."
+        yield "Created the tables."
         return
     for step in plan.steps:
         yield f"Migrated: {_line(step)}"
