@@ -55,7 +55,7 @@ def plan(engine: Engine, *, silence_seconds: float) -> MigrationPlan:
         pending = _pending(before)
         serving = compatible_with(EXPECTED) | {EXPECTED}
         found = running_processes(connection, within=silence_seconds) if pending and before is not None else ()
-        incompatible = tuple(one for one in found if (one.revision or before) not in serving)
+        incompatible = tuple(one for one in found if one.revision not in serving)
     return MigrationPlan(before, EXPECTED, pending, incompatible)
 
 

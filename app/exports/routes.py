@@ -25,7 +25,6 @@ from app.http.references import ModelName, VersionReference
 from app.registry.records import Version
 from app.tasks.schemas.versions import VersionOut, version_out
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
@@ -139,7 +138,7 @@ def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
             check_containers(body)
             check_members(body, MAX_DOCUMENT_MEMBERS)
             value = decode(body)
-        document = checked(DOCUMENT, current_document(value), max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
+        document = checked(DOCUMENT, value, max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
         return version_of(document)
     except RecursionError as error:
         raise MalformedBodyError("The document is nested too deeply.") from error

@@ -128,7 +128,7 @@ class SupervisedVersionOut(VersionBaseOut):
     )
     class_rows: Sequence[records.ClassRows] = Field(
         description="The number of training rows of each class, in the order of `classes`: the class frequencies that "
-        "`class_priors` of a prediction replace. Empty for numbers, and for versions of older releases."
+        "`class_priors` of a prediction replace. Empty for numbers."
     )
     inputs: Sequence[InputColumn]
     ignored: Sequence[IgnoredColumn]
@@ -170,7 +170,7 @@ class SupervisedVersionOut(VersionBaseOut):
     score: records.Score | None = Field(
         description="The expected score on new rows, by complete trainings on other rows with all choices repeated. Of "
         "several processes it is measured before their reduction to few functions, which costs `score_loss`; where "
-        "that exceeds `max_score_loss` it is measured after it. Null in versions of older releases."
+        "that exceeds `max_score_loss` it is measured after it. Null where none was measured."
     )
     integrated_evidence: float | None = Field(
         description="The log evidence with the hyperparameters integrated out, in nats, where fits were compared by it."
