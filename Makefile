@@ -141,8 +141,8 @@ monitoring: install ## alert rules, dashboard, manifests and the operator pages,
 
 upgrades: export OMP_NUM_THREADS = 1
 upgrades: export OPENBLAS_NUM_THREADS = 1
-# FROM: the commit to upgrade from; by default the one before the last migration, so the clone needs its history.
-upgrades: install ## rolling upgrades from the release before the last migration, on both databases
+# FROM: the tag to upgrade from; by default that of the last release, so the clone needs its tags.
+upgrades: install ## rolling upgrades from the last release, on both databases
 	RELEVANCE_REQUIRE_POSTGRES=1 UPGRADE_FROM=$(FROM) $(BIN)/pytest -m upgrades -o faulthandler_timeout=1800 tests/upgrades
 
 chaos: install ## chaos test: containers are killed; needs docker; half an hour

@@ -16,7 +16,7 @@ from benchmarks.repeats import Figures
 from benchmarks.report import Table, not_run
 from benchmarks.support_vectors import support_classification, support_regression
 from examples.demo.service import running_service
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.responses import Json, Prediction, SupervisedVersion
 from relevance_bayes.core.types import Array
 
@@ -78,7 +78,7 @@ def _table(
     return Table(f"{title} through the service: {size}", header, tuple(rows), tuple(notes))
 
 
-def _uploaded(calls: Relevance, split: Split, directory: Path, *, integer_targets: bool) -> str:
+def _uploaded(calls: Client, split: Split, directory: Path, *, integer_targets: bool) -> str:
     file, names = directory / "learning.csv", [f"x{number}" for number in range(1, split.X.shape[1] + 1)]
     with file.open("w", newline="", encoding="utf-8") as stream:
         lines = csv.writer(stream)
@@ -89,7 +89,7 @@ def _uploaded(calls: Relevance, split: Split, directory: Path, *, integer_target
 
 
 def _served(
-    calls: Relevance, split: Split, dataset: str, request: dict[str, Json]
+    calls: Client, split: Split, dataset: str, request: dict[str, Json]
 ) -> tuple[tuple[Prediction, ...], Figures]:
     names = [f"x{number}" for number in range(1, split.X.shape[1] + 1)]
     start = perf_counter()
@@ -102,7 +102,7 @@ def _served(
     return response.predictions, {"vectors": float(_vectors(calls, calls.version("benchmark"))), "seconds": seconds}
 
 
-def _vectors(calls: Relevance, version: SupervisedVersion) -> int:
+def _vectors(calls: Client, version: SupervisedVersion) -> int:
     kept = calls.relevance_vectors(version.model, version.version)
     return sum(vector.row is not None for vector in kept)
 

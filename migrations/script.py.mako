@@ -1,7 +1,4 @@
-"""${message}
-
-Revision: ${up_revision}, after: ${down_revision | comma,n}
-"""
+"""${message}"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -51,7 +51,7 @@ THOROUGH = ("end_to_end", "foreign")
 
 THOROUGH_ON_POSTGRES = (
     "audit",
-    "database/earlier",
+    "database/stored",
     "datasets",
     "end_to_end",
     "evaluation",

@@ -100,6 +100,20 @@ def plan(
         missing="error",
         split=SupervisedRequest(dataset_id=UUID(int=0), target=target).split,
         holdout=0.0,
+        compared_models=(),
+        validation=None,
+        noise_column=None,
+        pool=(),
+        alternatives=(),
+        effort="quick",
+        max_score_loss=0.01,
+        local=None,
+        missing_reason="",
+        dates="time",
+        text="leave_out",
+        keep_rows=True,
+        budget=None,
+        positive_class=None,
     )
 
 
@@ -262,6 +276,16 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
         seconds=1.5,
         software_version="0.1.0",
         outliers=(Outlier(7, 1e-300), Outlier(0, 0.1 + 0.1)),
+        score=None,
+        score_loss=None,
+        class_rows=(),
+        temperature=None,
+        unreduced_functions=None,
+        warnings=(),
+        local=None,
+        calendar=None,
+        logarithms=None,
+        texts=None,
     )
     return Learned(report, vectors(), predictor(seed=seed))
 

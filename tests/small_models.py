@@ -149,6 +149,20 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Su
         missing="error",
         split=RandomSplit(),
         holdout=0.0,
+        compared_models=(),
+        validation=None,
+        noise_column=None,
+        pool=(),
+        alternatives=(),
+        effort="quick",
+        max_score_loss=0.01,
+        local=None,
+        missing_reason="",
+        dates="time",
+        text="leave_out",
+        keep_rows=True,
+        budget=None,
+        positive_class=None,
     )
 
 
@@ -179,6 +193,19 @@ def _report(plan: SupervisedPlan, member: Member) -> SupervisedReport:
         dataset_digest="0" * 64,
         seconds=0.25,
         software_version="0.1.0",
+        score=None,
+        integrated_evidence=None,
+        alternatives=(),
+        score_loss=None,
+        outliers=(),
+        class_rows=(),
+        temperature=1.0 if plan.classes else None,
+        unreduced_functions=None,
+        warnings=(),
+        local=None,
+        calendar=None,
+        logarithms=None,
+        texts=None,
     )
 
 

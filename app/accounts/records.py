@@ -48,7 +48,7 @@ class ApiKey:
     """An API key of an owner; it is valid until it expires or is revoked.
 
     `made_by` is the owner of the key, token or session that made it, or that made the key which made it, such as a
-    member of the project; None for one that a command or an earlier release has made.
+    member of the project; None for one that a command has made.
     """
 
     id: UUID

@@ -108,7 +108,6 @@ class ApiKeyRepository:
         """Return the keys that were created or revoked within so many seconds, by digest, and None for invalid ones.
 
         With them are those that expire within, or in, `ahead` seconds: the expiry of a rotated key is brought forward.
-        All three times are those that earlier releases store too, which may run beside this one.
         """
         now, row = self.tx.clock(), ApiKeyRow
         since, until = now - timedelta(seconds=within), now + timedelta(seconds=ahead)

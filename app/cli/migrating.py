@@ -38,7 +38,7 @@ def _show_plan(settings: Settings, plan: MigrationPlan) -> None:
         echo(f"{settings.shown_url} is at {plan.before}: nothing is to be done.")
         return
     if plan.before is None:
-        echo(f"{settings.shown_url} is empty: {len(plan.steps)} migrations create its tables, at {plan.after}.")
+        echo(f"{settings.shown_url} is empty: its tables would be created, at {plan.after}.")
         return
     echo(f"{settings.shown_url} is at {plan.before}; to be run:")
     for step in plan.steps:
@@ -49,7 +49,7 @@ def _show_plan(settings: Settings, plan: MigrationPlan) -> None:
 
 def _done(plan: MigrationPlan) -> Iterator[str]:
     if plan.before is None:
-        yield f"Created the tables: {len(plan.steps)} migrations."
+        yield "Created the tables."
         return
     for step in plan.steps:
         yield f"Migrated: {_line(step)}"

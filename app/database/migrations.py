@@ -55,7 +55,7 @@ def plan(engine: Engine, *, silence_seconds: float) -> MigrationPlan:
         pending = _pending(before)
         serving = compatible_with(EXPECTED) | {EXPECTED}
         found = running_processes(connection, within=silence_seconds) if pending and before is not None else ()
-        incompatible = tuple(one for one in found if (one.revision or before) not in serving)
+        incompatible = tuple(one for one in found if one.revision not in serving)
     return MigrationPlan(before, EXPECTED, pending, incompatible)
 
 
@@ -138,9 +138,9 @@ def _is_newer(connection: Connection) -> bool:
 def _record_compatible(connection: Connection) -> None:
     """Store the revisions whose releases can serve on the tables."""
     compatible = compatible_with(revision_of(connection))
+    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {COMPATIBLE} (revision TEXT PRIMARY KEY)"))
     if compatible == compatible_revisions(connection):
         return
-    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {COMPATIBLE} (revision TEXT PRIMARY KEY)"))
     connection.execute(text(f"DELETE FROM {COMPATIBLE}"))
     rows = [{"revision": one} for one in sorted(compatible)]
     if rows:

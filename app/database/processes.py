@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, column, inspect, literal_column, select, table
+from sqlalchemy import ColumnElement, Connection, column, select, table, true
 
 from app.database.column_types import SecondsSince
 
@@ -12,40 +12,32 @@ API, WORKER = "API process", "worker"
 
 @dataclass(frozen=True)
 class RunningProcess:
-    """A process with a recent heartbeat; a release from before heartbeats had them has no `release` and `revision`.
-
-    `revision` is that of the tables which the process expects.
-    """
+    """A process with a recent heartbeat; `revision` is that of the tables which it expects."""
 
     kind: str
     name: str
-    release: str | None
-    revision: str | None
+    release: str
+    revision: str
 
     def __str__(self) -> str:
         """Return kind, name and release."""
-        release = "an earlier release" if self.release is None else f"release {self.release}"
-        return f"{self.kind} {self.name} of {release}"
+        return f"{self.kind} {self.name} of release {self.release}"
 
 
 def running_processes(connection: Connection, *, within: float) -> tuple[RunningProcess, ...]:
     """Return the processes with a heartbeat within so many seconds that have not left."""
+    has_not_left = column("left_at").is_(None)
     return (
-        *_found(connection, WORKER, "workers", "executor", within),
-        *_found(connection, API, "api_processes", "process", within),
+        *_found(connection, WORKER, "workers", "executor", within, has_not_left),
+        *_found(connection, API, "api_processes", "process", within, true()),
     )
 
 
-def _found(connection: Connection, kind: str, name: str, key: str, within: float) -> Iterator[RunningProcess]:
-    inspector = inspect(connection)
-    if not inspector.has_table(name):
-        return
-    known = {one["name"] for one in inspector.get_columns(name)}
-    selected: list[ColumnElement[str | None]] = [
-        column(one) if one in known else literal_column("NULL").label(one) for one in (key, "release", "revision")
-    ]
-    query = select(*selected).select_from(table(name)).where(SecondsSince(column("heartbeat_at")) <= within)
-    if "left_at" in known:
-        query = query.where(column("left_at").is_(None))
-    for row in connection.execute(query.order_by(column(key))).mappings():
+def _found(
+    connection: Connection, kind: str, name: str, key: str, within: float, condition: ColumnElement[bool]
+) -> Iterator[RunningProcess]:
+    is_recent = SecondsSince(column("heartbeat_at")) <= within
+    selected: list[ColumnElement[str]] = [column(key), column("release"), column("revision")]
+    query = select(*selected).select_from(table(name)).where(is_recent, condition).order_by(column(key))
+    for row in connection.execute(query).mappings():
         yield RunningProcess(kind, row[key], row["release"], row["revision"])

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from app.database.failures import translated
 from app.database.processes import RunningProcess
 
-EXPECTED = "2026_12_24_makers"
+EXPECTED = "0001"
 """The last of the `migrations`; changed with each new migration."""
 
 TABLE = "alembic_version"

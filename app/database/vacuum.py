@@ -42,8 +42,8 @@ def file_size(engine: Engine) -> FileSize | None:
 def return_unused(engine: Engine) -> int:
     """Return unused pages of a SQLite database to the file system, in short transactions; return their number.
 
-    Some stay for new rows. A database of an earlier release keeps all of them until `vacuum` is called once; PostgreSQL
-    reuses its space by autovacuum. Raises UnavailableError.
+    Some stay for new rows. A file without incremental vacuum keeps all of them until `vacuum` is called once;
+    PostgreSQL reuses its space by autovacuum. Raises UnavailableError.
     """
     if engine.dialect.name != "sqlite":
         return 0

@@ -15,8 +15,8 @@ class Evaluation:
 
     Rows `without_target` have no target to compare with; `rows_not_predicted` have one, but can't be predicted. Neither
     are counted in the `figures`. Of the counted rows, the version was trained on `seen_in_training`; a promotion leaves
-    these out of the figures. None where the training rows are unknown: for an imported version, for one whose training
-    dataset was deleted, and in evaluations of older releases.
+    these out of the figures. None where the training rows are unknown: for an imported version, and for one whose
+    training dataset was deleted.
     """
 
     figures: NumberResult | ClassResult
@@ -37,8 +37,7 @@ class Promotion:
 
     `champion` and `improvement` are None where the alias did not exist. `rows_without_challenger_loss` counts the rows
     for which the champion has a loss and the challenger has none: it can't predict for them, or its density at the
-    target is 0. `rows_seen_in_training` counts the rows that either was trained on, which are left out of all metrics;
-    None in promotions of older releases, which left none out.
+    target is 0. `rows_seen_in_training` counts the rows that either was trained on, which are left out of all metrics.
     """
 
     moved: bool

@@ -26,7 +26,6 @@ from app.http.rendering import to_json
 from app.registry.records import Version
 from app.tasks.responses import version_record
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.types import versions
 
@@ -141,7 +140,7 @@ def _read(body: bytes, media_type: str, *, max_bytes: int) -> ExportedVersion:
             check_containers(body)
             check_members(body, MAX_DOCUMENT_MEMBERS)
             value = decode(body)
-        document = checked(DOCUMENT, current_document(value), max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
+        document = checked(DOCUMENT, value, max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
         return version_of(document)
     except RecursionError as error:
         raise MalformedBodyError("The document is nested too deeply.") from error

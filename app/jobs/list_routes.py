@@ -79,9 +79,8 @@ async def events(
     The stream begins after the change `Last-Event-ID` (or `after`), and goes on with each new one. Where several
     changes of a job come before it is sent, it is sent once, with all of its transitions. Where the stream breaks off,
     send the request again, to this process or another, with the last id: no change is lost. Deletions are not sent.
-    During an upgrade from a release without this stream, changes by processes of that release are not sent: it is
-    complete once all processes have the new one. Credentials are checked as for the events of one job. After a restore
-    by `relevance restore`, ids from before it are refused (422): get the list again.
+    Credentials are checked as for the events of one job. After a restore by `relevance restore`, ids from before it are
+    refused (422): get the list again.
     """
     require_events_accept(request.headers.getlist("accept"))
     seen = query.after if last_event_id is None else last_event_id

@@ -26,8 +26,8 @@ class WorkerUse:
 
 @dataclass(frozen=True)
 class SeenWorker:
-    """A worker that has not left; it `is_alive` where its last heartbeat is recent. The `use` of one of an earlier
-    release is None."""
+    """A worker that has not left; it `is_alive` where its last heartbeat is recent. Its `use` is None until a heartbeat
+    has it."""
 
     executor: str
     is_alive: bool

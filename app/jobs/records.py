@@ -66,10 +66,9 @@ class Job:
     `attempt` counts attempts from 1; 0: none yet. `last_words` is the end of the output of an attempt that died. Queued
     jobs of one owner with a greater `priority` start first. `retry_of` is the job whose request this one repeats.
     `submitted_by` is the owner of the key, token or session that submitted it, such as a member of the project; None
-    where no request did, or an earlier release. `submitted_with` is the id of that key, or the owner of that token.
-    `change` is the number of its last change among those of its owner's jobs.
-    `traceparent` and `tracestate` are the trace context of the request that submits it; of a job that was read, they
-    are None. `expected_cost` is that of a training, as it was planned.
+    where no request did. `submitted_with` is the id of that key, or the owner of that token. `change` is the number of
+    its last change among those of its owner's jobs. `traceparent` and `tracestate` are the trace context of the request
+    that submits it; of a job that was read, they are None. `expected_cost` is that of a training, as it was planned.
     """
 
     id: UUID

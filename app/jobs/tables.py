@@ -165,7 +165,7 @@ class WorkerRow(Base):
 
     `speed` is that of its core, as a multiple of the reference core's. `release` is its program's and `revision` that
     of the tables which it expects. `running` of its `slots` run a fit, and `busy_seconds` is the sum of the times of
-    its fits. All are null in rows of earlier releases.
+    its fits.
     """
 
     __tablename__ = "workers"

@@ -93,8 +93,8 @@ def nowhere(error: NotFoundError) -> NotFoundError:
 class Version:
     """A recorded version; only its annotation changes. The report has no diagnostics, which are read apart.
 
-    `parent` is the number of the newest version of its model when it was recorded; None where there was none, and for
-    versions recorded before the service stored it. `job_id` is None for an imported version.
+    `parent` is the number of the newest version of its model when it was recorded; None where there was none. `job_id`
+    is None for an imported version.
     """
 
     id: UUID

@@ -49,7 +49,7 @@ def delete_version(reference: VersionReference, owner: Owner, services: Services
 def baseline(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """Return histograms of the training rows and of predictions for them, which the metrics of drift refer to.
 
-    Approximations and images have none, and neither have versions that were trained before the service kept them.
+    Approximations and images have none, and neither have versions that were imported without them.
     """
     found = services[Catalogue].version(owner, reference)
     if found.report.baseline is None:
@@ -67,7 +67,7 @@ def diagnostics(reference: VersionReference, owner: Owner, services: ServicesDep
     """Return the reliability of the predictions of rows that were left out, the residuals in bins, and the steps of the
     fit, all as they were when the version was trained.
 
-    Only versions with a target have them, and not those that were trained before the service kept them.
+    Only versions with a target have them, and not those that were imported without them.
     """
     content = to_json(services[Catalogue].diagnostics(owner, reference))
     return conditional_response(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)

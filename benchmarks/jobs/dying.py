@@ -8,7 +8,7 @@ from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, range_of
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.responses import Job
 
 LOOK_SECONDS = 0.05
@@ -95,7 +95,7 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
     return again
 
 
-def _starts(calls: Relevance, job: Job, number: int) -> list[datetime]:
+def _starts(calls: Client, job: Job, number: int) -> list[datetime]:
     """When the job's starts were, once there are so many; raises RuntimeError where it ends before that."""
     while True:
         job = calls.trainings.get(job.id)

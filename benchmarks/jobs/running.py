@@ -7,7 +7,7 @@ from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import Job, TrainingJob
 from relevance_bayes.types.pages import Page
@@ -44,7 +44,7 @@ def running(deploy: Deploy, options: Options) -> Cells:
     }
 
 
-def seconds_for_each(calls: Relevance, number: int, *, before: int = 0) -> float:
+def seconds_for_each(calls: Client, number: int, *, before: int = 0) -> float:
     """From the first of the ends of `number` queued jobs to the last, shared; `before` them others had ended."""
     ended: list[Job] = []
     while len(ended) < before + number:
@@ -55,11 +55,11 @@ def seconds_for_each(calls: Relevance, number: int, *, before: int = 0) -> float
     return (ends[-1] - ends[0]).total_seconds() / (len(ends) - 1)
 
 
-def _first_progress(calls: Relevance, job: Job) -> float:
+def _first_progress(calls: Client, job: Job) -> float:
     return _seconds(job.created_at, next(event.at for event in calls.trainings.events(job.id).items if event.progress))
 
 
-def _lateness(calls: Relevance, job_id: str) -> list[float]:
+def _lateness(calls: Client, job_id: str) -> list[float]:
     """Of what happened after the submission: seconds from when it was written down to when a reader has it."""
     return [_seconds(event.at, datetime.now(UTC)) for event in calls.trainings.follow(job_id) if event.number > 1]
 

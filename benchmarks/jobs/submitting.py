@@ -14,7 +14,7 @@ from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
 from benchmarks.jobs.deployment import Deploy, Deployment
 from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.drivers import finished
 from relevance_bayes.client.responses import Json
 from relevance_bayes.client.trainings import TRAININGS
@@ -66,7 +66,7 @@ def _from_another(url: str, request: Mapping[str, Json], number: int) -> list[fl
         return _submissions(calls, request, number)
 
 
-def _submissions(calls: Relevance, request: Mapping[str, Json], number: int) -> list[float]:
+def _submissions(calls: Client, request: Mapping[str, Json], number: int) -> list[float]:
     return [_seconds(lambda: calls.trainings.submit(request)) for _ in range(number)]
 
 

@@ -14,7 +14,7 @@ from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.serving.processes import processes
 from examples.demo.service import running_service
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.responses import Json
 
 ROWS, QUICK_ROWS = 1_000_000, 100_000
@@ -52,7 +52,7 @@ def million(options: Options) -> list[Table]:
     return [Table(title, ("what", "", "seconds", "peak MB"), tuple(lines), (NOTES,))]
 
 
-def _upload(calls: Relevance, file: Path) -> tuple[str, ...]:
+def _upload(calls: Client, file: Path) -> tuple[str, ...]:
     start = perf_counter()
     calls.upload(file)
     return f"upload, {file.suffix}", f"{file.stat().st_size / 1e6:.0f} MB", f"{perf_counter() - start:.1f}", ""

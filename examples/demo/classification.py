@@ -9,7 +9,7 @@ from rich.table import Table
 from examples.demo import truth
 from examples.demo.report import print_version, trained_version
 from relevance_bayes.cli.progress import watch
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 250
@@ -18,7 +18,7 @@ SPOTS = np.array([[-0.7, 0.3], [-0.3, 0.7], [0.3, 0.3], [0.4, 0.7], [0.0, 0.5], 
 """The four centres, and three places in between."""
 
 
-def run(client: Relevance, console: Console, directory: Path) -> Path:
+def run(client: Client, console: Console, directory: Path) -> Path:
     """Upload the data, train, predict and compare; return the path of the picture."""
     console.rule("[bold]2. Two classes: Ripley's mixture of four Gaussians", align="left")
     training = truth.draw_points(ROWS, seed=1)
@@ -35,14 +35,14 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     return _picture(client, version, training, directory / "ripley.png")
 
 
-def _probability_of_one(client: Relevance, version: SupervisedVersion, positions: truth.Array) -> truth.Array:
+def _probability_of_one(client: Client, version: SupervisedVersion, positions: truth.Array) -> truth.Array:
     columns: dict[str, Json] = {"x1": positions[:, 0].tolist(), "x2": positions[:, 1].tolist()}
     responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     chosen = [share.probability for response in responses for share in response.probabilities or () if share.label == 1]
     return np.array(chosen)
 
 
-def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVersion) -> None:
+def _beside_the_truth(client: Client, console: Console, version: SupervisedVersion) -> None:
     ours, best = _probability_of_one(client, version, SPOTS), truth.probability_of_one(SPOTS)
     table = Table("x1", "x2", "p(class 1)", "by Bayes' rule", box=None, padding=(0, 3, 0, 0))
     for (x1, x2), own, actual in zip(SPOTS, ours, best, strict=True):
@@ -50,7 +50,7 @@ def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVe
     console.print(table)
 
 
-def _errors(client: Relevance, console: Console, version: SupervisedVersion) -> None:
+def _errors(client: Client, console: Console, version: SupervisedVersion) -> None:
     fresh = truth.draw_points(FRESH, seed=2)
     ours, best = _probability_of_one(client, version, fresh.positions), truth.probability_of_one(fresh.positions)
     wrong, at_best = (np.mean((p > 0.5) != (fresh.labels == 1)) for p in (ours, best))
@@ -61,7 +61,7 @@ def _errors(client: Relevance, console: Console, version: SupervisedVersion) -> 
     )
 
 
-def _picture(client: Relevance, version: SupervisedVersion, training: truth.Points, path: Path) -> Path:
+def _picture(client: Client, version: SupervisedVersion, training: truth.Points, path: Path) -> Path:
     from examples.demo.pictures import draw_boundary
 
     across, up = np.linspace(-1.35, 1.05, 121), np.linspace(-0.3, 1.25, 79)

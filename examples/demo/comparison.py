@@ -11,7 +11,7 @@ from rich.table import Table
 from examples.demo import truth
 from examples.demo.report import print_version, trained_version
 from relevance_bayes.cli.progress import watch
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 150
@@ -46,7 +46,7 @@ class Measured:
         return float(self.coverage[-1])
 
 
-def run(client: Relevance, console: Console, directory: Path) -> Path:
+def run(client: Client, console: Console, directory: Path) -> Path:
     """Upload the data, train twice, compare on fresh rows; return the path of the picture."""
     console.rule("[bold]3. Which inputs matter: Friedman's function of five columns among ten", align="left")
     training = truth.draw_table(ROWS, seed=1)
@@ -73,7 +73,7 @@ def _list(values: truth.Array) -> list[float]:
     return [float(value) for value in values]
 
 
-def _measured(client: Relevance, version: SupervisedVersion, fresh: truth.Table) -> Measured:
+def _measured(client: Client, version: SupervisedVersion, fresh: truth.Table) -> Measured:
     columns: dict[str, Json] = {name: list[Json](values) for name, values in _columns(fresh.inputs).items()}
     responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     mean, sd = (np.array([getattr(response, of) for response in responses]) for of in ("mean", "sd"))

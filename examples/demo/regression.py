@@ -9,14 +9,14 @@ from rich.table import Table
 from examples.demo import truth
 from examples.demo.report import print_version, trained_version
 from relevance_bayes.cli.progress import watch
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json, Prediction, SupervisedVersion
 
 ROWS = 100
 FRESH = 10_000
 
 
-def run(client: Relevance, console: Console, directory: Path) -> Path:
+def run(client: Client, console: Console, directory: Path) -> Path:
     """Upload the data, train, predict and compare; return the path of the picture."""
     console.rule("[bold]1. Regression: sin(x)/x, with noise of sd 0.1 added", align="left")
     training = truth.draw_curve(ROWS, seed=1)
@@ -32,12 +32,12 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     return _picture(client, version, training, directory / "sinc.png")
 
 
-def _predict(client: Relevance, version: SupervisedVersion, x: truth.Array) -> tuple[Prediction, ...]:
+def _predict(client: Client, version: SupervisedVersion, x: truth.Array) -> tuple[Prediction, ...]:
     columns: dict[str, Json] = {"x": x.tolist()}
     return client.predict(version.model, {"columns": columns}, version=version.version).predictions
 
 
-def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVersion) -> None:
+def _beside_the_truth(client: Client, console: Console, version: SupervisedVersion) -> None:
     x = np.linspace(-9.0, 9.0, 7)
     table = Table("x", "truth", "mean", "95 % interval", box=None, padding=(0, 3, 0, 0))
     for at, actual, response in zip(x, truth.sinc(x), _predict(client, version, x), strict=True):
@@ -47,7 +47,7 @@ def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVe
     console.print(table)
 
 
-def _coverage(client: Relevance, console: Console, version: SupervisedVersion) -> None:
+def _coverage(client: Client, console: Console, version: SupervisedVersion) -> None:
     fresh = truth.draw_curve(FRESH, seed=2)
     responses = _predict(client, version, fresh.x)
     lower, upper, mean = (
@@ -61,7 +61,7 @@ def _coverage(client: Relevance, console: Console, version: SupervisedVersion) -
     )
 
 
-def _picture(client: Relevance, version: SupervisedVersion, training: truth.Curve, path: Path) -> Path:
+def _picture(client: Client, version: SupervisedVersion, training: truth.Curve, path: Path) -> Path:
     from examples.demo.pictures import draw_fit
 
     x = np.linspace(-truth.MAX_X, truth.MAX_X, 401)

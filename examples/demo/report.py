@@ -3,11 +3,11 @@
 from rich.console import Console
 
 from relevance_bayes.cli.supervised_facts import fit_name, functions_text, member_text, seen_widths
-from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import SupervisedVersion
 
 
-def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
+def trained_version(client: Client, job_id: str) -> SupervisedVersion:
     """Return the version that a job created; raises ClientError if it created none."""
     job = client.trainings.get(job_id)
     if job.version is None:

@@ -13,7 +13,7 @@ from examples.demo.peers import Peer, gaussian_process, support_vectors
 from examples.demo.report import print_version, trained_version
 from examples.demo.truth import Array, write_csv
 from relevance_bayes.cli.progress import watch
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json, SupervisedVersion
 
 ROWS = 150
@@ -31,7 +31,7 @@ class Labelled:
     within_95: float | None
 
 
-def run(client: Relevance, console: Console, directory: Path) -> Path:
+def run(client: Client, console: Console, directory: Path) -> Path:
     """Upload the heights, train twice, predict the land between them; return the path of the picture."""
     console.rule(f"[bold]4. Real data: hills by Jacksboro, Tennessee, from {ROWS} heights", align="left")
     surveyed = survey()
@@ -65,7 +65,7 @@ def _list(values: Array) -> list[float]:
     return [float(value) for value in values]
 
 
-def _predicted(client: Relevance, name: str, version: SupervisedVersion, requested: Heights) -> Peer:
+def _predicted(client: Client, name: str, version: SupervisedVersion, requested: Heights) -> Peer:
     columns: dict[str, Json] = {of: list[Json](values) for of, values in _columns(requested.places).items()}
     responses = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     mean, sd = (np.array([getattr(response, of) for response in responses]) for of in ("mean", "sd"))

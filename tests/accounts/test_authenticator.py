@@ -280,7 +280,7 @@ def test_keys_are_read_once_and_then_those_alone_that_changed(
     secrets = [secret for _, secret in made]
     assert all(found(authenticator, header(secret)) for secret in secrets)
     parts.keys.revoke("local", made[0][0].id)
-    with parts.stored.engine.begin() as connection:  # as an earlier release does it
+    with parts.stored.engine.begin() as connection:  # of which nothing was notified
         revoked = update(ApiKeyRow).where(ApiKeyRow.id == made[1][0].id)
         connection.execute(revoked.values(revoked_at=NOW - timedelta(minutes=5)))
     _, new = parts.keys.create("local", "new", scopes=("read",))

@@ -49,7 +49,6 @@ WORDS_OF_TESTS = frozenset(
 
 ALLOWED = {
     "farthest_first": "farthest-first traversal, which is its name",
-    "contenders": "a member of documents of format version 1",
 }
 """Names that stay, each with its reason."""
 

@@ -98,7 +98,7 @@ BOUNDS = {
         "heartbeats and shares of processes; vacuum; contents that are made once",
     ),
     "lines": Bound(
-        104_500,
+        104_000,
         step=500,
         raised_for="forms of cells, headers, missing values of files; a positive class; noise by inputs; wide tables; "
         "missing values of rows to predict; shares and counts; texts of many values; a thousand classes; "

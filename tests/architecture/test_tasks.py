@@ -112,7 +112,6 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "library/relevance_bayes/cli/verdict.py": (1, "the sentences on a version are of its task"),
     "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),
     "library/relevance_bayes/client/encodings.py": (2, "images are of one task"),
-    "library/relevance_bayes/documents/former_members.py": (1, "documents of an earlier format"),
     "library/relevance_bayes/documents/reading.py": (2, "decodes a tagged union, in one place"),
     "library/relevance_bayes/documents/validation/supervised.py": (2, "a part of the supervised task"),
     "library/relevance_bayes/documents/validation/supervised_report.py": (1, "a part of the supervised task"),

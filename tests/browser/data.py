@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json
 from tests.packaging.wheels import ROOT
 
@@ -68,7 +68,7 @@ class Filled:
         }
 
 
-def filled(calls: Relevance, url: str, *, with_markup: bool = True) -> Filled:
+def filled(calls: Client, url: str, *, with_markup: bool = True) -> Filled:
     """Upload, train, evaluate, promote and predict; returns once all jobs have ended. `with_markup`: also with names
     that are markup."""
     dataset, screening, later = (calls.upload(path) for path in (KIOSK, SCREENING, LATER))
@@ -111,7 +111,7 @@ def filled(calls: Relevance, url: str, *, with_markup: bool = True) -> Filled:
     )
 
 
-def _markup(calls: Relevance) -> str:
+def _markup(calls: Client) -> str:
     """A dataset whose names and texts are markup."""
     labels = [MARKUP[index % 2] for index in range(24)]
     numbers = {
@@ -121,7 +121,7 @@ def _markup(calls: Relevance) -> str:
     return calls.create_dataset({MARKUP[0]: labels, **numbers}, name=MARKUP[1]).id
 
 
-def _trained(calls: Relevance, request: dict[str, Json]) -> str:
+def _trained(calls: Client, request: dict[str, Json]) -> str:
     """The job of a training that has succeeded."""
     ended = calls.trainings.wait(calls.trainings.submit(request).id)
     assert ended.state == "succeeded", ended.error

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import ComponentsJob, ImageJob, Json
 from tests.packaging.wheels import ROOT
 
@@ -31,14 +31,14 @@ class Trained:
     """A service with versions that have figures, and the calls of its client."""
 
     url: str
-    calls: Relevance
+    calls: Client
 
     def address(self, model: str) -> str:
         """The address of the version of a model."""
         return f"models/{model}/versions/1"
 
 
-def trained(calls: Relevance, url: str) -> Trained:
+def trained(calls: Client, url: str) -> Trained:
     """Train a version of each of the models, and delete the dataset of `deleted`."""
     requests = _requests(calls)
     supervised = [
@@ -58,7 +58,7 @@ def trained(calls: Relevance, url: str) -> Trained:
     return Trained(url, calls)
 
 
-def _requests(calls: Relevance) -> dict[str, dict[str, Json]]:
+def _requests(calls: Client) -> dict[str, dict[str, Json]]:
     random = Random(5)
     quick: dict[str, Json] = {"effort": "quick", "validation": {"folds": 3}}
     linear: dict[str, Json] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from tests.browser.conftest import url_of
 from tests.browser.data import KIOSK, LATER
 from tests.browser.visits import Visit, visiting
@@ -32,7 +32,7 @@ def wait_for_the_version(visit: Visit) -> None:
     visit.settled()
 
 
-def promote_and_predict(visit: Visit, service: Relevance, model: str) -> None:
+def promote_and_predict(visit: Visit, service: Client, model: str) -> None:
     """From a second version on by clicks: alias, promotion with its figures, batch prediction, download."""
     page = visit.page
     page.get_by_role("link", name="Datasets", exact=True).click()

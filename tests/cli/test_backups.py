@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.database import migrations
-from app.database.engine import make_engine
 from app.database.revision import EXPECTED
-from app.settings import Settings
 from tests.commands import Run
-
-EARLIER = "2026_12_06_job_holds"
+from tests.later_revisions import with_later_revisions
 
 
 @pytest.fixture
@@ -60,10 +56,11 @@ def test_a_refusal_has_exit_code_1(run: Run, database: Path, tmp_path: Path) -> 
     assert str(database) in done.stderr
 
 
-def test_a_migration_of_an_earlier_revision_is_printed(run: Run, database: Path, tmp_path: Path) -> None:
-    engine = make_engine(Settings().url)
-    migrations.downgrade(engine, EARLIER)
-    engine.dispose()
+@pytest.mark.usefixtures("database")
+def test_a_migration_of_an_earlier_revision_is_printed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run("backup", str(tmp_path / "backup.tar"))
+    later = with_later_revisions(tmp_path, monkeypatch, None)
     done = run("restore", str(tmp_path / "backup.tar"))
-    assert f"Migrated it from the revision {EARLIER} to {EXPECTED}." in done.stdout, done.output
+    assert f"Migrated it from the revision {EXPECTED} to {later}." in done.stdout, done.output

@@ -295,7 +295,7 @@ def _framed(format_version: int, content: Json, arrays: Mapping[str, Stored]) ->
 def test_content_of_another_format_version_is_refused_by_its_number() -> None:
     content, arrays = extract_arrays(content_of(samples.predictor()))
     assert _equal(decoded(_framed(FORMAT_VERSION, content, arrays)), samples.predictor())
-    with pytest.raises(UnreadableBytesError, match="document format 3, got 2"):
+    with pytest.raises(UnreadableBytesError, match="document format 1, got 2"):
         decoded(_framed(2, content, arrays))
 
 
@@ -387,7 +387,7 @@ def test_noise_of_its_own_function_comes_back() -> None:
     assert _equal(back, made)
 
 
-def test_a_range_of_the_inputs_comes_back_and_is_absent_without_one() -> None:
+def test_a_range_of_the_inputs_comes_back() -> None:
     predictor = samples.predictor()
     inputs = predictor.model.inputs
     bounds = InputRange(np.full(inputs, -1.5), np.linspace(2.0, 3.0, inputs))
@@ -395,14 +395,6 @@ def test_a_range_of_the_inputs_comes_back_and_is_absent_without_one() -> None:
     back = decoded(encode_predictor(made))
     assert back.model.input_range is not None
     assert _equal(back, made)
-    written, _ = extract_arrays(content_of(made))
-    without, _ = extract_arrays(content_of(predictor))
-    assert isinstance(written, dict)
-    assert isinstance(without, dict)
-    of_range, of_none = written["model"], without["model"]
-    assert isinstance(of_range, dict)
-    assert isinstance(of_none, dict)
-    assert set(of_range) - set(of_none) == {"input_range"}
 
 
 def test_a_pool_comes_back() -> None:

@@ -5,8 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
 
 from app.database import migrations, revision
@@ -14,9 +12,9 @@ from app.database.failures import is_lock_timeout
 from app.database.migrations import compatible_with, downgrade, has_migration, migrate
 from app.database.revision import COMPATIBLE, EXPECTED, TABLE, compatible_revisions, is_current, is_migrated
 from app.errors import UnavailableError
+from tests.later_revisions import with_later_revisions
 
-BEFORE, LONG_BEFORE = "2026_12_16_outcomes", "2026_12_15_trace_contexts"
-LATER = "2999_01_01_later"
+LATER = "9999"
 
 
 def as_of(engine: Engine, later: str, *compatible: str) -> None:
@@ -41,11 +39,7 @@ def chain(*migrations: str, folder: Path) -> None:
 
 
 def compatible(folder: Path, revision: str, patch: pytest.MonkeyPatch) -> set[str]:
-    config = Config()
-    config.set_main_option("script_location", str(folder))
-    config.set_main_option("path_separator", "os")
-    directory = ScriptDirectory.from_config(config)
-    patch.setattr(ScriptDirectory, "from_config", lambda _config: directory)
+    patch.setattr(migrations, "_scripts", lambda: folder)
     return set(compatible_with(revision))
 
 
@@ -69,24 +63,36 @@ def test_a_contract_step_excludes_the_releases_before_the_one_that_it_names(
     assert compatible(tmp_path, "third", monkeypatch) == {"first", "second"}
 
 
-def test_a_database_stores_the_revisions_whose_releases_can_serve(engine: Engine) -> None:
-    with engine.connect() as connection:
-        assert compatible_revisions(connection) == compatible_with(EXPECTED)
-    downgrade(engine, BEFORE)
-    with engine.connect() as connection:
-        assert compatible_revisions(connection) == compatible_with(BEFORE) == frozenset()
-    migrate(engine)
-    with engine.connect() as connection:
-        assert BEFORE in compatible_revisions(connection)
+@pytest.fixture
+def contracted(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    """A database of this release, of which the revisions are 0001, 0002, the contract step 0003, and 0004."""
+    assert with_later_revisions(tmp_path, monkeypatch, None, "0003", None) == "0004"
+    return engine
 
 
-@pytest.mark.parametrize(("expected", "serves"), [(EXPECTED, True), (BEFORE, True), (LONG_BEFORE, False)])
+def test_a_database_stores_the_revisions_whose_releases_can_serve(contracted: Engine) -> None:
+    for one, compatible in (("0001", set()), ("0002", {"0001"}), ("0003", set()), ("0004", {"0003"})):
+        migrate(contracted, one)
+        with contracted.connect() as connection:
+            assert compatible_revisions(connection) == compatible_with(one) == compatible
+    downgrade(contracted, "0002")
+    with contracted.connect() as connection:
+        assert compatible_revisions(connection) == {"0001"}
+
+
+@pytest.mark.parametrize(("expected", "serves"), [("0004", True), ("0003", True), ("0002", False)])
 def test_a_release_serves_on_later_tables_that_are_compatible_with_it(
-    expected: str, serves: bool, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    expected: str, serves: bool, contracted: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    migrate(contracted)
     monkeypatch.setattr(revision, "EXPECTED", expected)
-    assert is_migrated(engine) is serves
-    assert is_current(engine) is (expected == EXPECTED)
+    assert is_migrated(contracted) is serves
+    assert is_current(contracted) is (expected == "0004")
+
+
+def test_a_release_is_not_ready_on_earlier_tables(contracted: Engine) -> None:
+    migrate(contracted, "0003")
+    assert not is_migrated(contracted)
 
 
 def test_a_release_that_does_not_know_the_revision_leaves_compatible_tables_alone(engine: Engine) -> None:
@@ -106,30 +112,28 @@ def test_a_release_refuses_to_migrate_later_tables_that_are_not_compatible(engin
 
 
 @pytest.mark.parametrize("database", ["postgresql"])
-def test_a_migration_does_not_wait_for_a_lock_before_others(engine: Engine) -> None:
+def test_a_migration_does_not_wait_for_a_lock_before_others(contracted: Engine) -> None:
     """It tries again, and requests that come meanwhile are processed within half a second."""
-    downgrade(engine, BEFORE)
-    with ThreadPoolExecutor(1) as pool, engine.connect() as connection:
+    with ThreadPoolExecutor(1) as pool, contracted.connect() as connection:
         connection.execute(text("SELECT count(*) FROM training_jobs"))
-        migration = pool.submit(migrate, engine)
+        migration = pool.submit(migrate, contracted)
         for _ in range(20):
-            with engine.connect() as other:
+            with contracted.connect() as other:
                 other.execute(text("SET LOCAL statement_timeout = 1000"))
                 other.execute(text("SELECT count(*) FROM training_jobs"))
             time.sleep(0.05)
         assert not migration.done()
         connection.rollback()
         migration.result(timeout=30)
-    assert is_migrated(engine)
+    assert is_migrated(contracted)
 
 
 @pytest.mark.parametrize("database", ["postgresql"])
-def test_a_migration_gives_up_where_a_lock_is_never_free(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    downgrade(engine, BEFORE)
+def test_a_migration_gives_up_where_a_lock_is_never_free(contracted: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "MAX_WAIT_SECONDS", 0.0)
-    with engine.connect() as connection:
+    with contracted.connect() as connection:
         connection.execute(text("SELECT count(*) FROM training_jobs"))
         with pytest.raises(UnavailableError) as refused:
-            migrate(engine)
+            migrate(contracted)
         assert is_lock_timeout(refused.value)
-    assert not is_current(engine)
+    assert not is_current(contracted)

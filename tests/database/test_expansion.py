@@ -1,48 +1,60 @@
 """Migrations expand the tables, unless they are marked as contract steps: the release before them can still serve."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from alembic.operations import BatchOperations, Operations
 from alembic.runtime.migration import MigrationContext
-from alembic.script import Script
 from sqlalchemy import BigInteger, Boolean, Column, DateTime, Engine, ForeignKey, String, Text, Uuid, false
 
-from app.database import migrations
+from app.database import migrations, revision
 from app.database.migrations import downgrade, migrate
 from app.database.revision import EXPECTED
 from tests.database.expansion import refusals, tables
-
-FIRST = "2026_12_15_trace_contexts"
-"""The first migration that has `oldest_compatible`."""
+from tests.later_revisions import with_later_revisions
 
 
-def declaring() -> list[Script]:
-    """The migrations from FIRST on, the last first."""
-    scripts = list(migrations._scripts_to(EXPECTED))
-    return scripts[: [script.revision for script in scripts].index(FIRST) + 1]
-
-
-def test_each_migration_declares_which_releases_can_serve_on_its_tables() -> None:
-    before = {script.revision for script in migrations._scripts_to(EXPECTED)}
-    for script in declaring():
-        assert hasattr(script.module, "oldest_compatible"), script.revision
-        assert script.module.oldest_compatible in {None, *before}, script.revision
-
-
-@pytest.mark.thorough
-def test_migrations_expand_the_tables_unless_they_are_contract_steps(engine: Engine) -> None:
-    expanding = [script for script in declaring() if script.module.oldest_compatible is None]
-    assert expanding
-    for script in expanding:
+def unmarked(engine: Engine) -> list[str]:
+    """The differences by expanding migrations after the first on which the release before them could not serve."""
+    found = []
+    for script in [*migrations._scripts_to(revision.EXPECTED)][-2::-1]:
         downgrade(engine, str(script.down_revision))
         with engine.connect() as connection:
             before = tables(connection)
         migrate(engine, script.revision)
         with engine.connect() as connection:
             after = tables(connection)
-        assert list(refusals(before, after)) == [], f"{script.revision} is a contract step: mark it as one"
+        if script.module.oldest_compatible is None:
+            found += [f"{script.revision}: {refusal}" for refusal in refusals(before, after)]
+    return found
+
+
+def test_each_migration_declares_which_releases_can_serve_on_its_tables() -> None:
+    scripts = [*migrations._scripts_to(EXPECTED)]
+    known = {script.revision for script in scripts}
+    for script in scripts:
+        assert hasattr(script.module, "oldest_compatible"), script.revision
+        assert script.module.oldest_compatible in {None, *known}, script.revision
+
+
+def test_migrations_expand_the_tables_unless_they_are_contract_steps(engine: Engine) -> None:
+    assert unmarked(engine) == []
+
+
+@pytest.mark.parametrize(("marks", "found"), [(None, ["0003: workers.left_at is dropped or renamed"]), ("0003", [])])
+def test_a_contract_step_that_is_not_marked_as_one_is_found(
+    marks: str | None, found: list[str], engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert with_later_revisions(tmp_path, monkeypatch, None, marks) == "0003"
+    (script,) = tmp_path.glob("migrations/versions/0003_*")
+    up, down = script.read_text().split("def downgrade() -> None:\n")
+    up = f"{up.rstrip()}\n    op.drop_column('workers', 'left_at')\n\n"
+    down = f"    op.add_column('workers', sa.Column('left_at', sa.DateTime()))\n{down}"
+    script.write_text(f"{up}def downgrade() -> None:\n{down}")
+    migrate(engine)
+    assert unmarked(engine) == found
 
 
 Operation: TypeAlias = Callable[[Operations], object]

@@ -60,7 +60,7 @@ def test_pages_are_returned_in_short_transactions(path: Path, monkeypatch: pytes
     engine.dispose()
 
 
-def test_a_file_of_an_earlier_release_returns_pages_once_it_was_vacuumed(path: Path) -> None:
+def test_a_file_without_incremental_vacuum_returns_pages_once_it_was_vacuumed(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE of_before (x)")
         connection.commit()

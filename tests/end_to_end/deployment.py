@@ -12,7 +12,7 @@ from threading import Timer
 
 import httpx2
 
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.responses import Json, SupervisedJob
 
 TIMEOUT = 120.0
@@ -25,7 +25,7 @@ class Api:
 
     process: subprocess.Popen[str]
     database_url: str
-    calls: Relevance
+    calls: Client
     http: httpx2.Client
 
     def train(self, **request: Json) -> SupervisedJob:
@@ -39,7 +39,7 @@ class Api:
 class Deployment:
     """Processes over one database; their standard error is kept in `directory`.
 
-    Their code is that of this working tree, or of another `checkout`.
+    Their code is that of this working tree, or of another `checkout`, which has an environment of its own.
     """
 
     database_url: str
@@ -48,12 +48,17 @@ class Deployment:
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
     apis: list[Api] = field(default_factory=list)
 
+    @property
+    def python(self) -> str:
+        """The interpreter of their environment."""
+        return sys.executable if self.checkout is None else str(self.checkout / ".venv/bin/python")
+
     def environment(self, **settings: str) -> dict[str, str]:
         """Theirs: nothing of the settings that this process has."""
         ours = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
-        packages = {} if self.checkout is None else {"PYTHONPATH": f"{self.checkout}:{self.checkout / 'library'}"}
+        if self.checkout is not None:
+            ours.pop("PYTHONPATH", None)
         return ours | {
-            **packages,
             "RELEVANCE_DATABASE_URL": self.database_url,
             "RELEVANCE_PORT": "0",
             "RELEVANCE_POLL_SECONDS": "0.1",
@@ -67,7 +72,7 @@ class Deployment:
         limited = [] if descriptors is None else ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"]
         with (self.directory / f"{command}-{len(self.processes)}.log").open("w") as log:
             process = subprocess.Popen(
-                [*limited, sys.executable, "-m", "app.cli", command, "--until-eof"],
+                [*limited, self.python, "-m", "app.cli", command, "--until-eof"],
                 cwd=self.checkout,
                 env=self.environment(**settings),
                 stdin=subprocess.PIPE,
@@ -97,7 +102,7 @@ class Deployment:
 
     def run(self, *arguments: str) -> str:
         """Run a command to its end, and return what it prints."""
-        command = [sys.executable, "-m", "app.cli", *arguments]
+        command = [self.python, "-m", "app.cli", *arguments]
         environment = self.environment()
         done = subprocess.run(
             command, cwd=self.checkout, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json
 from relevance_bayes.types.baselines import Histogram, NumberHistogram
 from tests.conftest import migrated_database
@@ -58,7 +58,7 @@ def of_models(found: Scrape) -> dict[str, float]:
     return {name: value for name, value in found.values.items() if 'model="' in name}
 
 
-def predicted(calls: Relevance, rows: Rows) -> list[float | str]:
+def predicted(calls: Client, rows: Rows) -> list[float | str]:
     sent: Json = {"heat": [*rows["heat"]], "weather": [*rows["weather"]]}
     return [float(one.mean or 0) for one in calls.predict("shop", {"columns": sent}).predictions]
 

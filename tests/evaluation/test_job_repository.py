@@ -3,9 +3,7 @@
 from uuid import UUID
 
 import pytest
-from sqlalchemy import Engine
 
-from app.database.migrations import downgrade, migrate
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
@@ -19,7 +17,6 @@ from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import Webhook, new_secret
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.webhooks import EventType
 from tests import samples
 
 
@@ -110,19 +107,3 @@ def test_the_end_of_an_evaluation_is_reported_by_its_own_name(transaction: OpenT
     with transaction() as tx:
         (reported,) = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(9)).items
     assert (reported.type, reported.job_id) == ("evaluation.failed", evaluation.id)
-
-
-def test_going_back_to_when_there_were_trainings_alone_keeps_these(
-    engine: Engine, transaction: OpenTransaction, evaluation: Job
-) -> None:
-    events: tuple[EventType, ...] = ("training_job.failed", "evaluation.failed")
-    webhook = Webhook(evaluation.id, samples.OWNER, "https://example.org", events, samples.AT)
-    with transaction() as tx:
-        WebhookRepository(tx).add(webhook, new_secret())
-        assert JobRepository(tx).request_cancel(samples.OWNER, evaluation.id).state == "cancelled"
-    downgrade(engine, "2026_12_01_imported_versions")
-    migrate(engine)
-    with transaction() as tx:
-        kept = JobRepository(tx).page(samples.OWNER, PageRequest(9)).items
-        assert [job.kind for job in kept] == ["training"]
-        assert WebhookRepository(tx).get(samples.OWNER, webhook.id).events == ("training_job.failed",)

@@ -4,7 +4,6 @@ import io
 import json
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from app.tasks.supervised.importing import checked
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.former_members import current_document
 from relevance_bayes.documents.learned_schema import ModelPart
 from relevance_bayes.documents.parts import SinglePart
 from relevance_bayes.documents.reading import version_of
@@ -26,7 +24,6 @@ from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.lineage import ImportedFrom
 from tests.exports.trained import CASES, block, predicted, trained
-from tests.small_models import small_version
 
 MEBIBYTE = 2**20
 
@@ -110,15 +107,6 @@ def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
         type(getattr(one, "of", one)) for model in models if isinstance(model, ModelPart) for one in model.functions
     }
     assert parts == set(SinglePart.__args__)
-
-
-def test_what_was_exported_when_there_were_no_other_tasks_is_read_as_it_was() -> None:
-    document = current_document(json.loads((Path(__file__).parent / "first_of_its_format.json").read_bytes()))
-    back, now = read(json.dumps(document).encode()), small_version()
-    np.testing.assert_array_equal(back.predictor.model.mean, now.predictor.model.mean)
-    np.testing.assert_array_equal(back.predictor.model.covariance, now.predictor.model.covariance)
-    assert back.predictor.encoding == now.predictor.encoding
-    assert back.report == now.report
 
 
 def test_figures_that_are_no_finite_numbers_stay_behind() -> None:

@@ -281,10 +281,7 @@ def test_the_evidence_of_a_member_is_that_of_its_functions_and_beside_it_the_who
         assert model.evidence.value == pytest.approx(value, rel=1e-6, abs=1e-4)
         assert member.evidence.kind == "exact"
         # Of the same hyperparameters it is above the bound, and at its own greatest above that.
-        assert (
-            member.evidence.value + (member.evidence.log_hyperprior or 0.0)
-            > value + (model.evidence.log_hyperprior or 0.0) - 1e-6
-        )
+        assert member.evidence.value + member.evidence.log_hyperprior > value + model.evidence.log_hyperprior - 1e-6
 
 
 def one_of(model: Model, spec: Spec) -> Members:

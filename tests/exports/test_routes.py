@@ -22,7 +22,6 @@ from starlette.testclient import TestClient
 from app.application import make_application
 from app.exports.formats import DOCUMENT, RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
-from relevance_bayes.core.likelihoods import OneAgainstRest
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.types.errors import NotFoundError
@@ -259,7 +258,7 @@ RAGGED = {"kind": "effects", "name": "colour", "categories": ["blue", "red"], "f
 
 FAULTS: list[tuple[str, object, str]] = [
     ("/format", "pmml", "/format"),
-    ("/format_version", 4, "/format_version"),
+    ("/format_version", 2, "/format_version"),
     ("/task", "ranking", "/task"),
     ("/task", "classification", "/target/classes"),
     ("/more", 1, "/more"),
@@ -429,30 +428,17 @@ def test_what_does_not_go_together_is_stated_with_its_place(
     assert any(fault["pointer"] == pointer and words in str(fault["detail"]) for fault in faults(problem)), problem
 
 
-def test_a_sharpness_of_before_is_a_temperature_of_one_over_it(client: TestClient, parts: SmallParts) -> None:
-    version = version_of_three_classes()
-    likelihood = OneAgainstRest(3, 2.0)
-    model = replace(version.predictor.model, likelihood=likelihood, noise_sd=0.3)
-    plan = replace(version.report.plan, spec=replace(version.report.plan.spec, likelihood=likelihood))
-    report = replace(version.report, plan=plan)
-    predictor = replace(version.predictor, learned=model)
-    parts.stored.put_version(BUILT_IN_OWNER, replace(version, report=report, predictor=predictor), number=1)
-    now = exported(client, "states")
-    older = changed_at(now, "/model/likelihood", {"type": "one_against_rest", "classes": 3, "sharpness": 0.5})
-    older = changed_at(older, "/report/plan/spec/likelihood", part(part(older, "model"), "likelihood"))
-    assert "temperature" in json.dumps(now)
-    response = client.post("/v1/models/twin/versions", json=older)
-    assert response.status_code == 201, response.text
-    assert part(response.json(), "likelihood") == {"type": "one_against_rest", "classes": 3, "temperature": 2.0}
-    again = exported(client, "twin")
-    assert part(again, "model") == part(now, "model")
-
-
 def test_every_member_is_needed(client: TestClient) -> None:
-    """But the jitter and the log noise, which older documents don't have."""
     document = exported(client)
-    members = set(part(document, "model")) - {"jitter", "log_noise"}
-    for pointer in [*(f"/{name}" for name in document), *(f"/model/{name}" for name in members)]:
+    report = part(document, "report")
+    optional = {"imported", "baseline", "diagnostics", "input_rows"}
+    needed = {
+        "": set(document),
+        "/model": set(part(document, "model")),
+        "/report": set(report) - optional,
+        "/report/plan": set(part(report, "plan")),
+    }
+    for pointer in [f"{where}/{name}" for where, names in needed.items() for name in names]:
         response = client.post("/v1/models/twin/versions", json=changed_at(document, pointer, REMOVED))
         problem = refused(response, "invalid-request")
         assert faults(problem)[0]["pointer"] == pointer

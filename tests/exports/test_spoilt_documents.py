@@ -79,7 +79,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"(approximation|components)/report/(plan/widths/\*|widths/\*/width)": COUNTED,
     r"(/model|/report/plan/spec)/likelihood/noise_sd": COUNTED,
     # Counts, degrees, numbers of columns and versions, and seeds may be 2.
-    TASK + r"/(source/version|format_version)": COUNTED,
+    TASK + r"/source/version": COUNTED,
     TASK + r"/report/(rows_dropped|rows_held_out|rows_drawn|metrics/validation/rows|outliers/\*/row)": COUNTED,
     TASK + r"/report/(plan/(max_functions|seed|validation/folds)|path/\*/functions|alternatives/\*/functions)": COUNTED,
     SPEC + r"/(seed|prior/max_functions)": COUNTED,

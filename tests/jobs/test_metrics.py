@@ -79,7 +79,7 @@ def test_totals_outlive_their_jobs(transaction: OpenTransaction) -> None:
 def test_workers_are_counted_by_what_they_do(transaction: OpenTransaction) -> None:
     with transaction() as tx:
         workers = WorkerRepository(tx)
-        workers.record_heartbeat("of an earlier release")
+        workers.record_heartbeat("unmeasured")
         workers.record_heartbeat("one", use=WorkerUse(slots=4, running=0, busy_seconds=0.0))
         workers.record_heartbeat("one", use=WorkerUse(slots=4, running=3, busy_seconds=7.5))
         workers.record_heartbeat("two", use=WorkerUse(slots=2, running=0, busy_seconds=1.0))

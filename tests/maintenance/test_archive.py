@@ -21,9 +21,7 @@ from app.maintenance.archive import (
 from app.maintenance.errors import BackupError
 
 CONTENT = bytes(range(256)) * 9
-MANIFEST = Manifest(
-    datetime(2026, 5, 1, 12, tzinfo=UTC), "0.1.0", "sqlite", "3.45.0", "2026_12_08_column_names", {"datasets": 3}
-)
+MANIFEST = Manifest(datetime(2026, 5, 1, 12, tzinfo=UTC), "0.1.0", "sqlite", "3.45.0", "0001", {"datasets": 3})
 
 
 @pytest.fixture

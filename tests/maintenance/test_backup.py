@@ -21,10 +21,9 @@ from app.maintenance.errors import BackupError, NotEmptyError
 from app.maintenance.restore import restore
 from app.settings import Settings
 from tests.applications import DATASET, SUBMIT, TABLE, closing_engine
+from tests.later_revisions import with_later_revisions
 from tests.small_database import SmallDatabase
 from tests.stored_service import VERSIONS, client_of, fill, responses
-
-EARLIER = "2026_12_06_job_holds"
 
 
 def settings(url: str) -> Settings:
@@ -165,26 +164,30 @@ def test_a_damaged_backup_changes_nothing(database_url: str, empty_database_url:
 
 
 def test_a_backup_of_an_earlier_revision_is_migrated(
-    database_url: str, empty_database_url: str, tmp_path: Path
+    database_url: str, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(database_url)
-    with closing_engine(database_url) as engine:
-        migrations.downgrade(engine, EARLIER)
     path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
-    assert manifest.revision == EARLIER
-    assert restore(settings(empty_database_url), path).migrated_from == EARLIER
+    assert manifest.revision == EXPECTED
+    later = with_later_revisions(tmp_path, monkeypatch, None)
+    assert restore(settings(empty_database_url), path).migrated_from == EXPECTED
     with closing_engine(empty_database_url) as engine:
         found = contents_of(engine)
-    assert (found.revision, found.rows["datasets"]) == (EXPECTED, 1)
+    assert (found.revision, found.rows["datasets"]) == (later, 1)
 
 
 @pytest.mark.thorough
-def test_tables_of_an_earlier_revision_are_replaced(database: str, database_url: str, tmp_path: Path) -> None:
+def test_tables_of_an_earlier_revision_are_replaced(
+    database: str, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(database_url)
+    earlier, _ = backup(settings(database_url), tmp_path / "earlier.tar")
+    with_later_revisions(tmp_path, monkeypatch, None)
+    with closing_engine(database_url) as engine:
+        migrations.migrate(engine)
     path, manifest = backup(settings(database_url), tmp_path / "backup.tar")
     with closing_engine(database_url) as engine:
-        migrations.downgrade(engine, EARLIER)
-    earlier, _ = backup(settings(database_url), tmp_path / "earlier.tar")
+        migrations.downgrade(engine, EXPECTED)
     restore(settings(database_url), path, replaces=True)
     assert rows(database_url) == manifest.rows
     if database == "postgresql":  # tables of later revisions would stay
@@ -197,9 +200,9 @@ def test_tables_of_an_earlier_revision_are_replaced(database: str, database_url:
 
 def test_a_backup_of_a_newer_release_is_refused(database_url: str, empty_database_url: str, tmp_path: Path) -> None:
     with closing_engine(database_url) as engine, engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '2999_01_01_later'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     path, _ = backup(settings(database_url), tmp_path / "backup.tar")
-    with pytest.raises(BackupError, match=r"newer release: 0\.1\.0, with the migration '2999_01_01_later'"):
+    with pytest.raises(BackupError, match=r"newer release: 0\.1\.0, with the migration '9999'"):
         restore(settings(empty_database_url), path)
     assert rows(empty_database_url) == {}
 

@@ -1,6 +1,5 @@
 """Decisions over HTTP: priors, costs and a limit beside the table, and every error in them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -191,19 +190,6 @@ def test_about_a_number_nothing_is_decided(client: TestClient) -> None:
         "Decisions are between classes, and this model predicts a number.",
         [{"pointer": "/class_priors", "detail": detail}, {"pointer": "/reject_cost", "detail": detail}],
     )
-
-
-def test_a_version_from_before_frequencies_were_kept_reports_it(client: TestClient, parts: SmallParts) -> None:
-    made = small_version("classification", name="older")
-    parts.stored.put_version(OWNER, replace(made, report=replace(made.report, class_rows=())), number=1)
-    detail = "This version does not store the frequencies of its classes: train it again."
-    assert_problem(
-        client.post("/v1/models/older/predict", json={"rows": ROWS, "class_priors": PRIORS}),
-        "invalid-request",
-        detail,
-        [{"pointer": "/class_priors", "detail": detail}],
-    )
-    assert client.post("/v1/models/older/predict", json={"rows": ROWS, "costs": COSTS}).status_code == 200
 
 
 def test_the_documentation_states_what_is_decided_by(openapi: Response) -> None:

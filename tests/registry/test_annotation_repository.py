@@ -3,7 +3,6 @@
 import pytest
 from sqlalchemy import Engine, text
 
-from app.database.migrations import downgrade, migrate
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
 from app.registry.records import Annotation
@@ -127,15 +126,3 @@ def test_a_versions_parent_is_the_newest_that_was_there(transaction: OpenTransac
     assert samples.stored_version(transaction) == 5
     with transaction() as tx:
         assert ModelRepository(tx).version(OWNER, MODEL).parent is None
-
-
-@pytest.mark.thorough
-def test_versions_from_before_have_no_parent_and_nothing_stated(transaction: OpenTransaction, engine: Engine) -> None:
-    for _ in range(2):
-        samples.stored_version(transaction)
-    downgrade(engine, "2026_11_28_webhooks")
-    migrate(engine)
-    with transaction() as tx:
-        version = ModelRepository(tx).version(OWNER, MODEL, 2)
-        assert (version.parent, version.annotation) == (None, Annotation())
-        assert ModelRepository(tx).get(OWNER, MODEL).aliases == {}

@@ -1,6 +1,5 @@
 """Compared models, in the documents of plans and reports."""
 
-import json
 from dataclasses import replace
 
 from app.registry.trainings import TRAINING
@@ -28,9 +27,3 @@ def test_alternatives_of_a_plan_come_back_as_they_were_written() -> None:
     beside = Spec(GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias()), Independent(price=True))
     made = replace(samples.plan(), compared_models=(beside, replace(beside, likelihood=LogGaussian())))
     assert TRAINING.plan.read(TRAINING.plan.write(made)) == made
-
-
-def test_a_plan_from_before_fits_were_compared_has_no_alternatives() -> None:
-    written = json.loads(TRAINING.plan.write(samples.plan()))
-    del written["compared_models"]
-    assert TRAINING.plan.read(json.dumps(written)) == samples.plan()

@@ -1,6 +1,7 @@
 from typing import get_args
 
 from app.tasks.schemas.specification import AnyLikelihood, GaussianLikelihood, NoiseColumn, requested, shown
+
 from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
 from relevance_bayes.core.likelihoods import TargetLikelihood as Likelihood
 

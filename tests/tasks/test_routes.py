@@ -84,7 +84,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             "max_functions": None,
             "rho": 0.0,
         },
-        "algorithm": {"max_iterations": None, "type": "greedy"},
+        "algorithm": {"max_iterations": None, "max_rows": None, "type": "greedy"},
         "compared_models": [
             {
                 "prior": {
@@ -262,7 +262,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                     "max_functions": 40,
                     "rho": 0.0,
                 },
-                "algorithm": {"max_iterations": None, "type": "greedy"},
+                "algorithm": {"max_iterations": None, "max_rows": None, "type": "greedy"},
                 "basis": [
                     {
                         "type": "kernel",

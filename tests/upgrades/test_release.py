@@ -1,75 +1,68 @@
-"""The commit before the last migration, in repositories of all kinds."""
+"""The last release before a commit, in repositories of all kinds."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.upgrades.release import MIGRATIONS, NoHistoryError, commit_before_the_last_migration
+from tests.upgrades.release import NoHistoryError, last_release
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str) -> None:
     identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    subprocess.run(["git", "-C", str(folder), *identity, *arguments], capture_output=True, check=True)
 
 
-def commit(folder: Path, name: str) -> str:
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(name)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", name)
-    return git(folder, "rev-parse", "HEAD")
+def commit(folder: Path, tag: str | None = None) -> None:
+    git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+    if tag is not None:
+        git(folder, "tag", tag)
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("UPGRADE_FROM", raising=False)
     folder = tmp_path / "repository"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
-    commit(folder, f"{MIGRATIONS}/1.py")
+    commit(folder)
     return folder
 
 
-def test_it_is_the_parent_of_the_commit_that_added_a_migration(repository: Path) -> None:
-    before = commit(repository, "app/one.py")
-    commit(repository, f"{MIGRATIONS}/2.py")
-    commit(repository, "app/two.py")
-    assert commit_before_the_last_migration(repository) == before
+def test_before_the_first_release_there_is_none(repository: Path) -> None:
+    assert last_release(repository) is None
+    git(repository, "tag", "1.0.0")
+    assert last_release(repository) is None
 
 
-def test_a_migration_that_was_reverted_is_not_the_last(repository: Path) -> None:
-    before = commit(repository, "app/one.py")
-    commit(repository, f"{MIGRATIONS}/2.py")
-    commit(repository, f"{MIGRATIONS}/3.py")
-    git(repository, "revert", "--no-edit", "HEAD")
-    assert commit_before_the_last_migration(repository) == before
+def test_it_is_the_release_before_the_commit_with_the_largest_number(repository: Path) -> None:
+    for tag in ("1.2.0", "1.10.0", "1.9.0", "1.11.0-rc1", "other"):
+        commit(repository, tag)
+    commit(repository)
+    assert last_release(repository) == "1.10.0"
 
 
-def test_of_a_merge_it_is_the_commit_into_which_the_branch_was_merged(repository: Path) -> None:
+def test_a_release_of_another_branch_is_none_before_the_commit(repository: Path) -> None:
+    commit(repository, "1.0.0")
     git(repository, "checkout", "-qb", "branch")
-    commit(repository, f"{MIGRATIONS}/2.py")
+    commit(repository, "1.0.1")
     git(repository, "checkout", "-q", "main")
-    before = commit(repository, "app/one.py")
-    git(repository, "merge", "-q", "--no-ff", "-m", "merge", "branch")
-    assert commit_before_the_last_migration(repository) == before
+    commit(repository)
+    assert last_release(repository) == "1.0.0"
 
 
-def test_where_the_migration_is_not_committed_it_is_the_last_commit(repository: Path) -> None:
-    last = commit(repository, "app/one.py")
-    (repository / MIGRATIONS / "2.py").touch()
-    assert commit_before_the_last_migration(repository) == last
+def test_another_one_may_be_named(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UPGRADE_FROM", "1.0.0")
+    assert last_release(repository) == "1.0.0"
 
 
 def test_a_shallow_clone_is_refused_with_the_remedy(repository: Path, tmp_path: Path) -> None:
-    commit(repository, f"{MIGRATIONS}/2.py")
+    commit(repository)
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repository}", "shallow")
-    with pytest.raises(NoHistoryError, match="git fetch --unshallow"):
-        commit_before_the_last_migration(tmp_path / "shallow")
+    with pytest.raises(NoHistoryError, match="git fetch --unshallow --tags"):
+        last_release(tmp_path / "shallow")
 
 
-def test_without_an_earlier_commit_or_a_repository_there_is_none(repository: Path, tmp_path: Path) -> None:
-    with pytest.raises(NoHistoryError, match="no commit adds a migration to an earlier one"):
-        commit_before_the_last_migration(repository)
+def test_without_a_repository_there_is_none(tmp_path: Path) -> None:
     with pytest.raises(NoHistoryError, match="no git checkout"):
-        commit_before_the_last_migration(tmp_path)
+        last_release(tmp_path)

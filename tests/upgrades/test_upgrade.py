@@ -1,5 +1,4 @@
-"""An upgrade without downtime: the release before the last migration serves while this one migrates and then serves
-beside it."""
+"""An upgrade without downtime: the last release serves while this one migrates and then serves beside it."""
 
 import re
 import signal
@@ -17,11 +16,14 @@ import pytest
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc
 from tests.upgrades.load import PREDICTION, Balancer, Load, running
-from tests.upgrades.release import NoHistoryError, Release, before_the_last_migration, present
+from tests.upgrades.release import PRESENT, NoHistoryError, Release, installed, last_release
 from tests.waiting import until
 
 OPERATOR = "/v1/limits"
 """The path of recorded requests that only the operator's key may send: no other owner repeats them."""
+
+WHILE_A_JOB_RUNS = "Resource in use"
+"""The summary of a recorded request whose status is another one once a job, which may be faster here, has ended."""
 
 SETTINGS = {"RELEVANCE_DRAIN_SECONDS": "1", "RELEVANCE_LOG_REQUESTS": "0"}
 LONG = {"effort": "normal", "prior": None, "basis": None}
@@ -37,9 +39,12 @@ FIT: dict[str, object] = {
 @pytest.fixture(scope="session")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Release:
     try:
-        return before_the_last_migration(tmp_path_factory.mktemp("before"))
+        tag = last_release()
+        if tag is None:
+            pytest.skip("there is no earlier release to upgrade from")
+        return installed(tag, tmp_path_factory.mktemp("before"))
     except NoHistoryError as error:
-        pytest.exit(f"`make upgrades` needs the release before the last migration. {error}", 1)
+        pytest.exit(f"`make upgrades` needs the last release. {error}", 1)
 
 
 COPY_SECONDS = 0.2
@@ -75,7 +80,7 @@ def sides(before: Release, empty_database_url: str, tmp_path: Path) -> Iterator[
     """The release before, by which the database is migrated, and this one."""
     with ExitStack() as stack:
         both = []
-        for name, release in (("before", before), ("present", present())):
+        for name, release in (("before", before), ("present", PRESENT)):
             folder = tmp_path / name
             folder.mkdir()
             both.append(Side(release, stack.enter_context(deployed(empty_database_url, folder, release.folder))))
@@ -136,8 +141,11 @@ def predictions(api: Api, job: str) -> dict[str, object]:
 
 def test_no_request_and_no_job_is_lost_by_an_upgrade(sides: tuple[Side, Side]) -> None:
     old, new = sides
-    assert old.release.revision != new.release.revision
-    recorded = [one for one in old.release.recorded() if not str(one["path"]).startswith(OPERATOR)]
+    recorded = [
+        one
+        for one in old.release.recorded()
+        if not str(one["path"]).startswith(OPERATOR) and one["summary"] != WHILE_A_JOB_RUNS
+    ]
     first, old_worker = old.api(), old.worker()
     dataset = upload(first, 60)
     job = submit(first, dataset, model="served")
@@ -145,7 +153,7 @@ def test_no_request_and_no_job_is_lost_by_an_upgrade(sides: tuple[Side, Side]) -
     balancer = Balancer((first,))
     commands = [old]  # of the release that has migrated the tables
     load = Load(balancer, (commands[-1].new_key(f"owner-{number}") for number in count()))
-    probed = [first] if old.release.has_compatibility else []
+    probed = [first]
     with running(
         load,
         partial(load.replay, recorded),

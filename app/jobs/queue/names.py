@@ -14,7 +14,7 @@ WORKFLOW = "train"
 
 SCORING_QUEUE = "scoring"
 SCORING_WORKFLOW = "score"
-"""Queues of their own, so that workers of older versions take no such jobs, and none waits behind long fits."""
+"""Queues of their own, so that none waits behind long fits."""
 
 
 def lane(kind: JobKind) -> tuple[str, str]:

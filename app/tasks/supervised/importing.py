@@ -49,8 +49,7 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     planned, fitted = report.plan.spec.likelihood, likelihood_of(predictor.learned)
     if _kind(planned) != _kind(fitted):
         yield Fault("Expected the likelihood of the model, got another one.", "/report/plan/spec/likelihood")
-    classes = [one.label for one in report.class_rows]
-    if classes and classes != list(predictor.encoding.target.classes):
+    if [one.label for one in report.class_rows] != list(predictor.encoding.target.classes):
         yield Fault("Expected the classes of the target, got others.", "/report/class_rows")
 
 

@@ -42,7 +42,7 @@ from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
 from relevance_bayes.cli.uploads import FileOptions
-from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.client import Client, Problem
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
@@ -167,7 +167,7 @@ def predict_dataset(
         echo_written(output, f"Predictions for {job.result.rows:,} rows{without} are in {output}.")
 
 
-def _classes(client: Relevance, model: str) -> tuple[Label, ...]:
+def _classes(client: Client, model: str) -> tuple[Label, ...]:
     """Return the classes of a version; none where it predicts a number."""
     return columns_of(client.version(model, of=VersionBase), PredictOptions(0.95)).classes
 
@@ -183,7 +183,7 @@ def _format(output: Path, coded: str | None) -> FileFormat:
     return form
 
 
-def _download(client: Relevance, job_id: str, output: Path) -> None:
+def _download(client: Client, job_id: str, output: Path) -> None:
     """Write the file of a job, to standard output once it is complete; raises typer.Exit(1)."""
     try:
         if output != STREAM:
@@ -212,7 +212,7 @@ def _texts(reader: RowReader, file: Path, options: RowOptions, names: Sequence[s
 
 
 def _download_with_texts(
-    client: Relevance, job_id: str, output: Path, kept: Iterator[Sequence[str]], *, escapes_formulas: bool
+    client: Client, job_id: str, output: Path, kept: Iterator[Sequence[str]], *, escapes_formulas: bool
 ) -> None:
     """Write the CSV of a job with the texts of a file in the place of the columns that it keeps; raises typer.Exit(1).
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from relevance_bayes.cli.console import refuse, warn
 from relevance_bayes.cli.remedies import in_options
-from relevance_bayes.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem, Relevance, connect
+from relevance_bayes.client import CONNECTION_LOST, NOT_REACHABLE, Client, ClientError, Problem, connect
 from relevance_bayes.client.embedded import is_installed
 from relevance_bayes.client.http import DEFAULT_URL
 
@@ -33,7 +33,7 @@ CONNECT_SECONDS = 1.0
 
 
 @contextmanager
-def service(url: str, *, creates: bool = False) -> Iterator[Relevance]:
+def service(url: str, *, creates: bool = False) -> Iterator[Client]:
     """Return a client of the service at `url`; errors are printed on standard error, with the exit status 1.
 
     Where none responds at the default URL, one is started on the default database for this command. The database has to

@@ -14,7 +14,7 @@ from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.progress import Collection, cost_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
 from relevance_bayes.cli.supervised_facts import fit_name
-from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.progress import figures, phase_text
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.trainings import Trainings
@@ -70,7 +70,7 @@ class JobFilters:
     dataset_id: str | None = None
 
 
-def list_jobs(client: Relevance, filters: JobFilters, *, limit: int, as_json: bool) -> None:
+def list_jobs(client: Client, filters: JobFilters, *, limit: int, as_json: bool) -> None:
     """Print the newest jobs that match."""
     by_kind: Mapping[JobKind, Collection] = dict(zip(KINDS, _collections(client), strict=True))
     lists: list[Iterator[JobBase]] = [
@@ -89,7 +89,7 @@ def list_jobs(client: Relevance, filters: JobFilters, *, limit: int, as_json: bo
     print_table(("job", "kind", "state", "model", "of", "created", ""), rows, if_none="No jobs.")
 
 
-def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+def show_job(client: Client, job_id: str, *, as_json: bool) -> None:
     """Print a job with its transitions."""
     _, job = _found(client, job_id)
     if as_json:
@@ -115,14 +115,14 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     )
 
 
-def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+def follow_job(client: Client, job_id: str, *, as_json: bool) -> None:
     """Print the events of a job until its end, then the job."""
     collection, job = _found(client, job_id)
     watch(collection.follow(job_id), label=job.model)
     show_job(client, job_id, as_json=as_json)
 
 
-def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+def cancel_job(client: Client, job_id: str, *, as_json: bool) -> None:
     """Cancel a job."""
     collection, _ = _found(client, job_id)
     job = collection.cancel(job_id)
@@ -132,18 +132,18 @@ def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
         echo(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is being cancelled.")
 
 
-def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+def retry_job(client: Client, job_id: str, *, as_json: bool) -> None:
     """Submit the request of an ended job again."""
     collection, _ = _found(client, job_id)
     job = collection.retry(job_id)
     print_json(job) if as_json else echo(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 
-def _collections(client: Relevance) -> tuple[Collection, ...]:
+def _collections(client: Client) -> tuple[Collection, ...]:
     return client.trainings, client.evaluations, client.batch_predictions, client.promotions
 
 
-def _found(client: Relevance, job_id: str) -> tuple[Collection, JobBase]:
+def _found(client: Client, job_id: str) -> tuple[Collection, JobBase]:
     """Return a job and the collection that contains it; raises ClientError where no collection does."""
     for collection in _collections(client):
         try:

@@ -11,7 +11,7 @@ from relevance_bayes.cli.options import HERE, AsJson, Tag, Url, Version
 from relevance_bayes.cli.registry import read_tags
 from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.types.functions import RelevanceVector
 
@@ -72,7 +72,7 @@ def versions(
         print_table(headings, rows, if_none="No versions.")
 
 
-def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+def list_models(client: Client, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
     """Print the newest models that have these tags."""
     models = tuple(islice(client.models(tags=tags), limit))
     if as_json:
@@ -96,13 +96,13 @@ def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_js
     )
 
 
-def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
+def show_model(client: Client, name: str, version: str | None, *, as_json: bool) -> None:
     """Print one version."""
     learned = client.version(name, version, of=VersionBase)
     print_json(learned) if as_json else show_version(learned)
 
 
-def list_vectors(client: Relevance, name: str, version: str | None, *, limit: int, as_json: bool) -> None:
+def list_vectors(client: Client, name: str, version: str | None, *, limit: int, as_json: bool) -> None:
     """Print the functions that a version keeps, largest weights first."""
     learned = client.version(name, version, of=VersionBase)
     vectors = tuple(islice(client.relevance_vectors(learned.model, learned.version, sort="weight"), limit))

@@ -34,7 +34,7 @@ from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import print_json, write_json
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
-from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.types.errors import RelevanceError
 from relevance_bayes.types.formats import CSV, by_name, by_suffix
@@ -154,7 +154,7 @@ def predict(
 
 
 def _predict(
-    client: Relevance,
+    client: Client,
     model: str,
     file: Path,
     *,
@@ -187,7 +187,7 @@ def _predict(
 
 
 def _predict_file(
-    client: Relevance,
+    client: Client,
     model: str,
     file: Path,
     response: str,
@@ -226,7 +226,7 @@ def _predict_file(
 
 
 def _predicted_rows(
-    client: Relevance, version: VersionBase, read_rows: BatchReader, required: PredictOptions
+    client: Client, version: VersionBase, read_rows: BatchReader, required: PredictOptions
 ) -> Iterator[tuple[Row, Prediction]]:
     shared, kinds = required.of_client(columns_of(version, required)), kinds_of(version)
     first, unknown, nulls = 0, list[UnknownCategory](), list[MissingValue]()

@@ -8,7 +8,7 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.options import HERE, ModelOrAlias, Url
 from relevance_bayes.cli.streams import echo_written, write_result
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import VersionBase
 
 
@@ -43,7 +43,7 @@ def report(
         echo_written(file, write_report(client, found, file))
 
 
-def write_report(client: Relevance, version: VersionBase, output: Path) -> str:
+def write_report(client: Client, version: VersionBase, output: Path) -> str:
     """Write the report of a version to a file, and return where it is; raises typer.Exit(1) where that fails."""
     write_result(output, client.report(version.model, version.version), form="html", is_text=True)
     return f"The report of version {version.version} of {version.model} is in {output}."

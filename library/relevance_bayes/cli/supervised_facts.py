@@ -148,9 +148,7 @@ def _score_loss(version: SupervisedVersion) -> str | None:
 
 
 def _classes(version: SupervisedVersion) -> str:
-    """Return the classes, and the number of training rows of each where it is known."""
-    if not version.class_rows:
-        return ", ".join(map(cell_text, version.classes))
+    """Return the classes, with the number of training rows of each."""
     return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
 
 

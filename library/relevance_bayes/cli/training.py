@@ -27,7 +27,7 @@ from relevance_bayes.cli.training_request import (
 )
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.cli.versions import show_version
-from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import Job, VersionBase
 from relevance_bayes.client.uploads import UploadedDataset
 
@@ -239,7 +239,7 @@ def train(
 
 
 def run_training(
-    client: Relevance, uploaded: UploadedDataset, document: Document, *, wait: bool, as_json: bool
+    client: Client, uploaded: UploadedDataset, document: Document, *, wait: bool, as_json: bool
 ) -> VersionBase | None:
     """Train on a dataset by the request `document`, and return the version, None where it does not `wait`.
 

@@ -14,7 +14,7 @@ from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
 from relevance_bayes.cli.readings import with_readings
 from relevance_bayes.cli.rendering import print_json, time_text
 from relevance_bayes.cli.rows import RowOptions
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Dataset
 from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.types.values import ColumnKind
@@ -33,9 +33,7 @@ class FileOptions(RowOptions):
         """Return the options for a file that has a header or not."""
         return replace(self, header=has_header)
 
-    def upload(
-        self, client: Relevance, file: Path, *, name: str | None = None, prompts: bool = True
-    ) -> UploadedDataset:
+    def upload(self, client: Client, file: Path, *, name: str | None = None, prompts: bool = True) -> UploadedDataset:
         """Upload a file, and print where its dataset was there before; raises typer.BadParameter.
 
         Where a column has two readings, it `prompts` for one on a terminal.
@@ -70,7 +68,7 @@ class FileOptions(RowOptions):
             as_written=True,
         )
 
-    def dataset_id(self, client: Relevance, file: Path | None, dataset: str | None, *, prompts: bool) -> str:
+    def dataset_id(self, client: Client, file: Path | None, dataset: str | None, *, prompts: bool) -> str:
         """Return the id of the dataset that is given, else that of the file, which is uploaded."""
         if dataset is not None or file is None:
             return dataset or ""

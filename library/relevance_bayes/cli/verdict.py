@@ -138,10 +138,10 @@ def _errors_of_classes(version: SupervisedVersion) -> Iterator[str]:
     total = sum(one.rows for one in version.class_rows)
     shares = [one.rows / total for one in version.class_rows if one.rows]
     if (error := scores.get("error")) is not None:
-        beside = f"; always predicting the most frequent class is right for {_percent(max(shares))}" if shares else ""
-        yield f"The class is right for {_percent(1 - error)} ({where}){beside}."
+        beside = f"always predicting the most frequent class is right for {_percent(max(shares))}"
+        yield f"The class is right for {_percent(1 - error)} ({where}); {beside}."
     if (log_loss := scores.get("log_loss")) is not None:
-        beside = "" if not shares else _beside_the_frequencies(log_loss, -sum(share * log(share) for share in shares))
+        beside = _beside_the_frequencies(log_loss, -sum(share * log(share) for share in shares))
         yield f"The log loss is {_figure(log_loss)} nats{beside}."
 
 

@@ -3,7 +3,7 @@
 from relevance_bayes.client.connection import connect, connect_async
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from relevance_bayes.client.http import DEFAULT_URL
-from relevance_bayes.client.relevance import AsyncClient, Client, Relevance
+from relevance_bayes.client.relevance import AsyncClient, Client
 
 __all__ = [
     "CONNECTION_LOST",
@@ -13,7 +13,6 @@ __all__ = [
     "Client",
     "ClientError",
     "Problem",
-    "Relevance",
     "connect",
     "connect_async",
 ]

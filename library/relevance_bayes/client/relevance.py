@@ -55,7 +55,3 @@ class AsyncClient(ServiceCalls[Asynchronous]):
             await self.http.driver.close()
             if self.embedded is not None:
                 await self.http.driver.block(self.embedded.stop)
-
-
-Relevance = Client
-"""The earlier name of `Client`."""

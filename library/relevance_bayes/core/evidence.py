@@ -33,14 +33,13 @@ class LogEvidence:
     `value` is exact for Gaussian noise under independent weights or the whole of a process, Laplace's approximation for
     log-concave likelihoods under independent weights, else a lower bound: that of a process through few functions
     [TITSIAS2009; HENSMAN2015], of Student's t, of coupled classes. `log_hyperprior` is the log density of the learned
-    hyperparameters under their priors, normalised where these are proper, 0 without any, None in versions that
-    predate it; `price` is the price of choice of the functions in the model, log C(M, R) and at least a nat each, 0
-    without a price.
+    hyperparameters under their priors, normalised where these are proper, 0 without any; `price` is the price of choice
+    of the functions in the model, log C(M, R) and at least a nat each, 0 without a price.
     """
 
     value: float
     kind: EvidenceKind
-    log_hyperprior: float | None = 0.0
+    log_hyperprior: float = 0.0
     price: float = 0.0
 
 

@@ -80,7 +80,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         alpha=vector(part.alpha, size, f"{where}/alpha"),
         gamma=vector(part.gamma, size, f"{where}/gamma"),
         noise_sd=part.noise_sd,
-        evidence=_evidence(part, where),
+        evidence=LogEvidence(**vars(part.evidence)),
         inputs=inputs,
         rows=part.rows,
         candidates=part.candidates,
@@ -94,15 +94,6 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         input_range=None if part.input_range is None else _input_range(part.input_range, inputs, where),
         degrees_of_freedom=part.degrees_of_freedom,
     )
-
-
-def _evidence(part: ModelPart, where: str) -> LogEvidence:
-    """Return the evidence; that of format version 1 is separated later, with its report."""
-    if part.evidence is not None:
-        return LogEvidence(**vars(part.evidence))
-    if part.log_marginal_likelihood is None:
-        raise wrong(f"{where}/evidence", "This member is required.")
-    return LogEvidence(part.log_marginal_likelihood, "exact")
 
 
 def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:

@@ -20,14 +20,11 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, FunctionsPart, KernelPart, Part
 from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
-from relevance_bayes.types.annotations import OneOf, is_none
+from relevance_bayes.types.annotations import OneOf
 
 DegreesOfFreedom: TypeAlias = Annotated[float, Field(ge=1, le=400, allow_inf_nan=False)]
 
-DEGREES_OF_FREEDOM = {
-    "exclude_if": is_none,
-    "description": "Those of the Student's t that predictions are; absent where they are Gaussian.",
-}
+DEGREES_OF_FREEDOM = {"description": "Those of the Student's t that predictions are; null where they are Gaussian."}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,16 +42,13 @@ class EvidencePart(Part):
 
     value: Finite
     kind: EvidenceKind
-    log_hyperprior: Finite | None
+    log_hyperprior: Finite
     price: NotNegative
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelPart(Part):
-    """The functions, their weights' posterior, and the likelihood.
-
-    Without an `input_range` the member is absent, so that an earlier release can import the document.
-    """
+    """The functions, their weights' posterior, and the likelihood."""
 
     likelihood: Annotated[Likelihood, OneOf("type")]
     functions: Annotated[list[Annotated[FunctionsPart, OneOf("type")]], FIRST_FAULT]
@@ -67,18 +61,14 @@ class ModelPart(Part):
     augmentation: AugmentationPart | None
     rows: Annotated[Count, Field(ge=1)]
     candidates: Count
-    evidence: EvidencePart | None = None
-    log_marginal_likelihood: Finite | None = field(
-        default=None,
-        metadata={"exclude": True, "description": "In documents of format version 1 instead of `evidence`."},
-    )
+    evidence: EvidencePart
     last_gain: Finite | None
     next_gain: Finite | None
     termination: Annotated[str, Field(max_length=100)]
-    jitter: Positive | None = None
-    log_noise: "LogNoisePart | None" = None
-    degrees_of_freedom: DegreesOfFreedom | None = field(default=None, metadata=DEGREES_OF_FREEDOM)
-    input_range: "InputRangePart | None" = field(default=None, metadata={"exclude_if": is_none})
+    jitter: Positive | None
+    log_noise: "LogNoisePart | None"
+    degrees_of_freedom: DegreesOfFreedom | None = field(metadata=DEGREES_OF_FREEDOM)
+    input_range: "InputRangePart | None"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +94,7 @@ class PoolPart(Part):
 
     weights: Shares
     members: Annotated[list[ModelPart], FIRST_FAULT]
-    degrees_of_freedom: DegreesOfFreedom | None = field(default=None, metadata=DEGREES_OF_FREEDOM)
+    degrees_of_freedom: DegreesOfFreedom | None = field(metadata=DEGREES_OF_FREEDOM)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,7 @@
-"""Size limits of imported documents."""
+"""Limits of imported documents: their sizes, and values that they must not contain."""
+
+import math
+from collections.abc import Iterator
 
 from relevance_bayes.documents.learned_schema import HurdlePart, LocalPart, ModelPart, PerClassPart, PoolPart
 from relevance_bayes.documents.parts import (
@@ -14,11 +17,15 @@ from relevance_bayes.documents.parts import (
 )
 from relevance_bayes.documents.schema import ComponentsPart, TermsPart, VersionDocument
 from relevance_bayes.documents.sizes import wrong
+from relevance_bayes.types.errors import Fault, pointer
 
 MAX_MEMBERS = 16
 
 MAX_FUNCTIONS = 2_048
 """The maximum number of functions of an imported version; the cost of a model grows with their cube."""
+
+MAX_TEXT_LENGTH = 100_000
+MAX_INTEGER = 2**63 - 1
 
 
 def refuse_large(document: VersionDocument) -> None:
@@ -76,3 +83,24 @@ def _size(part: FunctionsPart) -> int:
             return len(scales)
         case StepsPart() | WavesPart() | SplinesPart():
             return len(part.inputs)
+
+
+def value_faults(value: object, where: str) -> Iterator[Fault]:
+    """Yield a fault for each value that can't be stored, with its place below `where`."""
+    match value:
+        case float() if not math.isfinite(value):
+            yield Fault("Expected a finite number.", where)
+        case int() if abs(value) > MAX_INTEGER:
+            yield Fault(f"Expected an integer of at most {MAX_INTEGER} in magnitude.", where)
+        case str() if "\0" in value or len(value) > MAX_TEXT_LENGTH:
+            yield Fault(f"Expected a text of at most {MAX_TEXT_LENGTH:,} characters without NUL.", where)
+        case list():
+            for place, one in enumerate(value):
+                yield from value_faults(one, f"{where}/{place}")
+        case dict():
+            for name, one in value.items():
+                if "\0" in name or len(name) > MAX_TEXT_LENGTH:
+                    yield Fault("Expected members without NUL in their names.", where)
+                yield from value_faults(one, f"{where}{pointer((name[:MAX_TEXT_LENGTH],))}")
+        case _:
+            pass

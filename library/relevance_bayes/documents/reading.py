@@ -1,6 +1,5 @@
 """From a document to its version, with arrays of consistent sizes."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -10,7 +9,6 @@ from relevance_bayes.core.components import Components
 from relevance_bayes.core.images import ImageCode
 from relevance_bayes.core.kernels.covariance import Covariance
 from relevance_bayes.core.pool import n_functions
-from relevance_bayes.documents.earlier_versions import earlier_models, with_evidence
 from relevance_bayes.documents.exported import (
     ExportedApproximation,
     ExportedComponents,
@@ -48,7 +46,6 @@ from relevance_bayes.documents.schema import (
     VersionDocument,
 )
 from relevance_bayes.documents.sizes import matrix, vector, wrong
-from relevance_bayes.documents.values import json_members
 from relevance_bayes.documents.writing import approximation_report, components_report, supervised_report
 from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.tables.encoding import (
@@ -91,12 +88,8 @@ def predictor_of(content: Content) -> Predictor:
 
 
 def _exported(document: SupervisedDocument, named: tuple[str, int, datetime]) -> ExportedSupervised:
-    predictor, earlier = _supervised(document), None
-    target, learned = predictor.encoding.target, predictor.learned
-    if document.format_version == 1:
-        earlier = earlier_models(learned, target)
-        predictor = replace(predictor, learned=with_evidence(learned, earlier, json_members(document.report)))
-    report = supervised_report(document, target, n_functions(learned), earlier)
+    predictor = _supervised(document)
+    report = supervised_report(document, predictor.encoding.target, n_functions(predictor.learned))
     return ExportedSupervised(*named, report, predictor)
 
 

@@ -27,7 +27,7 @@ from relevance_bayes.types.annotations import OneOf
 from relevance_bayes.types.values import ColumnKind, Label, Period
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
-FORMAT_VERSION: Literal[3] = 3
+FORMAT_VERSION: Literal[1] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +218,7 @@ class DocumentBase(Part):
     """The members of all documents; `task` determines the others."""
 
     format: Literal["relevance-version"]
-    format_version: Literal[1, 2, 3]
+    format_version: Literal[1]
     source: SourcePart
 
 

@@ -26,7 +26,6 @@ from relevance_bayes.documents.exported import (
     ExportedSupervised,
     ExportedVersion,
 )
-from relevance_bayes.documents.former_members import DOCUMENTS, renamed
 from relevance_bayes.documents.functions import functions_part, kernel_part, wavelets_part
 from relevance_bayes.documents.learned_schema import (
     AugmentationPart,
@@ -40,6 +39,7 @@ from relevance_bayes.documents.learned_schema import (
     PoolPart,
     RowsPart,
 )
+from relevance_bayes.documents.limits import value_faults
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
@@ -50,7 +50,6 @@ from relevance_bayes.documents.models import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from relevance_bayes.documents.models.earlier import EarlierModel, upgraded_report
 from relevance_bayes.documents.schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -77,7 +76,6 @@ from relevance_bayes.documents.schema import (
     TermsPart,
     VersionDocument,
 )
-from relevance_bayes.documents.values import json_members, value_faults
 from relevance_bayes.tables.encoding import EncodedEffects, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.json import encode, validate
@@ -347,16 +345,6 @@ NUMBER_FORMS = "number_forms"
 KINDS = {"calendar": "timestamp", "logarithm": "number", "effects": "category"}
 """The kinds of columns that documents have by their encoding."""
 
-EARLIER_DEFAULTS: Sequence[tuple[str, object]] = (
-    ("dates", "time"),
-    ("text", "leave_out"),
-    ("budget", None),
-    ("keep_rows", True),
-    ("positive_class", None),
-)
-"""Members of plans that are left out at these values, those of releases without the members, whatever the defaults of
-requests are."""
-
 R = TypeVar("R")
 
 Members: TypeAlias = dict[str, object]
@@ -444,12 +432,7 @@ def supervised_members(report: SupervisedReport, encoding: InputEncoding) -> Mem
     whole = SUPERVISED.reported(report, encoding)
     metrics, alternatives = _object(whole["metrics"]), whole["alternatives"]
     assert isinstance(alternatives, list)
-    for name in ("calendar", "logarithms", "texts"):
-        if whole[name] is None:  # a release without it can import the document
-            del whole[name]
-    plan = {name: one for name, one in _object(whole["plan"]).items() if (name, one) not in EARLIER_DEFAULTS}
     return whole | {
-        "plan": plan,
         "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
         "alternatives": [one for one in alternatives if isinstance(one, dict) and _is_finite([one["score"]])],
     }
@@ -477,13 +460,8 @@ def _is_finite(values: Sequence[object]) -> bool:
     return all(not isinstance(value, float) or math.isfinite(value) for value in values)
 
 
-def supervised_report(
-    document: SupervisedDocument, target: EncodedTarget, functions: int, earlier: Sequence[EarlierModel] | None = None
-) -> SupervisedReport:
-    """Return the report; `earlier` are the models of a document of format version 1.
-
-    Raises InvalidRequestError.
-    """
+def supervised_report(document: SupervisedDocument, target: EncodedTarget, functions: int) -> SupervisedReport:
+    """Return the report; raises InvalidRequestError."""
     given: Members = {"task": document.task, "functions": functions}
     planned: Members = {
         "task": document.task,
@@ -494,12 +472,7 @@ def supervised_report(
         "inputs": _columns(document.inputs),
         "noise_column": target.noise_column,
     }
-    sent = document.report
-    if earlier is not None:
-        sent = dict(
-            json_members(renamed(upgraded_report(json_members(document.report), earlier, functions), DOCUMENTS))
-        )
-    return SUPERVISED.read(sent, given, planned)
+    return SUPERVISED.read(document.report, given, planned)
 
 
 def approximation_report(document: ApproximationDocument) -> ApproximationReport:

@@ -101,7 +101,7 @@ class SupervisedEstimator(VersionEstimator[SupervisedVersion]):
 
     @property
     def diagnostics_(self) -> Diagnostics | None:
-        """Reliability, residuals and the steps of the fit; None for a version from before they were kept."""
+        """Reliability, residuals and the steps of the fit; None where there are none."""
         return self.report_.diagnostics
 
     @property

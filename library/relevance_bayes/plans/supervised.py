@@ -600,6 +600,7 @@ def _planned(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPla
         alternatives=tuple(alternatives),
         effort=request.effort,
         max_score_loss=max_score_loss,
+        budget=None,
         local=planned_local(request, chosen, rows=dataset.rows, inputs=read, max_score_loss=max_score_loss),
         positive_class=None if named is None else named_class(named, target.classes),
     )

@@ -161,14 +161,7 @@ def _classes(column: ColumnSummary, chosen: str, present: int) -> tuple[Label, .
         case "boolean":
             return False, True
         case "number":
-            labels = _number_labels(column)
-            if len(labels) < column.distinct:
-                raise _at_target(
-                    column,
-                    f"The dataset is older than the storage of {column.distinct} distinct numbers of `{column.name}`;"
-                    " upload it again to predict them as classes, or use regression.",
-                )
-            return labels
+            return _number_labels(column)
         case _:
             return tuple(sorted(label for label, _ in column.categories))
 

@@ -152,9 +152,9 @@ class ColumnSummary:
     `integral`: all numbers present are integers below 2^53 in magnitude. `values` are the distinct values of a number
     column in ascending order, where `distinct` is known. `quantiles` of numbers and timestamps are at the LEVELS of
     `relevance_bayes.tables.statistics`, and `histogram` the numbers of values in bins of equal width from `minimum` to
-    `maximum`; both are empty without values, and in summaries from before they were kept. `reading` is how the
-    texts of a file were read, where the kind is not all. `labels` are the distinct texts, by alphabet, or integers,
-    ascending, where there are more than `MAX_CATEGORIES_LISTED` and at most `MAX_CLASSES`.
+    `maximum`; both are empty without values. `reading` is how the texts of a file were read, where the kind is not all.
+    `labels` are the distinct texts, by alphabet, or integers, ascending, where there are more than
+    `MAX_CATEGORIES_LISTED` and at most `MAX_CLASSES`.
     """
 
     name: str

@@ -33,8 +33,7 @@ class DecisionRule:
 def rule_of(requested: DecisionOptions, classes: Sequence[Label], rows: Sequence[ClassRows]) -> DecisionRule:
     """Return the requested rule for `classes` with so many training `rows` each; raises InvalidRequestError.
 
-    `classes` is empty for a version that predicts a number; `rows` is empty for a version that does not store the
-    number of training rows by class.
+    Both are empty for a version that predicts a number.
     """
     if not classes:
         faults = [Fault("A number has no classes to decide between.", pointer=f"/{name}") for name in requested.given]
@@ -99,9 +98,6 @@ def _misshapen(costs: tuple[tuple[float, ...], ...] | None, classes: Sequence[La
 
 
 def _unweighable(new: list[float], classes: Sequence[Label], rows: Sequence[ClassRows]) -> list[Fault]:
-    if not rows:
-        detail = "This version does not store the frequencies of its classes: train it again."
-        return [Fault(detail, pointer="/class_priors")]
     unseen = [label for label, prior, one in zip(classes, new, rows, strict=True) if prior and not one.rows]
     return [
         Fault(

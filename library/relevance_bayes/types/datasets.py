@@ -86,10 +86,10 @@ class NumberColumn(ColumnBase):
     """The population standard deviation."""
     quantiles: tuple[Quantile, ...] = ()
     """At fixed levels: exact below 4,096 values (of more than 64 columns below fewer, at least 256), else wrong by less
-    than 0.3 percent of the rows (4 percent). Empty without values, and in datasets from before they were kept."""
+    than 0.3 percent of the rows (4 percent). Empty without values."""
     histogram: tuple[int, ...] = ()
     """The number of rows in at most 32 bins of equal width from `min` to `max`, as exact as `quantiles`. Empty without
-    values, and in datasets from before it was kept."""
+    values."""
 
 
 @dataclass(frozen=True, kw_only=True)

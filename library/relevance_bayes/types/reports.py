@@ -123,7 +123,7 @@ class Hyperparameters:
     `logit_gaussian`. Null under independent weights."""
     temperature: float | None = None
     """The temperature of class probabilities, p to the power of 1/temperature and normalised: above 1 they are less
-    certain. 1 unless given, or determined by held-out rows. Null for numbers, and for versions without it."""
+    certain. 1 unless given, or determined by held-out rows. Null for numbers."""
     last_gain: float | None
     """The gain, in nats, of the last function added."""
     next_gain: float | None
@@ -181,9 +181,8 @@ class Evidence:
     """`exact`: Gaussian noise under independent weights, or a whole process. `laplace`: Laplace's approximation.
     `lower_bound`: of a process through few functions, and of likelihoods that are bounded.
     """
-    log_hyperprior: float | None
-    """The log density of the hyperparameters under their priors, normalised where these are proper; 0 without any, null
-    in versions without it."""
+    log_hyperprior: float
+    """The log density of the hyperparameters under their priors, normalised where these are proper; 0 without any."""
     price: float
     """The price of the selected functions (`price` of the prior), which selection subtracts."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from tests.deploy.operator.page import Page
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +65,7 @@ class Deployment:
         """The URL at a published port."""
         return f"{scheme}://localhost:{self.environment[variable]}"
 
-    def client(self) -> Relevance:
+    def client(self) -> Client:
         """The Python client, through the proxy."""
         key = (self.folder / "secrets" / "api_key").read_text()
         return connect(self.url("PROXY_PORT", "https"), api_key=key)

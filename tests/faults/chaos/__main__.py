@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import SupervisedJob
 from tests.faults.chaos.containers import Containers, engine_is_there, running
 from tests.faults.chaos.full_disk import full_disk
@@ -78,7 +78,7 @@ def _ended(containers: Containers, jobs: list[SupervisedJob]) -> Iterator[Superv
         yield found
 
 
-def _look(job: SupervisedJob, calls: Relevance) -> SupervisedJob:
+def _look(job: SupervisedJob, calls: Client) -> SupervisedJob:
     return calls.trainings.get(job.id)
 
 

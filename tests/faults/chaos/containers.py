@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client import Client, connect
 from relevance_bayes.client.errors import ClientError
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ class Containers:
         """The logs of its processes."""
         return self._given("logs", container)
 
-    def retry(self, question: Callable[[Relevance], T]) -> T:
+    def retry(self, question: Callable[[Client], T]) -> T:
         """Of one API process, or of another one where that does not answer; raises TimeoutError."""
         give_up = time.monotonic() + TIMEOUT
         while time.monotonic() < give_up:

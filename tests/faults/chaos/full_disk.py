@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json, SupervisedJob
 from tests.faults.chaos.containers import Containers
 from tests.faults.chaos.jobs import faults
@@ -86,7 +86,7 @@ def _submitted(containers: Containers, model: str) -> SupervisedJob:
     return containers.retry(partial(_submit, model=model))
 
 
-def _submit(calls: Relevance, model: str) -> SupervisedJob:
+def _submit(calls: Client, model: str) -> SupervisedJob:
     draw = np.random.default_rng(7)
     x = draw.uniform(-10.0, 10.0, ROWS)
     y = np.sin(40.0 * x) + 0.01 * draw.standard_normal(ROWS)

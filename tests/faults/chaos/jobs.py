@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json, SupervisedJob, Version
 from tests.faults.chaos.containers import Containers
 
@@ -24,7 +24,7 @@ def submitted(containers: Containers, number: int, name: str) -> list[Supervised
     return [containers.retry(partial(_submit, rows=rows, model=f"{name}-{place}")) for place, rows in enumerate(sizes)]
 
 
-def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
+def _submit(calls: Client, rows: int, model: str) -> SupervisedJob:
     draw = np.random.default_rng(rows)
     x = draw.uniform(-10.0, 10.0, rows)
     y = np.sinc(x / np.pi) + 0.1 * draw.standard_normal(rows)
@@ -50,11 +50,11 @@ def faults(containers: Containers, jobs: list[SupervisedJob], like: list[Supervi
             yield f"{job.model} learned something else than {other.model}"
 
 
-def _versions(calls: Relevance, job: SupervisedJob) -> list[Version]:
+def _versions(calls: Client, job: SupervisedJob) -> list[Version]:
     return list(calls.versions(job.model))
 
 
-def _learned(calls: Relevance, job: SupervisedJob) -> list[float]:
+def _learned(calls: Client, job: SupervisedJob) -> list[float]:
     """Its evidence, and its weights."""
     version = calls.version(job.model)
     weights = [one.weight_mean or 0.0 for one in calls.relevance_vectors(job.model, version.version)]

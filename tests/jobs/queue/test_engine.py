@@ -95,7 +95,7 @@ def test_jobs_start_by_notification_and_after_one_another_without_a_poll_in_betw
 
 
 @pytest.mark.thorough
-def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
+def test_what_scores_waits_in_a_queue_of_its_own(
     engine: Database, client: DBOSClient, transaction: OpenTransaction, control: Control
 ) -> None:
     trained, scored, job = Ran(), Ran(), uuid4()

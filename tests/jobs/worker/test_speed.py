@@ -37,7 +37,7 @@ def test_the_speed_of_several_workers_is_their_mean(transaction: OpenTransaction
         workers = WorkerRepository(tx)
         workers.record_heartbeat("a", speed=1.0)
         workers.record_heartbeat("b", speed=2.0)
-        workers.record_heartbeat("of an earlier release")
+        workers.record_heartbeat("unmeasured")
         assert workers.speed(within=60.0) == pytest.approx(1.5)
 
 

@@ -97,7 +97,6 @@ def test_classes_are_beside_their_frequencies() -> None:
     assert loss == f"The log loss is 0.4 nats; predicting the class frequencies for every row has {frequencies:.3g}."
     worse = replace(version, metrics={"validation": {"log_loss": 0.6, "rows": 100.0}})
     assert sentences(worse)[0].endswith("has 0.562, which is no better.")
-    assert sentences(replace(version, class_rows=()))[1] == "The log loss is 0.4 nats."
 
 
 def of_inputs(*widths: tuple[str | None, float], linear: bool = False, n: int = 3) -> str | None:

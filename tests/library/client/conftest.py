@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.http import Http
 
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -29,7 +29,7 @@ class Service:
 class Pair:
     """A client, and the service that it speaks to."""
 
-    client: Relevance
+    client: Client
     service: Service
 
 
@@ -45,7 +45,7 @@ def connected() -> Iterator[Connected]:
         service = Service(responses)
         http = Http.to("http://service", api_key="secret", transport=httpx.MockTransport(service))
         opened.append(http)
-        return Pair(Relevance(http), service)
+        return Pair(Client(http), service)
 
     yield connect
     for http in opened:

@@ -25,7 +25,7 @@ from tests.library.cli.test_progress import EVENTS
 from tests.library.client.conftest import Connected
 from tests.library.client.test_batch_predictions import JOB
 from tests.library.client.test_job_events import given, stream
-from tests.library.client.test_recorded import CURRENT, recorded
+from tests.library.client.test_recorded import EXCHANGES
 from tests.library.client.test_tables import PREDICTED
 
 NAUGHTY = "<script>alert('x')</script>&\"' ‮ \x00"
@@ -192,7 +192,7 @@ def test_waiting_for_a_job_shows_its_events(connected: Connected, capsys: pytest
 
 
 def test_a_training_starts_from_a_dataset_a_file_or_a_table(connected: Connected, tmp_path: Path) -> None:
-    submitted = next(one for one in recorded(CURRENT) if (one.operation, one.status) == ("POST /v1/training-jobs", 202))
+    submitted = next(one for one in EXCHANGES if (one.operation, one.status) == ("POST /v1/training-jobs", 202))
     pair = connected({
         "POST /v1/datasets": lambda _: httpx.Response(201, json={**DATASET, "id": "d"}),
         "POST /v1/training-jobs": lambda _: httpx.Response(202, json=submitted.response),

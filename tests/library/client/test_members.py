@@ -3,7 +3,7 @@ import json
 import httpx
 import pytest
 
-from relevance_bayes.client import Relevance
+from relevance_bayes.client import Client
 from relevance_bayes.client.http import Http
 from tests.library.client.conftest import Connected, Service
 
@@ -66,7 +66,7 @@ def test_invitations_are_listed_accepted_and_declined(connected: Connected) -> N
 def test_every_request_names_the_project_of_the_client(project: str | None, sent: str | None) -> None:
     service = Service({"GET /v1/models": lambda _: page(), "DELETE /v1/models/m": lambda _: httpx.Response(204)})
     http = Http.to("http://service", api_key=None, project=project, transport=httpx.MockTransport(service))
-    with Relevance(http) as client:
+    with Client(http) as client:
         assert list(client.models()) == []
         client.delete_model("m")
     assert [one.headers.get("Relevance-Project") for one in service.requested] == [sent, sent]

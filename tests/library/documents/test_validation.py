@@ -12,13 +12,13 @@ from relevance_bayes.core.likelihoods import BernoulliPerClass
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.documents.functions import kernel_functions_of
+from relevance_bayes.documents.limits import value_faults
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import KernelPart, TermPart
 from relevance_bayes.documents.sizes import columns
 from relevance_bayes.documents.validation import approximation_faults, spec_faults, supervised_faults
 from relevance_bayes.documents.validation.figures import Interval
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults
-from relevance_bayes.documents.values import value_faults
 from relevance_bayes.documents.writing import APPROXIMATIONS, unknown
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest

@@ -99,7 +99,7 @@ def test_the_last_objective_of_a_trace_is_the_evidence_that_is_reported() -> Non
     (trace,) = found.traces
     evidence = model.members_[0].evidence
     assert evidence is not None
-    assert trace.kept[-1].objective == pytest.approx(evidence.value + (evidence.log_hyperprior or 0.0) - evidence.price)
+    assert trace.kept[-1].objective == pytest.approx(evidence.value + evidence.log_hyperprior - evidence.price)
     entered = [step.entered for step in trace.kept if step.entered is not None]
     assert entered
     assert set(entered) <= set(range(120))

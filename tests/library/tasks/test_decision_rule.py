@@ -1,12 +1,10 @@
 """Decision rules of requests, against the classes that there are."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from relevance_bayes.tasks.decision_rule import DecisionRule, rule_of
+from relevance_bayes.tasks.decision_rule import rule_of
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.reports import ClassRows
@@ -101,14 +99,6 @@ def test_all_that_is_wrong_is_reported_at_once() -> None:
 def test_about_a_number_there_is_nothing_to_decide() -> None:
     found = refused(DecisionOptions(costs=((0.0,),), reject_cost=1.0), classes=(), rows=())
     assert [fault.pointer for fault in found] == ["/costs", "/reject_cost"]
-
-
-def test_a_version_that_has_not_kept_its_frequencies_takes_costs_but_no_priors() -> None:
-    requested = DecisionOptions(priors(gas=0.2, liquid=0.3, solid=0.5), COSTS, 1.0)
-    (fault,) = refused(requested, rows=())
-    assert fault.pointer == "/class_priors"
-    assert "train it again" in fault.detail
-    assert isinstance(rule_of(replace(requested, class_priors=None), CLASSES, ()), DecisionRule)
 
 
 def test_a_class_without_rows_can_not_be_expected() -> None:

@@ -303,7 +303,7 @@ def test_kept_rows_are_a_part_of_the_document() -> None:
     assert isinstance(found, ExportedSupervised)
     assert found.report.input_rows == KEPT
     bare = version(GaussianNoise(), BASIS, PROCESS, INPUTS)
-    assert "input_rows" not in supervised_members(bare.report, bare.predictor.encoding)
+    assert supervised_members(bare.report, bare.predictor.encoding)["input_rows"] is None
 
 
 def contributions(model: SupervisedModel, block: Block) -> Array:

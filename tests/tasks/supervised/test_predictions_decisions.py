@@ -1,7 +1,5 @@
 """Decisions of one version: by its own frequencies, beside bad rows, and what they leave as it was."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -101,13 +99,8 @@ def test_bad_rows_alone_have_no_decisions_to_make() -> None:
     assert np.isnan(found.decisions.expected_cost).all()
 
 
-def test_a_number_and_a_version_without_frequencies_are_refused() -> None:
+def test_a_number_is_refused() -> None:
     with pytest.raises(InvalidRequestError, match="predicts a number"):
         predict(
             served(small_version()), PredictRequest(BLOCK, PredictOptions(deciding=DecisionOptions(reject_cost=1.0)))
-        )
-    older = replace(THREE, report=replace(THREE.report, class_rows=()))
-    with pytest.raises(InvalidRequestError, match="train it again"):
-        predict(
-            served(older), PredictRequest(BLOCK, PredictOptions(deciding=DecisionOptions(priors(THREE, 0.1, 0.7, 0.2))))
         )

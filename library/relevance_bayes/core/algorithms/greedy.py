@@ -316,10 +316,6 @@ STEPS: dict[str, Callable[[Task, State, Process], State]] = {
 }
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 @dataclass(frozen=True)
 class Greedy:
     """The algorithm of a Gaussian process prior.
@@ -340,7 +336,7 @@ class Greedy:
     """True where a step goes over all rows and candidates."""
 
     max_iterations: int | None = field(default=None, metadata={"ge": 1, "le": 10_000})
-    max_rows: int | None = field(default=None, metadata={"ge": 50, "le": 100_000, "exclude_if": _is_none})
+    max_rows: int | None = field(default=None, metadata={"ge": 50, "le": 100_000})
     type: Literal["greedy"] = "greedy"
 
     def init(self, problem: Problem) -> "ProcessIterate":

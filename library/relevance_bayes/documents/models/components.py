@@ -26,7 +26,7 @@ class ComponentsReport:
     `variances` are theirs in feature space, descending, and `noise_variance` is the residual variance.
     `log_marginal_likelihood` is relative to that of noise only. `widths` are those in encoded inputs. `imported` is
     None for a version trained here; else all other members are those of the original. `baseline` has the histograms of
-    the training rows and of their novelty, None in versions without it.
+    the training rows and of their novelty.
     """
 
     plan: ComponentsPlan

@@ -1,6 +1,6 @@
 """The result of a supervised fit: the report for its owner, and the predictor."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 from uuid import UUID
 
@@ -13,7 +13,6 @@ from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior
 from relevance_bayes.plans.requests import SupervisedPlan, Task
 from relevance_bayes.tables.encoding import Encoding
-from relevance_bayes.types.annotations import is_none
 from relevance_bayes.types.baselines import Baseline, InputCells
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.lineage import ImportedFrom
@@ -105,17 +104,16 @@ class SupervisedReport:
     """The report of a version, without its arrays, in the user's units.
 
     `members` are the models that predict together, one or more. `score` is on held-out rows, before the reduction to
-    few functions, or after it where it loses more than allowed; None in versions without it. `alternatives` were
-    compared and not selected, `integrated_evidence` is what those of that kind are compared with. `metrics` maps a name
-    ("holdout", "validation", "leave_one_out") to metrics ("rmse", "nll", ...); `candidates` is the number of functions
-    considered, `functions` of those kept, over all members. Under a heavy-tailed likelihood `outliers` are the training
-    rows that it accounts for. `score_loss` is the loss of the folds' score by the reduction to few functions, in nats a
-    row, from `unreduced_functions` before. `class_rows` are the training rows by class, in the plan's order; empty for
-    numbers, and in versions without it. `imported` is None for a version trained here; else all other members are those
-    of the original. `temperature` is that of the class probabilities, None for numbers, and in versions without it.
-    `warnings` describe what was left out, and what differs from the plan. `local` is the comparison with
-    nearest-neighbour processes, None without one. `baseline` has the histograms of the training rows and of predictions
-    for them, `diagnostics` reliability, residuals and the trace of the fit; both are None in versions without them.
+    few functions, or after it where it loses more than allowed; None without one. `alternatives` were compared and not
+    selected, `integrated_evidence` is what those of that kind are compared with. `metrics` maps a name ("holdout",
+    "validation", "leave_one_out") to metrics ("rmse", "nll", ...); `candidates` is the number of functions considered,
+    `functions` of those kept, over all members. Under a heavy-tailed likelihood `outliers` are the training rows that
+    it accounts for. `score_loss` is the loss of the folds' score by the reduction to few functions, in nats a row, from
+    `unreduced_functions` before. `class_rows` are the training rows by class, in the plan's order; empty for numbers.
+    `imported` is None for a version trained here; else all other members are those of the original. `temperature` is
+    that of the class probabilities, None for numbers. `warnings` describe what was left out, and what differs from the
+    plan. `local` is the comparison with nearest-neighbour processes, None without one. `baseline` has the histograms of
+    the training rows and of predictions for them, `diagnostics` reliability, residuals and the trace of the fit.
     `calendar` is the comparison with inputs derived from timestamps, `logarithms` that with logarithms of inputs with
     heavy tails, `texts` that with texts of many values; None without any. `input_rows` are the inputs of training rows
     from which missing values are drawn, None where none are kept.
@@ -136,23 +134,23 @@ class SupervisedReport:
     dataset_digest: str
     seconds: float
     software_version: str
-    score: Score | None = None
-    integrated_evidence: float | None = None
-    alternatives: tuple[Alternative, ...] = ()
-    score_loss: float | None = None
-    outliers: tuple[Outlier, ...] = ()
-    class_rows: tuple[ClassRows, ...] = ()
+    score: Score | None
+    integrated_evidence: float | None
+    alternatives: tuple[Alternative, ...]
+    score_loss: float | None
+    outliers: tuple[Outlier, ...]
+    class_rows: tuple[ClassRows, ...]
+    temperature: float | None
+    unreduced_functions: int | None
+    warnings: tuple[TrainingWarning, ...]
+    local: LocalReport | None
+    calendar: CalendarInputs | None
+    logarithms: LogarithmicInputs | None
+    texts: TextInputs | None
     imported: ImportedFrom | None = None
-    temperature: float | None = None
-    unreduced_functions: int | None = None
-    warnings: tuple[TrainingWarning, ...] = ()
-    local: LocalReport | None = None
     baseline: Baseline | None = None
     diagnostics: Diagnostics | None = None
-    calendar: CalendarInputs | None = None
-    logarithms: LogarithmicInputs | None = None
-    texts: TextInputs | None = None
-    input_rows: tuple[InputCells, ...] | None = field(default=None, metadata={"exclude_if": is_none})
+    input_rows: tuple[InputCells, ...] | None = None
 
     def with_diagnostics(self, found: Diagnostics | None) -> "SupervisedReport":
         """Return the report with these diagnostics."""

@@ -100,10 +100,12 @@ def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Itera
     model, likelihood = representative(predictor.learned), likelihood_of(predictor.learned)
     temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
     yield from difference_faults(
-        [(f"{WHERE}/rows", report.rows, model.rows), (f"{WHERE}/candidates", report.candidates, model.candidates)]
+        [
+            (f"{WHERE}/rows", report.rows, model.rows),
+            (f"{WHERE}/candidates", report.candidates, model.candidates),
+            (f"{WHERE}/temperature", report.temperature, temperature),
+        ]
     )
-    if report.temperature is not None:  # absent in versions before its introduction
-        yield from difference_faults([(f"{WHERE}/temperature", report.temperature, temperature)])
     if report.termination != model.termination:
         yield Fault("Expected that of the model.", f"{WHERE}/termination")
 

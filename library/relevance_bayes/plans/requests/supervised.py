@@ -15,7 +15,6 @@ from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, Hur
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
-from relevance_bayes.types.annotations import is_none
 from relevance_bayes.types.jobs import MAX_SEED, JobRequest, ModelName
 from relevance_bayes.types.reports import BudgetPlan
 from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label, Missing
@@ -386,10 +385,9 @@ class SupervisedPlan:
     most `max_score_loss` nats a row of their score by their reduction to few functions. For classes, folds select one
     of `spec` and its `alternatives`. `local` are the nearest-neighbour processes that `spec` is compared with, None for
     none. `noise_column` has each row's noise sd, in the target's units, where that is known. Inputs of texts without
-    categories are encoded by their effects on the target. `dates` are `time` where no input is a timestamp, and
-    in plans that were stored without the member. `keep_rows`: the version keeps the inputs of some training rows, from
-    which missing values of later ones are drawn. `budget` is what was left out for the requested one. `positive_class`
-    is one of `classes`, if it was named.
+    categories are encoded by their effects on the target. `dates` are `time` where no input is a timestamp.
+    `keep_rows`: the version keeps the inputs of some training rows, from which missing values of later ones are drawn.
+    `budget` is what was left out for the requested one. `positive_class` is one of `classes`, if it was named.
     """
 
     task: Task
@@ -405,20 +403,20 @@ class SupervisedPlan:
     missing: Missing
     split: Split
     holdout: float
-    compared_models: tuple[Spec, ...] = ()
-    validation: Validation | None = None
-    noise_column: str | None = None
-    pool: tuple[Spec, ...] = ()
-    alternatives: tuple[Spec, ...] = ()
-    effort: Effort = "quick"
-    max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
-    local: LocalPlan | None = None
-    missing_reason: str = ""
-    dates: Dates = "time"
-    text: Text = "leave_out"
-    keep_rows: bool = True
-    budget: BudgetPlan | None = field(default=None, metadata={"exclude_if": is_none})
-    positive_class: Label | None = field(default=None, metadata={"exclude_if": is_none})
+    compared_models: tuple[Spec, ...]
+    validation: Validation | None
+    noise_column: str | None
+    pool: tuple[Spec, ...]
+    alternatives: tuple[Spec, ...]
+    effort: Effort
+    max_score_loss: float
+    local: LocalPlan | None
+    missing_reason: str
+    dates: Dates
+    text: Text
+    keep_rows: bool
+    budget: BudgetPlan | None
+    positive_class: Label | None
 
     target_member: ClassVar[str] = "target"
     """The member of a request that names the target."""

@@ -15,7 +15,7 @@ from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents import arrays as npz
 from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.writing import content_of, document_of, supervised_members
+from relevance_bayes.documents.writing import content_of, document_of
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import (
     Dates,
@@ -142,18 +142,6 @@ def test_a_comparison_that_is_resumed_has_the_same_result(tmp_path: Path) -> Non
     np.testing.assert_array_equal(again.model.mean, whole.model.mean)
 
 
-def test_with_the_time_alone_documents_have_no_member_that_earlier_releases_do_not_know(tmp_path: Path) -> None:
-    block = sales(weekly=True)
-    made = version(block, tmp_path, planned(block, dates="time"))
-    members = supervised_members(made.report, made.predictor.encoding)
-    assert "calendar" not in members
-    written = members["plan"]
-    assert isinstance(written, dict)
-    assert written.keys().isdisjoint({"dates", "text"})
-    assert [one.kind for one in content_of(made.predictor).inputs] == ["timestamp"]
-    assert [one.reason for one in made.report.plan.ignored] == ["it has more than 50 distinct texts"]
-
-
 def test_the_targets_of_a_fold_do_not_change_the_encodings_of_its_texts(tmp_path: Path) -> None:
     """But for their unit, which is the size of the effects of all rows."""
     block = sales(weekly=False)
@@ -240,14 +228,12 @@ def test_tables_without_dates_have_the_documents_that_they_had(tmp_path: Path) -
     assert contents[0] == contents[1]
 
 
-def test_by_default_a_request_compares_the_calendar_and_a_stored_plan_without_the_member_does_not() -> None:
+def test_by_default_a_request_compares_the_calendar() -> None:
     block = sales(weekly=True)
     dataset = dataset_of(block)
     found = plan(SupervisedRequest(dataset.id, "y"), dataset)
     assert isinstance(found, SupervisedPlan)
     assert found.dates == "calendar"
-    stored = {name: value for name, value in found.__dict__.items() if name != "dates"}
-    assert SupervisedPlan(**stored).dates == "time"
 
 
 def test_positions_within_periods_are_left_out_where_the_cells_suffice_only_without(tmp_path: Path) -> None:
@@ -317,6 +303,5 @@ def test_texts_without_other_inputs_are_kept_without_a_comparison(tmp_path: Path
     made = version(block, tmp_path, planned(block, text="target", inputs=("shop",)))
     assert made.report.texts is not None
     assert (made.report.texts.selected, made.report.texts.gain) == (True, None)
-    assert "texts" in supervised_members(made.report, made.predictor.encoding)
     bare = version(block, tmp_path, planned(block, inputs=("day",), dates="time"))
-    assert "texts" not in supervised_members(bare.report, bare.predictor.encoding)
+    assert bare.report.texts is None
