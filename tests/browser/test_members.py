@@ -1,11 +1,12 @@
 """The view of members: invitations are accepted and declined, and an admin sees who is invited."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from relevance_bayes.client import connect
+from relevance_bayes.types.members import Role
 from tests.browser.conftest import url_of
 from tests.browser.test_permissions import ADMIN, created, log_in
 from tests.browser.test_views import PHONE
@@ -21,10 +22,11 @@ def url(deployment: Deployment) -> str:
     """The origin of a service whose projects `local` and `acme` have invited `vision`."""
     add_key(deployment.database_url, ADMIN)
     url = url_of(deployment.api())
-    for key, role in (
-        (ADMIN, "viewer"),
-        (created(deployment, "acme", "--owner", "acme", "--scope", "admin"), "editor"),
-    ):
+    roles: Mapping[str, Role] = {
+        ADMIN: "viewer",
+        created(deployment, "acme", "--owner", "acme", "--scope", "admin"): "editor",
+    }
+    for key, role in roles.items():
         with connect(url, api_key=key) as service:
             service.members.put("vision", role)
     return url
