@@ -1,39 +1,38 @@
 """The hosts of calls over gRPC to a service without keys."""
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 
 import grpc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.addresses import Allowance
 from app.errors import MisdirectedError
 from app.http.hosts import Hosts
 from app.inference.rpc.generated import open_inference_pb2 as messages
-from app.inference.rpc.relay import Relay
-from app.inference.rpc.request_hosts import CODES, RequestHosts
+from app.inference.rpc.relay import LOOPBACK, Relay
+from app.inference.rpc.request_hosts import RequestHosts
 from app.inference.rpc.server import RpcRules
+from app.logs import configure_logging
 from tests.applications import SmallParts
 from tests.inference.rpc.test_calls import RULES, Client, connected
 from tests.inference.rpc.test_limits import END_HEADERS, HEADERS, PREFACE, SETTINGS, frame
 from tests.inference.rpc.test_projects import Metadata, calls, key
 
 CONTINUATION, DATA = 9, 0
-PADDED_AND_PRIORITY = 0x28
+PADDED, PADDED_AND_PRIORITY = 0x8, 0x28
 
-PLAIN = (
-    "828684410f7777772e6578616d706c652e636f6d",
-    "828684be58086e6f2d6361636865",
-    "828785bf400a637573746f6d2d6b65790c637573746f6d2d76616c7565",
-)
-CODED = (
+BLOCKS = (
     "828684418cf1e3c2e5f23a6ba0ab90f4ff",
     "828684be5886a8eb10649cbf",
     "828785bf408825a849e95ba97d7f8925a849e95bb8e8b4bf",
 )
-"""The header blocks of three requests to www.example.com (RFC 7541, appendices C.3 and C.4)."""
+"""The header blocks of three requests to www.example.com (RFC 7541, appendix C.4)."""
 
 
 async def outcomes(client: Client, metadata: Metadata = ()) -> list[tuple[str, str]]:
@@ -115,68 +114,88 @@ def test_a_connection_that_does_not_come_through_the_port_is_refused() -> None:
         Relay(Hosts(), max_block_bytes=1, max_connections=1).check("ipv4:127.0.0.1:1")
 
 
-def block_frames(blocks: Sequence[str]) -> bytes:
-    found = PREFACE + frame(SETTINGS, b"")
-    for number, block in enumerate(blocks):
-        found += frame(HEADERS, bytes.fromhex(block), flags=END_HEADERS, stream=2 * number + 1)
-        found += frame(DATA, b"\1\4" * 50, stream=2 * number + 1)
-    return found
+def test_connections_beyond_the_maximum_are_closed() -> None:
+    async def responses() -> list[bytes]:
+        relay, received = Relay(Hosts(), max_block_bytes=1, max_connections=2), []
+        async with AsyncExitStack() as opened:
+
+            async def respond(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                opened.callback(writer.close)
+                writer.write(b"served")
+
+            server = await opened.enter_async_context(await asyncio.start_server(respond, LOOPBACK, 0))
+            port = await relay.listen(LOOPBACK, 0, to=server.sockets[0].getsockname()[1])
+            opened.push_async_callback(relay.close)
+            for _ in range(3):
+                reader, writer = await asyncio.open_connection(LOOPBACK, port)
+                opened.callback(writer.close)
+                with suppress(ConnectionResetError):
+                    received.append(await reader.read(6))
+        return [response for response in received if response]
+
+    assert asyncio.run(responses()) == [b"served"] * 2
 
 
-def hosts_of(sent: bytes, *, step: int = 10**6, max_block_bytes: int = 1_000) -> list[list[bytes]]:
-    reader = RequestHosts(max_block_bytes)
+def headers(block: bytes, *, flags: int = END_HEADERS, stream: int = 1) -> bytes:
+    return frame(HEADERS, block, flags=flags, stream=stream)
+
+
+def hosts_of(sent: bytes, *, step: int = 10**6) -> list[list[bytes]]:
+    reader, sent = RequestHosts(1_000), PREFACE + frame(SETTINGS, b"") + sent
     return [found for at in range(0, len(sent), step) for found in reader.feed(sent[at : at + step])]
 
 
 @pytest.mark.parametrize("step", [10**6, 1, 7])
-@pytest.mark.parametrize("blocks", [PLAIN, CODED], ids=["plain", "coded"])
-def test_header_blocks_are_read_as_those_of_the_rfc(blocks: Sequence[str], step: int) -> None:
-    assert hosts_of(block_frames(blocks), step=step) == [[b"www.example.com"]] * 3
+def test_each_request_names_its_hosts(step: int) -> None:
+    sent = b""
+    for stream, block in zip((1, 3, 5), BLOCKS, strict=True):
+        sent += headers(bytes.fromhex(block), stream=stream) + frame(DATA, b"\1\4" * 50, stream=stream)
+    assert hosts_of(sent, step=step) == [[b"www.example.com"]] * 3
 
 
 def test_a_block_may_have_padding_a_priority_and_a_continuation_and_trailers_are_none() -> None:
-    first, rest = bytes.fromhex(CODED[0])[:5], bytes.fromhex(CODED[0])[5:]
-    padded = b"\3" + bytes(5) + first + bytes(3)
-    sent = PREFACE + frame(HEADERS, padded, flags=PADDED_AND_PRIORITY, stream=1)
+    first, rest = bytes.fromhex(BLOCKS[0])[:5], bytes.fromhex(BLOCKS[0])[5:]
+    sent = headers(b"\3" + bytes(5) + first + bytes(3), flags=PADDED_AND_PRIORITY)
     sent += frame(CONTINUATION, rest, flags=END_HEADERS, stream=1)
-    sent += frame(HEADERS, b"\0\1a\1b", flags=END_HEADERS, stream=1)
-    sent += frame(HEADERS, bytes.fromhex("be"), flags=END_HEADERS, stream=3)
+    sent += headers(b"\0\1a\1b")
+    sent += headers(b"\xbe", stream=3)
     assert hosts_of(sent) == [[b"www.example.com"], [b"www.example.com"]]
 
 
-def test_the_table_is_as_large_as_the_client_sets_it() -> None:
-    entry = b"\x41\x01h"  # of 32 + 10 + 1 bytes
-    sizes = {43: [[b"h"], [b"h"]], 42: None}
-    for size, expected in sizes.items():
-        sent = PREFACE + frame(HEADERS, b"\x3f" + bytes([size - 31]) + entry, flags=END_HEADERS, stream=1)
-        sent += frame(HEADERS, b"\xbe", flags=END_HEADERS, stream=3)
-        if expected is None:
-            with pytest.raises(ValueError, match="no field 62"):
-                hosts_of(sent)
-        else:
-            assert hosts_of(sent) == expected
-
-
 @pytest.mark.parametrize(
-    "block",
+    "sent",
     [
-        b"\x80",
-        b"\xff\xff\xff\xff\xff\xff\xff",
-        b"\xc0",
-        b"\x41",
-        b"\x41\x05a",
-        b"\x3f\xff\x7f",
-        b"\0",
-        b"\0" * 1_001,
-        b"\x41\x84" + b"\xff" * 4,
+        pytest.param(headers(b"\x80"), id="no field"),
+        pytest.param(headers(b"\x41\x05a"), id="end of a text"),
+        pytest.param(headers(b"\x3f\xff\x7f"), id="large table"),
+        pytest.param(headers(b"\x41\x01h" + b"\xbe" * 23), id="1,032 bytes decoded"),
+        pytest.param(headers(b"\x20" * 1_001), id="1,001 bytes"),
+        pytest.param(headers(b"", flags=0) + frame(CONTINUATION, b"\x20", stream=1) * 1_001, id="continuations"),
+        pytest.param(headers(bytes(2_000))[:9], id="frame of 2,000 bytes"),
+        pytest.param(headers(b"\x82", stream=0), id="no stream"),
+        pytest.param(headers(b"\5\x82", flags=PADDED), id="padding"),
     ],
 )
-def test_what_is_no_header_block_ends_the_connection(block: bytes) -> None:
-    with pytest.raises(ValueError, match=r"Expected|no field"):
-        hosts_of(PREFACE + frame(HEADERS, block, flags=END_HEADERS, stream=1))
+def test_what_is_no_header_block_or_a_large_one_ends_the_connection(sent: bytes) -> None:
+    with pytest.raises(ValueError, match="Expected"):
+        hosts_of(sent)
 
 
-def test_the_code_is_complete() -> None:
-    end_of_string = 2.0**-30
-    assert len(CODES) == 256
-    assert sum(2.0 ** (1 - code.bit_length()) for code in CODES) + end_of_string == 1.0
+def test_blocks_are_as_large_as_is_allowed() -> None:
+    assert hosts_of(headers(b"\x41\x01h" + b"\xbe" * 22)) == [[b"h"] * 23]
+    assert hosts_of(headers(b"\x20" * 1_000)) == [[]]
+
+
+@given(st.lists(st.tuples(st.sampled_from((0, 4, 8, 0x20, 0x2C)), st.binary(max_size=40)), max_size=4))
+def test_nothing_else_is_raised_for_what_is_no_header_block(blocks: list[tuple[int, bytes]]) -> None:
+    with suppress(ValueError):
+        hosts_of(b"".join(headers(block, flags=flags) for flags, block in blocks))
+
+
+def test_fields_are_not_logged(capfd: pytest.CaptureFixture[str], logging_as_it_was: None) -> None:
+    configure_logging("debug")
+    logging.getLogger("app.somewhere").debug("logged")
+    assert hosts_of(headers(b"\x41\x01h\x40\x0dauthorization\x06secret")) == [[b"h"]]
+    logged = capfd.readouterr().err
+    assert "logged" in logged
+    assert "secret" not in logged
