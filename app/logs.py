@@ -30,7 +30,7 @@ def configure_logging(level: str) -> None:
         )
     )
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for chatty in ("alembic", "dbos"):
+    for chatty in ("alembic", "dbos", "hpack"):  # the last one writes header fields, keys among them
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Not through the standard library's loggers, which would cost as much for each request as a prediction.
     structlog.configure(

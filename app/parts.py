@@ -15,7 +15,7 @@ from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import Metrics
-from app.http.readiness_report import Readiness
+from app.http.readiness import Readiness
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.limits.service import OwnersWithLimits

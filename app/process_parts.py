@@ -17,7 +17,7 @@ from app.database.transaction import OpenTransaction
 from app.errors import UnavailableError
 from app.http.authentication import Authenticator
 from app.http.process_heartbeat import ProcessHeartbeat
-from app.http.readiness_report import Readiness
+from app.http.readiness import Readiness
 from app.http.timed_calls import TimedCalls
 from app.jobs.queue import migrations as queue_migrations
 from app.jobs.worker_repository import WorkerRepository

@@ -35,7 +35,7 @@ from app.http.dependencies import Limits
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.openapi import Json
-from app.http.readiness_report import Readiness
+from app.http.readiness import Readiness
 from app.identity import BUILT_IN_OWNER
 from app.jobs import total_repository
 from app.jobs.metrics import job_metrics

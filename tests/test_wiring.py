@@ -5,7 +5,7 @@ import pytest
 import structlog
 
 from app.administration import migrate
-from app.http.readiness_report import Readiness
+from app.http.readiness import Readiness
 from app.jobs.worker_repository import WorkerRepository
 from app.logs import configure_logging
 from app.settings import Settings

@@ -87,9 +87,10 @@ def _silent(_text: str) -> None:
 def _refuse_unusable(settings: Settings) -> None:
     with database_in_reach(settings):
         pass  # its URL is checked
-    if settings.grpc_port is not None and find_spec("grpc") is None:
+    if settings.grpc_port is not None and None in map(find_spec, ("grpc", "hpack", "hyperframe")):
         refuse(
-            "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"
+            "RELEVANCE_GRPC_PORT needs the Python packages `grpcio`, `protobuf`, `hpack` and `hyperframe`, "
+            "not all of which are installed.\n"
             "The container image includes them; in a checkout of the source "
             "`pip install ./library '.[grpc]'` installs them."
         )

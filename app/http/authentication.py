@@ -15,6 +15,8 @@ HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 KEYS = f"{OWN}/keys"
 MEMBERS = f"{OWN}/members"
 PROJECTS = f"{OWN}/projects"
+"""Projects, which their paths name: these requests act for the owner of the key, token or session, in no project."""
+
 SESSION = f"{OWN}/session"
 AUDIT = f"{OWN}/audit"
 LOGOUT = ("DELETE", SESSION)

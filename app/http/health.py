@@ -1,14 +1,14 @@
 """Health probes, which need no key."""
 
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from app.http.openapi import problems
 from app.http.paths import HEALTH
-from app.http.readiness import ReadinessDependency
+from app.http.readiness import Readiness, ReadinessDependency, Status
 from app.http.shutdown import ShutdownDependency
 
 router = APIRouter(prefix=HEALTH, tags=["Health"])
@@ -18,20 +18,6 @@ class LiveOut(BaseModel):
     """The process responds."""
 
     status: Literal["live"] = "live"
-
-
-Status = Literal["ready", "not_ready", "stopping"]
-
-
-class ReadyOut(BaseModel):
-    """The readiness to serve requests, and to run trainings."""
-
-    status: Status
-    database: bool = Field(description="The database responds.")
-    migrated: bool = Field(description="The database has tables that this release can use.")
-    worker: bool = Field(description="A worker sent a recent heartbeat; without a worker, trainings wait.")
-    has_loaded_versions: bool = Field(description="Versions are cached and predict without the database.")
-    has_space: bool = Field(description="The disk of a database in a file has space for trainings.")
 
 
 @router.get("/live", summary="Check liveness")
@@ -44,8 +30,8 @@ async def live() -> LiveOut:
     "/ready",
     summary="Check readiness",
     responses={
-        404: {"model": ReadyOut, "description": "Stopping, with `stopping=404`"},
-        503: {"model": ReadyOut, "description": "Not ready"},
+        404: {"model": Readiness, "description": "Stopping, with `stopping=404`"},
+        503: {"model": Readiness, "description": "Not ready"},
         **problems(422),
     },
 )
@@ -61,7 +47,7 @@ async def ready(
         Literal["404", "503"],
         Query(description="The status while the process stops: 404 for balancers that let open requests end then."),
     ] = "503",
-) -> ReadyOut:
+) -> Readiness:
     """Respond with 200 while the process can predict: the database is reachable and migrated, or versions are cached.
 
     `for=training` needs the database, migrated and with space on its disk, and a worker. Otherwise 503, as well as from
@@ -72,4 +58,4 @@ async def ready(
     if not is_ready:
         response.status_code = int(stopping) if shutdown.is_requested else 503
     status: Status = "stopping" if shutdown.is_requested else "ready" if is_ready else "not_ready"
-    return ReadyOut(status=status, **asdict(report))
+    return replace(report, status=status)

@@ -68,10 +68,8 @@ class Hosts:
             except CrossSiteError as error:
                 raise CrossSiteError(f"{error.detail} {_PERMITTED}") from error
 
-    def check_metadata(self, names: list[bytes], origins: list[bytes]) -> None:
-        """Check what a proxy forwards of a call over gRPC; raises MisdirectedError and CrossSiteError."""
-        if names:
-            self.check_names(names, None)
+    def check_origins(self, origins: list[bytes]) -> None:
+        """Check the page that a proxy forwards a call over gRPC of; raises CrossSiteError."""
         if origins and not self.admits_origins({origin.decode("latin-1") for origin in origins}):
             raise CrossSiteError("Expected a call by a program, got one by a web page. " + _PERMITTED)
 

@@ -17,6 +17,7 @@ from app.errors import CrossSiteError, MisdirectedError, RateLimitError, TooLarg
 from app.http.authentication import (
     HOW_TO_SEND,
     LOGOUT,
+    PROJECTS,
     READING,
     REFUSED,
     Authenticator,
@@ -26,7 +27,7 @@ from app.http.authentication import (
 )
 from app.http.hosts import Hosts, is_page
 from app.http.origins import PRINCIPAL, NoRefusals, Refusals, RequestOrigin
-from app.http.paths import is_protected, path_of
+from app.http.paths import is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.projects import HEADER_NAME, joined
 from app.http.rate_limits import CURRENT as RATES
@@ -202,6 +203,8 @@ class Entrance:
             if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
+            if is_below(path, PROJECTS):
+                principal, project = principal.credential, None
             scope["state"][PRINCIPAL] = principal
             if project is not None:
                 try:

@@ -16,8 +16,8 @@ from app.formats.format import Format, RowFormat
 from app.formats.options import OptionName
 from app.formats.pixel_files import IMAGE_MEDIA_TYPES
 from app.http import projects
-from app.http.authentication import SESSION, sufficient_scopes
-from app.http.paths import is_protected
+from app.http.authentication import PROJECTS, SESSION, sufficient_scopes
+from app.http.paths import is_below, is_protected
 from app.http.problems import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
 from app.http.session_cookies import HOST_NAME, NAME
 
@@ -180,9 +180,10 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         if is_protected(path) and isinstance(operations, dict):
             for method, operation in operations.items():
                 if isinstance(operation, dict):
-                    parameters = operation.setdefault("parameters", [])
-                    assert isinstance(parameters, list)
-                    parameters.append({"$ref": f"#/components/parameters/{PROJECT}"})
+                    if not is_below(path, PROJECTS):
+                        parameters = operation.setdefault("parameters", [])
+                        assert isinstance(parameters, list)
+                        parameters.append({"$ref": f"#/components/parameters/{PROJECT}"})
                     allowed: list[Json] = [] if protected else [{}]
                     scopes = (*sufficient_scopes(method.upper(), path), "admin")
                     # A session is not created from another one.

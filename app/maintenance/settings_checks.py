@@ -9,6 +9,8 @@ from app.settings import Settings
 
 PACKAGES = (
     ("grpc_port", "grpc", "grpcio"),
+    ("grpc_port", "hpack", "hpack"),
+    ("grpc_port", "hyperframe", "hyperframe"),
     ("jwt_issuer", "jwt", "pyjwt"),
     ("tracing", "opentelemetry.sdk", "opentelemetry-sdk"),
 )

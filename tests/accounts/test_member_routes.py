@@ -60,6 +60,11 @@ def walked(minutes: Minutes) -> Iterator[Operation]:
     return minutes.walk(found)
 
 
+def is_addressed_by_path(path: str) -> bool:
+    """Return whether the path of an operation names the project: it is permitted by the own scopes."""
+    return path.startswith("/v1/projects")
+
+
 def is_missing_project(response: Response) -> bool:
     return response.status_code == 404 and "There is no project" in response.text
 
@@ -69,23 +74,29 @@ def assert_permits(
     minutes: Minutes,
     headers: Mapping[str, str],
     permitted: frozenset[KeyScope],
+    own: frozenset[KeyScope],
     *,
     by_session: bool = False,
 ) -> None:
-    """Assert that these headers are sufficient for exactly the operations of some scopes."""
+    """Assert that these headers suffice for exactly the operations of some scopes, on projects of its own ones."""
     for method, path, sufficient in walked(minutes):
         if by_session and (method, path) == REPLACEMENT:
             continue
         response = client.request(method, path, headers=headers)
         assert response.status_code != 401, (method, path)
         assert not is_missing_project(response), (method, path)
-        assert (response.status_code == 403) == permitted.isdisjoint(sufficient), (permitted, method, path)
+        scopes = own if is_addressed_by_path(path) else permitted
+        assert (response.status_code == 403) == scopes.isdisjoint(sufficient), (scopes, method, path)
 
 
 def assert_hides(client: TestClient, minutes: Minutes, headers: Mapping[str, str]) -> None:
     """Assert that no operation differs between a project that is not shared and an unknown one."""
     for method, path, _ in walked(minutes):
         hidden, unknown = (client.request(method, path, headers={**headers, **named}) for named in (PROJECT, UNKNOWN))
+        if is_addressed_by_path(path):
+            own = client.request(method, path, headers=headers)
+            assert without_names(hidden, "") == without_names(unknown, "") == without_names(own, ""), (method, path)
+            continue
         assert is_missing_project(hidden), (method, path, hidden.text)
         assert without_names(hidden, "local") == without_names(unknown, "nobody"), (method, path)
 
@@ -101,8 +112,9 @@ def test_each_operation_permits_a_member_what_its_role_and_its_key_permit(
 ) -> None:
     share(parts.members, "local", "vision", role)
     for scope in KEY_SCOPES:
-        of_key = frozenset(KEY_SCOPES) if scope == "admin" else {scope}
-        assert_permits(locked, minutes, key(parts, scope, owner="vision") | PROJECT, ROLE_SCOPES[role] & of_key)
+        of_key = frozenset(KEY_SCOPES if scope == "admin" else (scope,))
+        headers = key(parts, scope, owner="vision") | PROJECT
+        assert_permits(locked, minutes, headers, ROLE_SCOPES[role] & of_key, of_key)
 
 
 @each_role_thoroughly
@@ -110,9 +122,11 @@ def test_each_operation_permits_a_session_what_its_role_permits_by_header_and_by
     parts: SmallParts, locked: TestClient, role: Role, minutes: Minutes
 ) -> None:
     share(parts.members, "local", "vision", role)
-    of_key = key(parts, "admin", owner="vision")
-    assert_permits(locked, minutes, session(locked, of_key) | OWN_PAGE | PROJECT, ROLE_SCOPES[role], by_session=True)
-    assert_permits(locked, minutes, session(locked, of_key | PROJECT) | OWN_PAGE, ROLE_SCOPES[role], by_session=True)
+    of_key, every = key(parts, "admin", owner="vision"), frozenset(KEY_SCOPES)
+    by_header = session(locked, of_key) | OWN_PAGE | PROJECT
+    assert_permits(locked, minutes, by_header, ROLE_SCOPES[role], every, by_session=True)
+    in_project = session(locked, of_key | PROJECT) | OWN_PAGE
+    assert_permits(locked, minutes, in_project, ROLE_SCOPES[role], every, by_session=True)
 
 
 @each_role_thoroughly
@@ -123,8 +137,9 @@ def test_each_operation_permits_a_token_what_its_role_and_its_scopes_permit(
     share(parts.members, "local", "auth0|ada", role)
     for scope in ("admin", "read train"):
         token = issuer.token(issuer.claims(sub="auth0|ada", scope=scope))
-        of_token = frozenset(KEY_SCOPES) if scope == "admin" else {"read", "train"}
-        assert_permits(client, minutes, {"Authorization": f"Bearer {token}"} | PROJECT, ROLE_SCOPES[role] & of_token)
+        of_token = frozenset[KeyScope](KEY_SCOPES if scope == "admin" else ("read", "train"))
+        headers = {"Authorization": f"Bearer {token}"} | PROJECT
+        assert_permits(client, minutes, headers, ROLE_SCOPES[role] & of_token, of_token)
 
 
 def test_no_operation_shows_a_project_to_an_owner_that_is_no_member_or_was_one(
@@ -305,6 +320,31 @@ def test_an_owner_accepts_its_invitation_and_leaves_by_its_own_keys_alone(
     assert locked.delete("/v1/projects/local", headers=vision).status_code == 204
     assert is_missing_project(locked.get("/v1/session", headers=vision | PROJECT))
     assert locked.delete("/v1/projects/local", headers=vision).status_code == 404
+
+
+@pytest.mark.parametrize("named", ["local", "vision", "nobody"])
+@pytest.mark.parametrize("role", ROLES)
+def test_an_owner_accepts_and_leaves_whatever_project_its_requests_name(
+    parts: SmallParts, locked: TestClient, role: Role, named: str
+) -> None:
+    of_key = key(parts, "train", owner="vision")
+    by_key = of_key | {"Relevance-Project": named}
+    for headers in (by_key, session(locked, of_key) | OWN_PAGE | {"Relevance-Project": named}):
+        parts.members.put("local", "vision", role)
+        (invited,) = locked.get("/v1/projects?state=invited", headers=headers).json()["items"]
+        accepted = locked.put("/v1/projects/local", headers=headers)
+        assert (accepted.status_code, accepted.json()) == (200, invited | {"state": "member"})
+        assert "local" in [one["name"] for one in locked.get("/v1/projects", headers=headers).json()["items"]]
+        assert locked.delete("/v1/projects/local", headers=headers).status_code == 204
+        assert locked.delete("/v1/projects/local", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_session_in_a_project_leaves_it(parts: SmallParts, locked: TestClient, role: Role) -> None:
+    share(parts.members, "local", "vision", role)
+    headers = session(locked, key(parts, "read", "train", owner="vision") | PROJECT) | OWN_PAGE
+    assert locked.delete("/v1/projects/local", headers=headers).status_code == 204
+    assert locked.get("/v1/session", headers=headers).status_code == 401
 
 
 def test_the_keys_that_a_member_made_and_those_made_by_these_are_revoked_with_its_membership(

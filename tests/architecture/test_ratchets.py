@@ -94,7 +94,7 @@ BOUNDS = {
         846,
         raised_for="a CSV's beginning, header, readings, markers and encodings; forms of numbers and of dates; "
         "averages over missing values, the rows they are drawn from and the regressions that weigh these; shares; "
-        "hurdles; softmax regression; hosts of requests; heads of audit chains; "
+        "hurdles; softmax regression; hosts of requests and of calls over gRPC; heads of audit chains; "
         "heartbeats and shares of processes; vacuum; contents that are made once",
     ),
     "lines": Bound(
@@ -104,7 +104,7 @@ BOUNDS = {
         "missing values of rows to predict; shares and counts; texts of many values; a thousand classes; "
         "hurdles; hosts, makers of keys, invitations, heads of audit chains; bounds of decoded bytes and of waiting "
         "requests; plans of migrations, use of workers, vacuum; cells to the letter; hurdles as programs; jobs that "
-        "start by notification",
+        "start by notification; hosts of calls over gRPC",
     ),
 }
 """All figures are of `app` and `library/relevance_bayes`, without generated files."""

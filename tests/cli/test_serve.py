@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,15 @@ def test_what_needs_a_missing_package_is_refused(
     done = run("api")
     assert done.exit_code == 1
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["grpc", "hpack", "hyperframe"])
+def test_grpc_needs_all_of_its_packages(run: Run, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setenv("RELEVANCE_GRPC_PORT", "0")
+    monkeypatch.setattr("app.cli.run_server.find_spec", lambda name: None if name == missing else find_spec(name))
+    done = run("api")
+    assert done.exit_code == 1
+    assert "not all of which are installed" in done.stderr
 
 
 def test_a_directory_of_metrics_that_cannot_be_written_is_refused(

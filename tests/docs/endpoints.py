@@ -24,8 +24,8 @@ curl -s http://127.0.0.1:8000/v1/models -H "Authorization: Bearer $RELEVANCE_API
 These pages list all endpoints: the scope that a key needs, a request with its response, parameters with their
 defaults, and errors. They are made of `/openapi.json`, which has all schemas; the running service shows it at `/docs`.
 A service that [needs no key](../../how-to/api-keys.md) needs no header `Authorization` either. The scope `admin`
-permits everything. Each request that needs a key may name the project in which it acts, in the header
-[`Relevance-Project`](../api.md#projects).
+permits everything. Each request that needs a key, except those to `/v1/projects`, may name the project in which it
+acts, in the header [`Relevance-Project`](../api.md#projects).
 
 In responses `...` stands for more members, or for more items of the same kind.
 

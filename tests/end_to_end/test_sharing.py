@@ -6,6 +6,7 @@ import pytest
 
 from app import administration
 from app.settings import Settings
+from relevance_bayes.client import ClientError, connect
 from tests.end_to_end.deployment import Api, Deployment
 from tests.keys import add_key
 
@@ -52,6 +53,20 @@ def test_a_new_member_is_known_to_each_process_at_once_and_a_removed_one_to_none
             while api.http.get("/v1/models", headers=vision | PROJECT).status_code == 200:
                 time.sleep(0.05)
         assert time.monotonic() - removed < 2.0
+
+
+def test_a_client_of_a_project_accepts_the_invitation_to_it_and_leaves_it(
+    apis: tuple[Api, Api], vision: dict[str, str]
+) -> None:
+    (one, _), secret = apis, vision["Authorization"].removeprefix("Bearer ")
+    one.http.put("/v1/members/vision", json={"role": "viewer"}, headers=OWNER)
+    with connect(str(one.http.base_url), api_key=secret, project="local") as client:
+        assert [project.name for project in client.members.invitations()] == ["local"]
+        assert client.members.accept("local").state == "member"
+        assert list(client.models()) == []
+        client.members.leave("local")
+        with pytest.raises(ClientError, match="There is no project 'local'"):
+            list(client.models())
 
 
 def test_a_dataset_that_an_editor_uploads_is_read_by_the_owner_through_another_process(

@@ -8,8 +8,9 @@ from app.exports.formats import RENDERINGS
 from tests.exports.trained import trained
 
 FOREIGN = (
-    "alembic", "dbos", "fastapi", "grpc", "httpx", "msgspec", "onnx", "orjson", "psycopg", "pyarrow",
-    "pydantic_settings", "sqlalchemy", "starlette", "structlog", "typer", "uvicorn",
+    "alembic", "dbos", "fastapi", "grpc", "hpack", "httpx", "hyperframe", "msgspec", "onnx", "orjson", "psycopg",
+    "pyarrow", "pydantic_settings", "sqlalchemy", "starlette", "structlog", "typer",
+    "uvicorn",
 )  # fmt: skip
 
 PROGRAM = f"""

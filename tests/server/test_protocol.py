@@ -348,6 +348,26 @@ def test_requests_sent_ahead_are_bounded() -> None:
     assert b"connection: close" in responses[-1]
 
 
+def test_requests_sent_ahead_are_executed_in_turn_with_those_of_other_connections() -> None:
+    """While the first of one connection is executed, another connection sends one: it waits for few of the others."""
+    executed: list[str] = []
+
+    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+        executed.append(scope["path"])
+        if executed == ["/accepted", "/ahead"]:
+            other.sendall(b"GET /other HTTP/1.1\r\nHost: h\r\n\r\n")
+        await echo(scope, receive, send)
+
+    with served(counted) as connect, connect() as first, connect() as other:
+        other.sendall(b"GET /accepted HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert response_of(other)[0] == 200
+        first.sendall(b"GET /ahead HTTP/1.1\r\nHost: h\r\n\r\n" * MAX_PIPELINED)
+        assert [response_of(first)[0] for _ in range(MAX_PIPELINED)] == [200] * MAX_PIPELINED
+        assert response_of(other)[0] == 200
+    assert executed.count("/ahead") == MAX_PIPELINED
+    assert executed.index("/other") <= 5, executed
+
+
 def test_a_body_is_not_slow_once_its_response_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.server.connections.BODY_WINDOW_SECONDS", 0.5)
 

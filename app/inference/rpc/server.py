@@ -12,11 +12,15 @@ from app.http.dependencies import Services
 from app.http.hosts import Hosts
 from app.http.rate_limits import RateLimits, Unlimited
 from app.http.shutdown import Shutdown
+from app.inference.rpc.relay import LOOPBACK, Relay
 from app.inference.rpc.service import Service
 from app.tracing.spans import Tracer
 
 MAX_CONNECTIONS = 200
 """The maximum number of open connections; further ones are closed. A channel needs one for all its calls."""
+
+MAX_RELAYED = MAX_CONNECTIONS // 3
+"""The maximum number of those that are relayed, each of which takes three file descriptors."""
 
 MAX_STREAMS = 100
 """The maximum number of concurrent calls on one connection; clients queue further ones."""
@@ -67,6 +71,9 @@ class CantListen(OSError):
 async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     """Serve calls until listeners close, on the port that is yielded; raises CantListen."""
     shutdown = services[Shutdown]
+    relay = None
+    if not rules.authenticator.needs_keys:
+        relay = Relay(rules.hosts, max_block_bytes=2 * rules.max_metadata_bytes, max_connections=MAX_RELAYED)
     service = Service(
         services,
         rules.authenticator,
@@ -74,6 +81,7 @@ async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
         log_requests=rules.log,
         tracer=rules.tracer,
         hosts=rules.hosts,
+        relay=relay,
     )
     server = grpc.aio.server(
         handlers=[service.handlers()],
@@ -82,11 +90,14 @@ async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     )
     host = f"[{rules.host}]" if ":" in rules.host else rules.host
     try:
-        port = server.add_insecure_port(f"{host}:{rules.port}")
-    except RuntimeError as error:
+        port = server.add_insecure_port(f"{host}:{rules.port}" if relay is None else f"{LOOPBACK}:0")
+        await server.start()
+        if relay is not None:
+            port = await relay.listen(rules.host, rules.port, to=port)
+    except (RuntimeError, OSError) as error:
+        await server.stop(None)
         raise CantListen(f"gRPC can't listen on {host}:{rules.port}.") from error
-    await server.start()
-    stop = asyncio.create_task(_stop_when_closing(server, shutdown, rules.grace_seconds))
+    stop = asyncio.create_task(_stop_when_closing(server, relay, shutdown, rules.grace_seconds))
     try:
         yield port
     finally:
@@ -94,10 +105,16 @@ async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
         await stop
 
 
-async def _stop_when_closing(server: grpc.aio.Server, shutdown: Shutdown, grace_seconds: float) -> None:
+async def _stop_when_closing(
+    server: grpc.aio.Server, relay: Relay | None, shutdown: Shutdown, grace_seconds: float
+) -> None:
     """Stop with the HTTP server: open calls have the grace period, and clients reconnect to other servers."""
     await shutdown.is_closing.wait()
+    if relay is not None:
+        relay.stop_listening()
     await server.stop(grace_seconds)
+    if relay is not None:
+        await relay.close()
 
 
 def _options(rules: RpcRules) -> list[tuple[str, int]]:

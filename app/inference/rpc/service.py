@@ -29,6 +29,7 @@ from app.identity import LOCAL, Principal
 from app.inference.metadata import EXTENSIONS, PLATFORM, SERVER, described
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.inference.rpc.messages import RpcCodec
+from app.inference.rpc.relay import Relay
 from app.inference.rpc.wire_format import OF_INFERENCE, check_fields
 from app.inference.signature import Kind
 from app.origin import Origin, acting
@@ -81,6 +82,7 @@ class Service:
         log_requests: bool,
         tracer: Tracer | None = None,
         hosts: Hosts | None = None,
+        relay: Relay | None = None,
     ) -> None:
         self._services = services
         self._readiness = services[ReadinessProbe]
@@ -91,6 +93,7 @@ class Service:
         self._log = log_requests
         self._tracer = tracer
         self._hosts = hosts or Hosts()
+        self._relay = relay
 
     async def live(self, _: Principal, __: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
         """Respond while the process runs."""
@@ -178,7 +181,7 @@ class Service:
                     code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
                 elif not principal.has_any(scopes):
                     code, detail = grpc.StatusCode.PERMISSION_DENIED, principal.lacks(scopes)
-                    await self._record_refusal(principal, name, context.peer())
+                    await self._record_refusal(principal, name, self._peer(context))
                 else:
                     if not is_open:
                         self._take_request(principal)
@@ -230,6 +233,9 @@ class Service:
         CURRENT_REQUEST.set(request_id)
         return request_id
 
+    def _peer(self, context: "Context[Answered]") -> str:
+        return context.peer() if self._relay is None else self._relay.peer(context.peer())
+
     def _take_request(self, principal: Principal) -> None:
         """Count a call of a principal's owner; raises RateLimitError."""
         rates = self._rate_limits.of(principal.owner)
@@ -246,11 +252,12 @@ class Service:
         """Return the principal, in the project that the metadata name; None where a key is not valid.
 
         Raises NotFoundError where it is no member of such a project, which counts as a call of its own owner, and,
-        where no key is needed, MisdirectedError and CrossSiteError. gRPC does not show `:authority`: only a host that a
-        proxy forwards as `host` is checked; browsers can't send HTTP/2 without TLS themselves.
+        where no key is needed, MisdirectedError and CrossSiteError.
         """
         if await self._authenticator.is_open():
-            self._hosts.check_metadata(_sent(context, "host"), _sent(context, "origin"))
+            if self._relay is not None:
+                self._relay.check(context.peer())
+            self._hosts.check_origins(_sent(context, "origin"))
         authorizations = _sent(context, "authorization")
         principal = self._authenticator.known(authorizations) or await self._authenticator.authenticate(authorizations)
         named = _sent(context, HEADER.lower())

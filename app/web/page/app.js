@@ -26,6 +26,7 @@ const batch = async () => (await import("./views/batch.js")).Batch;
 const compare = async () => (await import("./views/compare.js")).Compare;
 const evaluate = async () => (await import("./views/evaluate.js")).Evaluate;
 const promote = async () => (await import("./views/promote.js")).Promote;
+const members = async () => (await import("./views/members.js")).Members;
 const projectSwitch = async () => (await import("./parts/project-switch.js")).ProjectSwitch;
 
 /** The view of an address, and the section of the navigation that it belongs to. @param {import("./router.js").Route} route */
@@ -55,6 +56,7 @@ function viewOf({ parts, query }) {
       if (!load) break;
       return { title: `${fifth === "promote" ? "Promote" : "Evaluate"} ${second}, version ${fourth}`, section: first, view: html`<${Later} key=${`${parts.join("/")}?${query}`} what="the form" load=${load} name=${second} number=${fourth} query=${query} />` };
     }
+    case "members/1": return { title: "Members", section: "-", view: html`<${Later} key="members" what="members" load=${members} />` };
     case "batch/1": return { title: "Predict a dataset", section: first, view: html`<${Later} key=${`batch?${query}`} what="the form" load=${batch} query=${query} />` };
   }
   return { title: "Not found", section: "-", view: html`<${NotFound} />` };

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli.connection import PROJECT, service
+from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
@@ -49,7 +49,6 @@ def put(
 
 def accept(name: ProjectName, *, as_json: AsJson = False, url: Url = HERE) -> None:
     """Accept the invitation to PROJECT."""
-    PROJECT.set(None)  # the owner of the key accepts, whatever project the environment names
     with service(url) as client:
         accepted = client.members.accept(name)
         print_json(accepted) if as_json else echo(
@@ -59,7 +58,6 @@ def accept(name: ProjectName, *, as_json: AsJson = False, url: Url = HERE) -> No
 
 def leave(name: ProjectName, *, url: Url = HERE) -> None:
     """Leave PROJECT, or decline the invitation to it."""
-    PROJECT.set(None)
     with service(url) as client:
         client.members.leave(name)
         echo(f"The owner of the API key is no member of {name}; the API keys that it made there are revoked.")

@@ -85,7 +85,10 @@ def _bytes(requested: Message) -> bytes:
 
 
 @asynccontextmanager
-async def connected(parts: SmallParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
+async def connected(
+    parts: SmallParts, rules: RpcRules, shutdown: Shutdown | None = None, *, authority: str | None = None
+) -> AsyncIterator[Client]:
+    options = () if authority is None else (("grpc.default_authority", authority),)
     services = Services(
         parts.prediction,
         parts.refusals,
@@ -96,7 +99,7 @@ async def connected(parts: SmallParts, rules: RpcRules, shutdown: Shutdown | Non
     )
     async with (
         serving(services, rules) as port,
-        grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
+        grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=options) as channel,
     ):
         yield Client(channel)
 

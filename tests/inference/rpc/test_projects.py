@@ -10,7 +10,7 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.records import ROLE_SCOPES
 from app.accounts.tokens import TokenAuthenticator, TokenRules
-from app.http.authentication import AllowAny, Authenticator
+from app.http.authentication import Authenticator
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.limits.rates import OwnerRates
 from relevance_bayes.types.keys import KeyScope
@@ -121,19 +121,3 @@ def test_a_token_calls_in_the_project_that_is_shared_with_its_owner(parts: Small
         share(parts.members, "local", "auth0|ada", "viewer")
         for call in calls([sent, PROJECT]).values():
             assert outcome(parts, authenticator, call) == ("OK", "small")
-
-
-def test_a_service_without_keys_refuses_calls_that_a_proxy_forwards_for_a_foreign_host_or_page(
-    parts: SmallParts,
-) -> None:
-    for metadata, status in (
-        ((("host", "evil.example"),), "PERMISSION_DENIED"),
-        ((("origin", "https://evil.example"),), "PERMISSION_DENIED"),
-        ((("host", "localhost:8001"),), "OK"),
-        ((), "OK"),
-    ):
-        for call in calls(metadata).values():
-            assert outcome(parts, AllowAny(), call)[0] == status
-    keyed = KeyAuthenticator(parts.transaction, needs_keys=True)
-    for call in calls([key(parts, "admin", owner="local"), ("host", "models.example")]).values():
-        assert outcome(parts, keyed, call)[0] == "OK"

@@ -85,11 +85,6 @@ def projects() -> Iterator[tuple[str, list[str | None]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def do_DELETE(self) -> None:
-            named.append(self.headers["Relevance-Project"])
-            self.send_response(204)
-            self.end_headers()
-
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass
 
@@ -119,15 +114,6 @@ def test_a_command_acts_in_the_project_of_its_option_or_of_the_environment(
     monkeypatch.setenv("RELEVANCE_PROJECT", "")
     assert run("models", "--url", url).exit_code == 0
     assert named == ["acme", None, "a%20b", "labs", "acme", "labs", None]
-
-
-def test_a_member_leaves_by_its_own_key_whatever_project_the_environment_names(
-    run: Run, projects: tuple[str, list[str | None]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url, named = projects
-    monkeypatch.setenv("RELEVANCE_PROJECT", "acme")
-    assert run("members", "leave", "acme", "--url", url).exit_code == 0
-    assert named == [None]
 
 
 def test_every_client_command_has_the_option(run: Run) -> None:

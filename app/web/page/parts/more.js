@@ -20,7 +20,7 @@ export function useMore(path, first) {
   });
   const button = after && html`<p><button type="button" disabled=${action.isBusy} onClick=${() => action.start()}>Show more</button></p>
     ${action.problem && html`<${Failure} problem=${action.problem} />`}`;
-  const idOf = (/** @type {any} */ item) => item.id ?? item.name ?? item.number;
+  const idOf = (/** @type {any} */ item) => item.id ?? item.name ?? item.subject ?? item.number;
   const known = new Set(first.items.map(idOf));
   return { items: [...first.items, ...added.items.filter((item) => !known.has(idOf(item)))], button };
 }

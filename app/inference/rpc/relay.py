@@ -1,0 +1,127 @@
+"""A relay before the gRPC server of a service without keys, which reads the hosts that requests name.
+
+gRPC's library does not show `:authority` to a server in Python, so connections arrive here first. A server that needs
+keys is reached directly.
+"""
+
+import asyncio
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+
+from app.errors import MisdirectedError
+from app.http.hosts import Hosts
+from app.inference.rpc.request_hosts import RequestHosts
+
+LOOPBACK = "127.0.0.1"
+PIECE_BYTES = 65_536
+
+
+@dataclass
+class _Connection:
+    """A client's connection: its peer as gRPC writes it, and the refusal of a host that it has named."""
+
+    peer: str
+    refusal: str | None = None
+
+
+class Relay:
+    """Relays connections to the gRPC server; each is known there by its port on the loopback interface."""
+
+    def __init__(self, hosts: Hosts, *, max_block_bytes: int, max_connections: int) -> None:
+        self._hosts = hosts
+        self._max_block = max_block_bytes
+        self._max_connections = max_connections
+        self._connections: dict[str, _Connection] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self._to = 0
+
+    async def listen(self, host: str, port: int, *, to: int) -> int:
+        """Listen, relay connections to a port on the loopback interface, and return the own one; raises OSError."""
+        self._to = to
+        if ":" in host:
+            with_ipv4 = socket.has_dualstack_ipv6() and host == "::"
+            listener = socket.create_server((host, port), family=socket.AF_INET6, dualstack_ipv6=with_ipv4)
+            self._server = await asyncio.start_server(self._accept, sock=listener)
+        else:
+            self._server = await asyncio.start_server(self._accept, host, port)
+        found: int = self._server.sockets[0].getsockname()[1]
+        return found
+
+    def check(self, peer: str) -> None:
+        """Raise MisdirectedError for a call on a connection on which a host was named that is not served."""
+        connection = self._connections.get(peer)
+        refusal = "Expected a call through the service's port." if connection is None else connection.refusal
+        if refusal is not None:
+            raise MisdirectedError(refusal)
+
+    def peer(self, peer: str) -> str:
+        """Return the client of a connection that the server knows by its peer."""
+        connection = self._connections.get(peer)
+        return peer if connection is None else connection.peer
+
+    def stop_listening(self) -> None:
+        """Accept no further connections."""
+        if self._server is not None:
+            self._server.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self.stop_listening()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or len(self._tasks) >= self._max_connections:
+            writer.transport.abort()
+            return
+        self._tasks.add(task)
+        try:
+            with suppress(OSError, ValueError, asyncio.CancelledError):
+                await self._relay(reader, writer)
+        finally:
+            self._tasks.discard(task)
+            writer.transport.abort()
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server_reader, server_writer = await asyncio.open_connection(LOOPBACK, self._to)
+        key = f"ipv4:{LOOPBACK}:{server_writer.get_extra_info('sockname')[1]}"
+        address, port = writer.get_extra_info("peername")[:2]
+        connection = _Connection(f"ipv6:%5B{address}%5D:{port}" if ":" in address else f"ipv4:{address}:{port}")
+        self._connections[key] = connection
+        back = asyncio.create_task(_copy(server_reader, writer))
+        try:
+            hosts, server = RequestHosts(self._max_block), writer.get_extra_info("sockname")
+            while data := await reader.read(PIECE_BYTES):
+                for named in hosts.feed(data):
+                    self._note(connection, named, server)
+                server_writer.write(data)
+                await server_writer.drain()
+            server_writer.write_eof()
+            await back
+        finally:
+            back.cancel()
+            server_writer.transport.abort()
+            del self._connections[key]
+
+    def _note(self, connection: _Connection, named: list[bytes], server: tuple[str, int]) -> None:
+        try:
+            for name in named:
+                self._hosts.check_names([name], server)
+            if not named:
+                self._hosts.check_names([], server)
+        except MisdirectedError as error:
+            connection.refusal = connection.refusal or error.detail
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Copy what the server sends, to its end, and close the client's connection."""
+    with suppress(OSError):
+        while data := await reader.read(PIECE_BYTES):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+        await writer.wait_closed()
