@@ -5,11 +5,11 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.jobs.schemas import VersionSelector
-from relevance_bayes.plans.requests.supervised import Task
 from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.evaluations import Metric
 from relevance_bayes.types.jobs import JobRequest
 from relevance_bayes.types.promotions import Criterion
+from relevance_bayes.types.values import Task
 
 
 @dataclass(frozen=True)

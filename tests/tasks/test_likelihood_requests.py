@@ -1,9 +1,11 @@
 from typing import get_args
-
-from app.tasks.schemas.specification import AnyLikelihood, GaussianLikelihood, NoiseColumn, requested, shown
+from uuid import UUID
 
 from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
 from relevance_bayes.core.likelihoods import TargetLikelihood as Likelihood
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.plans.requests.supervised import AnyLikelihood, GaussianLikelihood, NoiseColumn, named_likelihood
+from relevance_bayes.plans.target import core_likelihood, noise_column
 
 
 def test_every_likelihood_of_the_core_can_be_requested() -> None:
@@ -11,13 +13,14 @@ def test_every_likelihood_of_the_core_can_be_requested() -> None:
     assert {*get_args(AnyLikelihood), GaussianNoise} - {GaussianLikelihood} == of_targets
 
 
-def test_what_is_requested_is_shown_as_it_was() -> None:
+def test_a_job_shows_the_likelihood_of_its_request() -> None:
     gaussian: list[AnyLikelihood] = [
         GaussianLikelihood(sd) for sd in ("learned", "heteroscedastic", 0.5, NoiseColumn("sd"))
     ]
     others: list[AnyLikelihood] = [kind() for kind in get_args(AnyLikelihood) if kind is not GaussianLikelihood]
     for likelihood in (*gaussian, *others):
-        meant, column = requested(likelihood)
+        meant = core_likelihood(likelihood)
         assert meant is not None
-        assert shown(meant, column) == likelihood
-    assert requested(None) == (None, None)
+        column = noise_column(SupervisedRequest(UUID(int=0), "y", likelihood=likelihood))
+        assert named_likelihood(meant, column) == likelihood
+    assert core_likelihood(None) is None

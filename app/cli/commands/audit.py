@@ -1,21 +1,10 @@
 """The audit: `relevance audit`."""
 
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-from relevance_bayes.types import formats
-
-
-class ExportFormat(StrEnum):
-    """The formats of exports."""
-
-    NDJSON = formats.NDJSON.name
-    CSV = formats.CSV.name
-
 
 Owner = Annotated[str, typer.Option(metavar="NAME", help="The owner of the resources.")]
 Action = Annotated[str | None, typer.Option(metavar="NAME", help="Only this action, such as key.created.")]
@@ -54,12 +43,12 @@ def export(
     resource: Resource = None,
     since: Since = None,
     until: Until = None,
-    written: Annotated[ExportFormat, typer.Option("--format", help="The format.")] = ExportFormat.NDJSON,
+    written: Annotated[Literal["ndjson", "csv"], typer.Option("--format", help="The format.")] = "ndjson",
 ) -> None:
     """Export entries, oldest first."""
     from app.cli.audit import export, selected
 
-    export(path, owner, selected(action, actor, resource, since, until), written=written.value)
+    export(path, owner, selected(action, actor, resource, since, until), written=written)
 
 
 @audit.command()

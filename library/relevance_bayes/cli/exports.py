@@ -1,6 +1,5 @@
 """`relevance export` and `relevance import`: a version as a file, and back, on the same or another service."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,16 +12,6 @@ from relevance_bayes.cli.streams import echo_written, write_result
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client.exports import ExportFormat
 from relevance_bayes.client.responses import VersionBase
-
-
-class Form(StrEnum):
-    """The format of an exported version."""
-
-    JSON = "json"
-    NPZ = "npz"
-    ONNX = "onnx"
-    PYTHON = "python"
-
 
 FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
 """Formats by suffix."""
@@ -44,7 +33,7 @@ def export(
         Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
     ],
     form: Annotated[
-        Form | None,
+        ExportFormat | None,
         typer.Option(
             "--format",
             show_default="by the suffix of FILE, else json",
@@ -56,7 +45,7 @@ def export(
     """Export a version of MODEL to a file."""
     with service(url) as client:
         found = client.version(model, version, of=VersionBase)
-        coded = form.value if form else FORMATS.get(output.suffix.lower(), "json")
+        coded = form or FORMATS.get(output.suffix.lower(), "json")
         content = client.export(found.model, found.version, coded)
         write_result(output, content, form=coded, is_text=coded in TEXTS)
         echo_written(output, f"Version {found.version} of {found.model} is in {output}.")

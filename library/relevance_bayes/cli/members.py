@@ -1,6 +1,5 @@
 """`relevance members` and `relevance projects`: owners that share a project."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
+from relevance_bayes.types.members import Role
 
 Subject = Annotated[
     str, typer.Argument(metavar="SUBJECT", help="The owner of the member's API keys, or that its tokens have.")
@@ -18,27 +18,19 @@ ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="The owner o
 Invited = Annotated[bool, typer.Option("--invited", help="List invitations that are not accepted yet.")]
 
 
-class RoleName(StrEnum):
-    """The roles of members."""
-
-    VIEWER = "viewer"
-    EDITOR = "editor"
-    ADMIN = "admin"
-
-
 def put(
     subject: Subject,
     *,
     role: Annotated[
-        RoleName,
+        Role,
         typer.Option(help="viewer reads and predicts, editor trains too, admin manages members and API keys too."),
-    ] = RoleName.VIEWER,
+    ] = "viewer",
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Invite SUBJECT to the project, or change its role."""
     with service(url) as client:
-        member = client.members.put(subject, role.value)
+        member = client.members.put(subject, role)
         if as_json:
             print_json(member)
         elif member.state == "member":

@@ -1,6 +1,5 @@
 """Options and arguments that several commands share."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.cli.streams import readable
 from relevance_bayes.types.formats import FILE_FORMATS
 from relevance_bayes.types.predictions import Nulls, UnknownCategories
+from relevance_bayes.types.values import Missing
 
 Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", metavar="URL", help="The address of the service.")]
 Project = Annotated[
@@ -83,14 +83,6 @@ def in_project(*, project: Project = None) -> None:
 
 
 HERE = "http://127.0.0.1:8000"
-
-
-class Missing(StrEnum):
-    """The treatment of missing values."""
-
-    ERROR = "error"
-    DROP_ROWS = "drop_rows"
-    INDICATOR = "indicator"
 
 
 MissingValues = Annotated[

@@ -1,7 +1,6 @@
 """`relevance outcomes`: what happened after predictions, and what it shows of a model."""
 
 from collections.abc import Mapping
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,7 @@ from relevance_bayes.cli.rendering import number, print_json, print_table, time_
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.client.responses import SupervisedVersion
 from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.outcomes import OutcomesReceived
+from relevance_bayes.types.outcomes import BucketWidth, OutcomesReceived
 from relevance_bayes.types.values import ColumnKind, Label
 
 BATCH = 10_000
@@ -27,13 +26,6 @@ BATCH = 10_000
 MAX_IDS_SHOWN = 5
 
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")]
-
-
-class Bucket(StrEnum):
-    """The time of which outcomes are counted together."""
-
-    HOUR = "hour"
-    DAY = "day"
 
 
 def record(
@@ -87,14 +79,14 @@ def show(
     model: ModelName,
     *,
     version: Annotated[int | None, typer.Option(min=1, show_default="all", help="The number of a version.")] = None,
-    bucket: Annotated[Bucket, typer.Option(help="The time of which outcomes are counted together.")] = Bucket.DAY,
+    bucket: Annotated[BucketWidth, typer.Option(help="The time of which outcomes are counted together.")] = "day",
     limit: Annotated[int, typer.Option(help="The largest number of lines.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Compare predictions of MODEL with what happened."""
     with service(url) as client:
-        found = tuple(islice(client.outcomes.over_time(model, version=version, bucket=bucket.value), limit))
+        found = tuple(islice(client.outcomes.over_time(model, version=version, bucket=bucket), limit))
         if as_json:
             print_json(found)
             return

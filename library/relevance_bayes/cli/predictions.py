@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
@@ -48,15 +47,9 @@ VALUES_NAMED = 5
 """The unknown categories that a note names."""
 
 
-class OnError(StrEnum):
-    """The treatment of a row that can't be predicted for."""
-
-    FAIL = "fail"
-    ROW = "row"
-
-
 OnErrorOption = Annotated[
-    OnError, typer.Option(help="A row that can't be predicted for: fail, or its reason in a last column `error`.")
+    Literal["fail", "row"],
+    typer.Option(help="A row that can't be predicted for: fail, or its reason in a last column `error`."),
 ]
 
 
@@ -86,7 +79,7 @@ def predict(
     ] = None,
     unknown_categories: UnknownCategoriesOption = None,
     nulls: NullsOption = None,
-    on_error: OnErrorOption = OnError.FAIL,
+    on_error: OnErrorOption = "fail",
     coded: Annotated[
         str | None,
         typer.Option(
@@ -123,7 +116,7 @@ def predict(
         row_ids=row_ids,
         unknown_categories=unknown_categories,
         nulls=nulls,
-        has_row_errors=on_error is OnError.ROW,
+        has_row_errors=on_error == "row",
         csv_escape_formulas=csv_escape_formulas,
     )
     with service(url) as client:

@@ -1,7 +1,6 @@
 """`relevance promote`: an alias is moved to another version if that is better on a file."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,26 +13,8 @@ from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem
 from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
-from relevance_bayes.types.promotions import PromotionResult
+from relevance_bayes.types.promotions import Criterion, PromotionResult
 from relevance_bayes.types.references import Reference
-
-
-class Metric(StrEnum):
-    """The compared metric; less is better."""
-
-    RMSE = "rmse"
-    MAE = "mae"
-    NLL = "nll"
-    ERROR = "error"
-    LOG_LOSS = "log_loss"
-    BRIER = "brier"
-
-
-class Criterion(StrEnum):
-    """The quantity that must exceed the margin."""
-
-    INTERVAL = "interval"
-    ESTIMATE = "estimate"
 
 
 @reads_file
@@ -44,7 +25,7 @@ def promote(
     *,
     dataset: Dataset = None,
     metric: Annotated[
-        Metric | None,
+        Literal["rmse", "mae", "nll", "error", "log_loss", "brier"] | None,
         typer.Option(show_default="rmse of numbers, log_loss of classes", help="The metric, of which less is better."),
     ] = None,
     margin: Annotated[

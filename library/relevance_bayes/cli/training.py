@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,22 +14,13 @@ from relevance_bayes.cli.option_values import Document
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import cost_text, watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.training_request import (
-    Dates,
-    Effort,
-    Local,
-    Prefer,
-    Prior,
-    Task,
-    Text,
-    TrainOptions,
-    training_document,
-)
+from relevance_bayes.cli.training_request import TrainOptions, training_document
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import Job, VersionBase
 from relevance_bayes.client.uploads import UploadedDataset
+from relevance_bayes.types.values import Dates, Effort, Prefer, Task, Text
 
 
 @reads_file
@@ -60,7 +51,7 @@ def train(
         ),
     ] = None,
     prior: Annotated[
-        Prior | None,
+        Literal["automatic", "independent", "gaussian_process"] | None,
         typer.Option(
             show_default="automatic",
             help="The prior of the weights. automatic takes a Gaussian process, or independent weights where they are "
@@ -163,7 +154,7 @@ def train(
         ),
     ] = None,
     local: Annotated[
-        Local | None,
+        Literal["automatic", "none", "neighbours"] | None,
         typer.Option(
             show_default="automatic",
             help="Predict from the nearest training rows: automatic does where it is better, from 5,000 rows on.",

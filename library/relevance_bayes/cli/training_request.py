@@ -1,7 +1,6 @@
 """The request of a training from the options of a command."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -12,58 +11,6 @@ from relevance_bayes.client.responses import Json
 
 WITHOUT_TARGET = ("approximation", "image", "components")
 """The tasks that predict no column."""
-
-
-class Task(StrEnum):
-    """The task."""
-
-    REGRESSION = "regression"
-    CLASSIFICATION = "classification"
-
-
-class Prior(StrEnum):
-    """The prior of the functions' weights."""
-
-    AUTOMATIC = "automatic"
-    INDEPENDENT = "independent"
-    GAUSSIAN_PROCESS = "gaussian_process"
-
-
-class Effort(StrEnum):
-    """The amount of computation of a training."""
-
-    QUICK = "quick"
-    NORMAL = "normal"
-    THOROUGH = "thorough"
-
-
-class Dates(StrEnum):
-    """The inputs of a timestamp."""
-
-    TIME = "time"
-    CALENDAR = "calendar"
-
-
-class Text(StrEnum):
-    """The treatment of texts of more than 50 values."""
-
-    LEAVE_OUT = "leave_out"
-    TARGET = "target"
-
-
-class Prefer(StrEnum):
-    """The degree to which several processes are reduced to few functions."""
-
-    ACCURACY = "accuracy"
-    SMALL = "small"
-
-
-class Local(StrEnum):
-    """The use of nearest-neighbour processes."""
-
-    AUTOMATIC = "automatic"
-    NONE = "none"
-    NEIGHBOURS = "neighbours"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,11 @@ from relevance_bayes.cli.options import AsJson, file_argument
 from relevance_bayes.cli.reports import write_report
 from relevance_bayes.cli.streams import STREAM
 from relevance_bayes.cli.training import run_training
-from relevance_bayes.cli.training_request import Effort, TrainOptions, training_document
+from relevance_bayes.cli.training_request import TrainOptions, training_document
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset
+from relevance_bayes.types.values import Effort
 
 HELD_OUT = 0.2
 """The share of the rows on which the model is measured."""
@@ -29,7 +30,7 @@ def try_file(
     ] = None,
     *,
     options: FileOptions,
-    effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = Effort.NORMAL,
+    effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = "normal",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write a report, an HTML file, to FILE.")
     ] = None,

@@ -17,6 +17,20 @@ Period = Literal["year", "week", "day"]
 Missing = Literal["error", "drop_rows", "indicator"]
 """The treatment of missing values."""
 
+Task = Literal["regression", "classification"]
+
+Dates = Literal["time", "calendar"]
+"""The inputs of a timestamp: the time, or also the position within year, week and day where that predicts better."""
+
+Text = Literal["leave_out", "target"]
+"""The treatment of texts of more than 50 values: none, or by their effects on the target where these predict better."""
+
+Effort = Literal["quick", "normal", "thorough"]
+"""The effort of a training: one fit; all that is open, by five folds; or more of it, by ten."""
+
+Prefer = Literal["accuracy", "small"]
+"""Prefer more functions until little is lost, or fewer of them."""
+
 Label = str | int | float | bool
 """A class, in the JSON type of the training data."""
 

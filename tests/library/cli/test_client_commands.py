@@ -367,7 +367,7 @@ def test_classes_are_decided_between_by_priors_and_costs(requested: Run, frosts:
         (("--class-priors", '{"true": "much"}'), "--class-priors: At /true: Should be a valid number, got"),
         (("--class-priors", '{"true": 0.5}'), "Each class needs a prior; there is none for false."),
         (("--class-priors", "absent.json"), "--class-priors: neither JSON nor a file: No such file"),
-        (("--costs", "[[0, 1]"), "--costs: Expecting ',' delimiter"),
+        (("--costs", "[[0, 1]"), "--costs: Invalid JSON: EOF while parsing a list"),
         (("--costs", "[[0, 1]]"), "Expected 2 rows, one for each true class in the order of `classes`, got 1."),
     ],
     ids=["unknown class", "no number", "missing class", "no file", "broken", "not square"],

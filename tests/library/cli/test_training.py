@@ -1,19 +1,21 @@
 import json
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import get_args
+from types import NoneType
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 import typer
 
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.option_values import WIDTH_SEARCHES
-from relevance_bayes.cli.training_request import WITHOUT_TARGET, Effort, Prior, TrainOptions, training_document
+from relevance_bayes.cli.training import train
+from relevance_bayes.cli.training_request import WITHOUT_TARGET, TrainOptions, training_document
 from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
 from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
-from relevance_bayes.plans.requests import Effort as EffortLiteral
-from relevance_bayes.plans.requests import PriorChoice
+from relevance_bayes.plans.requests import LocalOption, PriorChoice, SupervisedRequest
 
 
 def test_options_are_spelled_out_as_the_api_wants_them() -> None:
@@ -76,8 +78,6 @@ def test_the_options_are_the_members_of_the_unions() -> None:
         assert named(first) == first
         with pytest.raises(typer.BadParameter, match=f"'no such' is not one of {first}, "):
             named("no such")
-    assert {effort.value for effort in Effort} == set(get_args(EffortLiteral))
-    assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorChoice)}
     assert set(WIDTH_SEARCHES) == {member.type for member in get_args(Width) if member is not FixedWidth}
 
 
@@ -149,3 +149,38 @@ def test_options_win_over_the_request_file(tmp_path: Path) -> None:
     request.write_text(json.dumps({"target": "x", "seed": 3, "algorithm": {"type": "sequential"}}))
     document = training_document(TrainOptions(target="y"), request)
     assert document == {"target": "y", "seed": 3, "algorithm": {"type": "sequential"}}
+
+
+UNLIKE = {"inputs", "prior", "local", "likelihood", "split", "validation", "budget", "positive_class"}
+"""Options whose value is another than that of the member: a name, or a number of several."""
+
+
+def test_an_option_of_the_request_is_an_option_of_the_command() -> None:
+    options = {one.name for one in fields(TrainOptions)}
+    members = {one.name for one in fields(SupervisedRequest)}
+    assert options - members == {"kernel", "width", "noise_sd", "noise_column"}
+    assert members - options == {"dataset_id", "basis", "algorithm", "standardise"}
+    hints, requested = get_type_hints(train), get_type_hints(SupervisedRequest)
+    for name in members & options - UNLIKE:
+        assert _choices(hints[name]) == _choices(requested[name]), name
+    assert _choices(hints["prior"]) == {member().type for member in get_args(PriorChoice)}
+    assert _choices(hints["local"]) == {member().type for member in get_args(LocalOption)}
+
+
+def test_the_help_of_an_option_states_the_default_of_the_request() -> None:
+    hints = get_type_hints(train, include_extras=True)
+    for one in fields(SupervisedRequest):
+        if one.name in hints and one.name not in UNLIKE and one.default not in {MISSING, None}:
+            (option,) = hints[one.name].__metadata__
+            default = one.name.replace("_", "-") if one.default is True else str(one.default).removesuffix(".0")
+            assert option.show_default == default, one.name
+
+
+def _choices(hint: object) -> set[object]:
+    """The literals of a type, without None; other types themselves."""
+    arguments = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return _choices(arguments[0])
+    if not arguments:
+        return set() if hint is NoneType else {hint}
+    return set(arguments) if get_origin(hint) is Literal else {one for member in arguments for one in _choices(member)}

@@ -7,7 +7,6 @@ from pydantic import BaseModel
 
 from app.http import problem_schemas as problems
 from app.prediction.schemas import predictions
-from app.tasks.schemas import jobs, versions
 from relevance_bayes.client import errors, responses
 
 
@@ -20,17 +19,6 @@ class Pair:
 
 
 PAIRS = [
-    Pair(responses.RegressionJob, (jobs.SupervisedJobOut,)),
-    Pair(responses.ClassificationJob, (jobs.SupervisedJobOut,)),
-    Pair(responses.ComponentsJob, (jobs.ComponentsJobOut,)),
-    Pair(responses.ComparedModel, (jobs.ComparedModelOut,)),
-    Pair(responses.RegressionVersion, (versions.supervised.SupervisedVersionOut,)),
-    Pair(responses.ClassificationVersion, (versions.supervised.SupervisedVersionOut,)),
-    Pair(responses.ApproximationVersion, (versions.approximation.ApproximationVersionOut,)),
-    Pair(responses.ImageVersion, (versions.image.ImageVersionOut,)),
-    Pair(responses.ComponentsVersion, (versions.components.ComponentsVersionOut,)),
-    Pair(responses.Alternative, (versions.supervised.AlternativeOut,)),
-    Pair(responses.Member, (versions.supervised.MemberOut,)),
     Pair(responses.Predictions, (predictions.PredictionsOut,)),
     Pair(
         responses.Prediction,

@@ -15,8 +15,6 @@ from relevance_bayes.plans.requests.supervised import (
     AutomaticPrior,
     BasisChoice,
     Budget,
-    Dates,
-    Effort,
     GroupChoice,
     GroupSplit,
     KernelChoice,
@@ -25,19 +23,16 @@ from relevance_bayes.plans.requests.supervised import (
     NearestNeighbours,
     NoLocal,
     OrderSplit,
-    Prefer,
     PriorChoice,
     RandomSplit,
     Split,
     SupervisedPlan,
     SupervisedRequest,
-    Task,
-    Text,
     Validation,
 )
 from relevance_bayes.types.json import AT
 from relevance_bayes.types.reports import BudgetPlan
-from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.types.values import Dates, Effort, IgnoredColumn, InputColumn, Missing, Prefer, Task, Text
 
 
 def _tag(value: object) -> str | None:

@@ -17,9 +17,18 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
 from relevance_bayes.types.jobs import MAX_SEED, JobRequest, ModelName
 from relevance_bayes.types.reports import BudgetPlan
-from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label, Missing
-
-Task = Literal["regression", "classification"]
+from relevance_bayes.types.values import (
+    ColumnKind,
+    Dates,
+    Effort,
+    IgnoredColumn,
+    InputColumn,
+    Label,
+    Missing,
+    Prefer,
+    Task,
+    Text,
+)
 
 
 @dataclass(frozen=True)
@@ -56,18 +65,6 @@ class OrderSplit:
 
 
 Split = RandomSplit | GroupSplit | OrderSplit
-
-Dates = Literal["time", "calendar"]
-"""The inputs of a timestamp: the time, or also the position within year, week and day where that predicts better."""
-
-Text = Literal["leave_out", "target"]
-"""The treatment of texts of more than 50 values: none, or by their effects on the target where these predict better."""
-
-Effort = Literal["quick", "normal", "thorough"]
-"""The effort of a training: one fit; all that is open, by five folds; or more of it, by ten."""
-
-Prefer = Literal["accuracy", "small"]
-"""Prefer more functions until little is lost, or fewer of them."""
 
 MAX_SCORE_LOSSES: dict[Prefer, float] = {"accuracy": 0.01, "small": 0.05}
 """The maximum loss of a pool's score by its reduction to few functions, in nats a row."""
