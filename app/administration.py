@@ -18,9 +18,8 @@ from app.jobs.change_repository import renew_epochs
 from app.jobs.queue import migrations as queue_migrations
 from app.limits.service import OwnersWithLimits
 from app.origin import acting, command_origin
-from app.owner_use import use_of
+from app.services import make_base, use_of
 from app.settings import Settings
-from app.wiring import make_base
 
 
 def migrate(settings: Settings) -> None:

@@ -1,17 +1,280 @@
 """The API as an ASGI server starts it: `uvicorn --factory app.main:create_app`."""
 
-from fastapi import FastAPI
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TypeAlias
 
+from fastapi import APIRouter, FastAPI
+from fastapi_offline import FastAPIOffline
+from pydantic import TypeAdapter
+
+from app import __version__
+from app.accounts import member_routes as members
+from app.accounts import routes as keys
+from app.accounts import session_routes as sessions
+from app.accounts.schemas import API_KEY_IN, MEMBER_IN, ROTATION_IN
 from app.addresses import Allowance
-from app.application import Beside, make_application
-from app.http.dependencies import Limits
+from app.audit import routes as audit
+from app.datasets import routes as datasets
+from app.datasets.schemas import DATASET_IN
+from app.evaluation import promotion_routes as promotions
+from app.evaluation import routes as evaluations
+from app.evaluation.jobs import EVALUATION, PROMOTION_OPTIONS
+from app.evaluation.schemas.comparisons import COMPARE_IN
+from app.exports import routes as exports
+from app.exports.formats import DOCUMENT
+from app.http import documentation_pages, health, metrics
+from app.http.authentication import AllowAny, Authenticator
+from app.http.cross_origin import CrossOrigin
+from app.http.dependencies import Limits, Services
+from app.http.handlers import add_handlers
+from app.http.head_requests import HeadRequests
 from app.http.hosts import Hosts
+from app.http.middleware import Entrance, Rules
+from app.http.openapi import Schema, document
+from app.http.problem_schemas import InferenceProblemOut, ProblemOut
+from app.http.rate_limits import RateLimits, Unlimited
+from app.http.readiness import ReadinessProbe
+from app.http.reauthentication import Reauthentication
+from app.http.request_metrics import RequestMetrics
+from app.http.shutdown import PORT_BESIDE, SHUTDOWN, Shutdown, on_shutdown
+from app.inference import routes as inference
+from app.inference import statistics_routes as inference_statistics
+from app.inference.schemas import INFERENCE_IN
+from app.jobs import event_routes as job_events
+from app.jobs import list_routes as jobs
+from app.jobs.waiter import JobWaiter, WaitingRequests
+from app.limits import routes as limits_of_owners
+from app.limits.schemas import OWNER_LIMITS_IN
 from app.logs import configure_logging
-from app.process_parts import ProcessParts
+from app.outcomes import routes as outcomes
+from app.outcomes.schemas import OUTCOMES_IN
+from app.prediction import batch_routes as batch_predictions
+from app.prediction import profile_routes as profiles
+from app.prediction import routes as predictions
+from app.prediction import version_routes
+from app.prediction.runner import PredictionRunner
+from app.prediction.schemas.batch import BATCH_PREDICTION_IN
+from app.prediction.schemas.predict import PREDICT_IN
+from app.prediction.schemas.profile import PROFILE_IN
+from app.registry import alias_routes as aliases
+from app.registry import routes as models
+from app.registry import version_routes as stored_versions
+from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
+from app.registry.trainings import TRAINING
 from app.server.limits import connections_within, raise_descriptor_limit
+from app.services import Parts, ProcessParts, build
 from app.settings import Settings, read_settings
+from app.tasks import routes as training_jobs
+from app.tasks import version_routes as versions
 from app.tracing.spans import NO_TRACER, Tracer
-from app.wiring import build
+from app.web import report_routes as reports
+from app.web import routes as web
+from app.webhooks import routes as webhooks
+from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
+
+DESCRIPTION = """\
+Calibrated predictions from sparse Bayesian models (relevance vector machines).
+
+Upload a table, start a training job, and predict: each prediction is a distribution, not just a number.
+Every response that is not a success is a problem (RFC 9457) that states what is wrong, where, and how to correct it.
+"""
+
+TAGS = [
+    {"name": "Datasets", "description": "Tables to learn from; immutable once uploaded."},
+    {"name": "Training jobs", "description": "Jobs that train a version of a model on a dataset."},
+    {"name": "Models", "description": "Names with numbered, immutable versions."},
+    {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Outcomes", "description": "What happened, compared with what was predicted."},
+    {"name": "Batch predictions", "description": "Jobs that predict a whole dataset and write a file to download."},
+    {"name": "Jobs", "description": "Jobs of all kinds in one list, and their changes in one stream."},
+    {"name": "Evaluations", "description": "Jobs that compute the metrics of a version on a dataset."},
+    {"name": "Promotions", "description": "Jobs that move an alias to a version if it is better on a dataset."},
+    {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for existing clients."},
+    {"name": "Webhooks", "description": "URLs that receive a message when a job has ended."},
+    {"name": "API keys", "description": "Keys that authenticate requests, with scopes and a time of expiry."},
+    {"name": "Members", "description": "Other owners that may act in a project, each with a role."},
+    {"name": "Sessions", "description": "A cookie that authenticates the requests of a page in a browser."},
+    {"name": "Limits", "description": "Rates and quotas of owners, and what they use of them."},
+    {"name": "Audit", "description": "Changes of the owner's resources: who made them, when and from where."},
+    {"name": "Service", "description": "The page for browsers, and links for programs; no API key is needed."},
+    {"name": "Health", "description": "Health checks; no API key is needed."},
+]
+
+SCHEMAS: Mapping[str, Schema] = {
+    "DatasetIn": DATASET_IN,
+    "TrainingRequest": TRAINING.request.adapter,
+    "EvaluationRequest": EVALUATION.request.adapter,
+    "PromotionOptions": PROMOTION_OPTIONS,
+    "BatchPredictionIn": BATCH_PREDICTION_IN,
+    "PredictIn": PREDICT_IN,
+    "CompareIn": COMPARE_IN,
+    "ProfileIn": PROFILE_IN,
+    "InferenceIn": INFERENCE_IN,
+    "OutcomesIn": OUTCOMES_IN,
+    "AliasIn": ALIAS_IN,
+    "AnnotationIn": ANNOTATION_IN,
+    "ModelChangeIn": MODEL_CHANGE_IN,
+    "ApiKeyIn": API_KEY_IN,
+    "RotationIn": ROTATION_IN,
+    "OwnerLimitsIn": OWNER_LIMITS_IN,
+    "MemberIn": MEMBER_IN,
+    "WebhookIn": WEBHOOK_IN,
+    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
+    "VersionDocument": DOCUMENT,
+    "ProblemOut": TypeAdapter(ProblemOut),
+    "InferenceProblemOut": TypeAdapter(InferenceProblemOut),
+}
+"""The bodies that routes decode themselves, by the schema names in the routes' documentation."""
+
+ROUTES = APIRouter()
+"""Shared by all applications of this process, with what FastAPI computes from them at the first request."""
+
+for _router in (
+    training_jobs.router,
+    job_events.events_of("training", tag="Training jobs", summary="List the events of a training job"),
+    jobs.router,
+    evaluations.router,
+    job_events.events_of("evaluation", tag=evaluations.TAG, summary="List the events of an evaluation"),
+    promotions.router,
+    job_events.events_of("promotion", tag=promotions.TAG, summary="List the events of a promotion"),
+    batch_predictions.router,
+    batch_predictions.files,
+    job_events.events_of("prediction", tag=batch_predictions.TAG, summary="List the events of a batch prediction"),
+    datasets.router,
+    datasets.image_router,
+    models.router,
+    versions.router,
+    stored_versions.router,
+    version_routes.statistics_router,
+    evaluations.of_versions,
+    promotions.of_aliases,
+    exports.router,
+    reports.router,
+    version_routes.router,
+    aliases.router,
+    evaluations.comparisons,
+    profiles.router,
+    outcomes.router,
+    webhooks.router,
+    keys.router,
+    members.router,
+    members.projects_router,
+    sessions.router,
+    limits_of_owners.router,
+    audit.router,
+    health.router,
+    metrics.router,
+    predictions.router,
+    inference_statistics.router,  # before the routes of a model, which may be named `stats`
+    inference.router,
+    inference.inferences,
+    documentation_pages.router,
+    web.router,
+):
+    ROUTES.include_router(_router)
+
+State: TypeAlias = Mapping[str, int | Shutdown | None]
+Beside: TypeAlias = Callable[[Services], AbstractAsyncContextManager[int]]
+
+
+def make_application(
+    parts: Parts,
+    limits: Limits,
+    *,
+    authenticator: Authenticator | None = None,
+    rate_limits: RateLimits | None = None,
+    tracer: Tracer | None = None,
+    log_requests: bool = True,
+    start: Callable[[], None] | None = None,
+    close: Callable[[], None] | None = None,
+    beside: Beside | None = None,
+    cors_origins: Sequence[str] = (),
+    hosts: Hosts | None = None,
+) -> FastAPI:
+    """Return the application; /v1 and /v2 need what the `authenticator` requires, nothing without one.
+
+    Owners send requests and predict rows at the rates of `rate_limits`, without them at any. The `tracer` traces
+    requests.
+
+    `start` is called at the start, and `close` at shutdown. Event streams, which stay open for as long as their clients
+    read, end as soon as the process or its server shuts down. The server `beside` runs during the application's
+    lifespan on the same event loop; the lifespan's state has its port. Pages of `cors_origins` may call the application
+    from a browser. `hosts` are those that requests may name where they need no key.
+    """
+    authenticator = authenticator or AllowAny()
+    runner = PredictionRunner(
+        parts.prediction,
+        limits.max_prediction_rows,
+        limits.max_body_bytes,
+        limits.spool_directory,
+        record=parts.recorder.note,
+    )
+    shutdown = Shutdown(parts.watcher.stop)
+    services = Services(
+        *parts.services(),
+        JobWaiter(parts.jobs, parts.watcher, WaitingRequests(limits.max_connections)),
+        Reauthentication(authenticator),
+        ReadinessProbe(lambda: parts.ready()),
+        runner,
+        shutdown,
+        limits,
+    )
+    app = FastAPIOffline(
+        docs_url=None,
+        redoc_url=None,
+        title="Relevance",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        redirect_slashes=False,
+        lifespan=_lifespan(parts, start, close, shutdown, None if beside is None else lambda: beside(services)),
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+        routes=ROUTES.routes,
+    )
+    app.state.services = services
+    app.webhooks.include_router(webhooks.messages)
+    add_handlers(app)
+    document(app, SCHEMAS, protected=authenticator.needs_keys)
+    uploads = frozenset({("POST", "/v1/datasets")})
+    rules = Rules(
+        authenticator,
+        limits.max_body_bytes,
+        elsewhere=uploads,
+        log=log_requests,
+        metrics=RequestMetrics(parts.metrics.numbers),
+        rate_limits=rate_limits or Unlimited(),
+        refusals=parts.refusals,
+        tracer=tracer,
+        hosts=hosts or Hosts(origins=frozenset(cors_origins)),
+    )
+    app.add_middleware(HeadRequests)
+    app.add_middleware(Entrance, rules, (predictions.fast_path(runner), inference.fast_path(runner)))
+    if cors_origins:
+        app.add_middleware(CrossOrigin, cors_origins)
+    return app
+
+
+def _lifespan(
+    parts: Parts,
+    start: Callable[[], None] | None,
+    close: Callable[[], None] | None,
+    shutdown: Shutdown,
+    beside: Callable[[], AbstractAsyncContextManager[int]] | None,
+) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+        async with AsyncExitStack() as stack:
+            port = None if beside is None else await stack.enter_async_context(beside())
+            if start is not None:
+                start()
+            with on_shutdown(shutdown.request):
+                yield {PORT_BESIDE: port, SHUTDOWN: shutdown}
+        parts.watcher.close()
+        if close is not None:
+            close()
+
+    return lifespan
 
 
 def create_app(settings: Settings | None = None, parts: ProcessParts | None = None) -> FastAPI:

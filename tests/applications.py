@@ -19,7 +19,6 @@ from app.accounts.member_service import Members
 from app.accounts.service import ApiKeys
 from app.accounts.session_service import Sessions
 from app.addresses import Allowance
-from app.application import make_application
 from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
 from app.audit.service import Audit
@@ -43,16 +42,16 @@ from app.jobs.ports import QueueControl
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
 from app.limits.service import OwnersWithLimits
+from app.main import make_application
 from app.metrics.numbers import OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
 from app.outcomes.service import Outcomes
-from app.owner_use import use_of
-from app.parts import Parts
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.registry.service import Aliases, Annotations
+from app.services import Parts, use_of
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.delivery_repository import SUBSCRIBERS

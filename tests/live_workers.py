@@ -1,7 +1,7 @@
 """The workers of a deployment that are alive."""
 
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 
 
 def workers_alive(settings: Settings) -> tuple[str, ...]:

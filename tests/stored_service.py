@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
 from app.main import create_app
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 from tests.applications import DATASET, SUBMIT, TABLE, closing_engine
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components

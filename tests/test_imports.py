@@ -14,7 +14,7 @@ assert threading.active_count() == 1
 imported = {"at import": sorted(sys.modules)}
 
 from app.settings import Settings
-from app.wiring import build
+from app.services import build
 build(Settings()).close()
 imported["when it is built"] = sorted(sys.modules)
 

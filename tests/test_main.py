@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from app.administration import migrate
 from app.http.dependencies import Limits
 from app.main import create_app
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 from relevance_bayes.types.errors import InvalidRequestError
 
 

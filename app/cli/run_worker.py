@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import structlog
 
-from app import __version__, wiring
+from app import __version__, services
 from app.audit.heads import read_key
 from app.cli.database import database_in_reach
 from app.cli.shutdown import StopRequest, Watchdog, end_with_standard_input
@@ -40,7 +40,7 @@ def work(settings: Settings, *, until_eof: bool) -> None:
     if until_eof:
         end_with_standard_input(stop)
     configure_logging(settings.log_level)
-    worker = wiring.build_worker(settings)
+    worker = services.build_worker(settings)
     if not _start(settings, worker, stop_request.wait):
         return
     log.info("worker started", release=__version__, worker=worker.executor, settings=settings.given())

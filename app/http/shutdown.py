@@ -14,6 +14,12 @@ from starlette.requests import Request
 
 from app.http.dependencies import services_of
 
+PORT_BESIDE = "port_beside"
+"""The key of the lifespan's state for the port of the server beside the application; None without one."""
+
+SHUTDOWN = "shutdown"
+"""The key of the lifespan's state for the application's `Shutdown`."""
+
 
 @dataclass
 class Shutdown:

@@ -18,9 +18,8 @@ from app.jobs.worker.health_check import default_directory
 from app.maintenance.database_url import reason_against
 from app.maintenance.findings import Finding, error, ok, warning
 from app.maintenance.settings_checks import check_settings
-from app.process_parts import ProcessParts
+from app.services import ProcessParts, build
 from app.settings import Settings
-from app.wiring import build
 
 MAX_CLOCK_SECONDS, MAX_TOLERATED_SECONDS = 2.0, 60.0
 """The differences of clocks above which there is a warning, and an error."""

@@ -11,8 +11,7 @@ from typing import Protocol, runtime_checkable
 import structlog
 import uvicorn
 
-from app.application import PORT_BESIDE, SHUTDOWN
-from app.http.shutdown import Shutdown
+from app.http.shutdown import PORT_BESIDE, SHUTDOWN, Shutdown
 from app.server.config import CLOSING_SECONDS, Config
 
 TICK_SECONDS = 0.1

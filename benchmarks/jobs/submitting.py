@@ -8,7 +8,7 @@ from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
 from app.jobs.backlog_repository import BacklogRepository
 from app.registry.trainings import TRAINING
-from app.wiring import build
+from app.services import build
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
 from benchmarks.jobs.deployment import Deploy, Deployment

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.identity import BUILT_IN_OWNER
 from app.prediction.served_versions import ServedVersions
-from app.wiring import build
+from app.services import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, Form
 from benchmarks.serving.load import Timed, busy, load

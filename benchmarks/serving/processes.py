@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from app.administration import migrate
 from app.identity import BUILT_IN_OWNER
-from app.wiring import build
+from app.services import build
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, ROWS, Form
 from benchmarks.serving.load import KEY, Request, once

@@ -11,8 +11,8 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.records import ROLE_SCOPES
 from app.accounts.tokens import TokenAuthenticator, TokenRules
-from app.application import make_application
 from app.http.openapi import Json
+from app.main import make_application
 from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
 from relevance_bayes.types.members import ROLES, Role
 from tests.accounts.test_routes import key, operations

@@ -12,10 +12,9 @@ from starlette.testclient import TestClient
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.tokens import TokenAuthenticator, TokenRules
-from app.application import make_application
 from app.http.openapi import Json
 from app.http.paths import is_protected
-from app.main import create_app
+from app.main import create_app, make_application
 from app.settings import Settings
 from relevance_bayes.types.keys import KeyScope
 from tests.applications import LIMITS, NOW, Minutes, Operation, SmallParts

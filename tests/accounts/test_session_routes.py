@@ -12,9 +12,9 @@ from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
 from app.accounts.session_service import Sessions
 from app.accounts.tokens import TokenAuthenticator, TokenRules
-from app.application import make_application
 from app.http.authentication import READING
 from app.identity import Principal
+from app.main import make_application
 from relevance_bayes.types.keys import KEY_SCOPES
 from tests.accounts.test_routes import ROWS, key, operations
 from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, Minutes, SmallParts

@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.application import make_application
 from app.http.openapi import Json
 from app.limits.rates import OwnerRates
+from app.main import make_application
 from relevance_bayes.types.limits import OwnerLimits
 from relevance_bayes.types.members import ROLES, Role
 from tests.accounts.test_member_routes import PROJECT, is_missing_project

@@ -15,8 +15,8 @@ from fastapi import FastAPI
 
 from app.http.openapi import Json
 from app.main import create_app
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators import RelevanceRegressor
 from tests.architecture.source_figures import PACKAGES, ROOT

@@ -9,7 +9,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["import
 
 SQL = re.compile(r"^(from|import) (sqlalchemy|psycopg|alembic)\b", re.MULTILINE)
 KNOW_SQL = re.compile(
-    r"app/(database/\w+|jobs/queue/\w+|settings|wiring|administration|process_parts|\w+/((\w+_)?(repository|tables)|histories|transitions|naming|deletion|recording|retention|tagging))\.py"
+    r"app/(database/\w+|jobs/queue/\w+|settings|services|administration|\w+/((\w+_)?(repository|tables)|histories|transitions|naming|deletion|recording|retention|tagging))\.py"
 )
 """The database, and of a feature its repositories, its tables and the files that repositories consist of."""
 

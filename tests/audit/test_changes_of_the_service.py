@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from app.application import make_application
 from app.audit.service import Audit
 from app.database.transaction import OpenTransaction
 from app.identity import BUILT_IN_OWNER, uuid7
 from app.jobs.repository import JobRepository
+from app.main import make_application
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import Piece, Reached
 from app.retention import Retention

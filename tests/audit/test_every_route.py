@@ -13,8 +13,8 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.main import make_application
 from relevance_bayes.types.audit import AUDIT_ACTIONS, AuditAction, AuditEntry
 from relevance_bayes.types.jobs import JobKind
 from relevance_bayes.types.keys import KeyScope

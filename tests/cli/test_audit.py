@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.services import build_worker
 from app.settings import Settings
-from app.wiring import build_worker
 from tests.commands import Run, runner
 
 

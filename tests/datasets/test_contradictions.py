@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.http.dependencies import Limits
+from app.main import make_application
 from relevance_bayes.tables import columns
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.values import Cell, ColumnKind

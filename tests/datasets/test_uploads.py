@@ -19,10 +19,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from app.application import make_application
 from app.formats import FORMATS, TABLE_FORMATS, named
 from app.http.dependencies import Limits
 from app.http.negotiation import EXPECTED
+from app.main import make_application
 from relevance_bayes.tables.moments import LEVELS
 from tests.applications import StoredParts
 from tests.problems import assert_problem

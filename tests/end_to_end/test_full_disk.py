@@ -13,9 +13,8 @@ from starlette.testclient import TestClient
 
 from app.database import health
 from app.main import create_app
-from app.process_parts import ProcessParts
+from app.services import ProcessParts, build
 from app.settings import Settings
-from app.wiring import build
 from tests.problems import assert_problem
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app import wiring
+from app import services
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.settings import Settings
 from relevance_bayes.client import ClientError
@@ -130,7 +130,7 @@ def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
 
 def predictor_of(api: Api, name: str) -> SupervisedPredictor:
     """The stored version itself, by another road than HTTP."""
-    parts = wiring.build(Settings(database_url=api.database_url))
+    parts = services.build(Settings(database_url=api.database_url))
     try:
         predicting = parts.prediction.version(OWNER, name).model
         assert isinstance(predicting, SupervisedModel)

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.exports.formats import DOCUMENT, RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
+from app.main import make_application
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.types.errors import NotFoundError

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
+from app.main import make_application
 from relevance_bayes.documents.limits import MAX_FUNCTIONS
 from tests.applications import SmallParts
 from tests.exports.learned import learned

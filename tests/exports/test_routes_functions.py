@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
+from app.main import make_application
 from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.tasks.listing import Learned
 from tests.applications import SmallParts

@@ -11,9 +11,9 @@ from itertools import cycle, islice
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.exports.formats import RENDERINGS
 from app.identity import BUILT_IN_OWNER
+from app.main import make_application
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Alternative

@@ -18,9 +18,8 @@ from app.database.pages import PageRequest
 from app.datasets.records import Dataset
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
-from app.process_parts import ProcessParts
+from app.services import ProcessParts, build
 from app.settings import Settings
-from app.wiring import build
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.fit import Trainer

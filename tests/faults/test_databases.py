@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 from tests import postgres
 from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place, on_sqlite
 from tests.jobs.worker import trainers

@@ -19,14 +19,14 @@ WITHIN = 60
 ENDED_BY_FORCE = "shutdown timed out"
 
 STUCK_API = """
-from app import wiring
+from app import services
 from app.http import health
 from app.cli import main
 def without_end(*_):
     print("computing", flush=True)
     while True:
         pass
-wiring.ProcessParts.ready = without_end
+services.ProcessParts.ready = without_end
 health.LiveOut = without_end
 main()
 """

@@ -20,9 +20,8 @@ from sqlalchemy import text
 
 from app.identity import BUILT_IN_OWNER
 from app.jobs.repository import JobRepository
-from app.process_parts import ProcessParts
+from app.services import ProcessParts, build
 from app.settings import Settings
-from app.wiring import build
 from relevance_bayes.client.http import Http
 from tests import samples
 from tests.end_to_end.deployment import Deployment, deployed

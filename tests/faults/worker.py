@@ -7,7 +7,7 @@ from sqlalchemy import event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import Pool
 
-from app import wiring
+from app import services
 from app.cli.shutdown import StopRequest, end_with_standard_input
 from app.evaluation import evaluate
 from app.logs import configure_logging
@@ -45,9 +45,9 @@ def main() -> None:
         event.listen(Pool, "checkout", full_disk)
     configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
-        setattr(wiring, "program", lambda *_: "another")  # noqa: B010 - for this process alone
+        setattr(services, "program", lambda *_: "another")  # noqa: B010 - for this process alone
     setattr(evaluate, "evaluate_block", held)  # noqa: B010 - likewise
-    worker = wiring.build_worker(settings, trainer=trainers.CHOSEN)
+    worker = services.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
     stop_request.wait()
     worker.stop(5.0)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
+from app.main import make_application
 from tests.applications import LIMITS, SmallParts
 from tests.doubles.authenticator import OneKey
 

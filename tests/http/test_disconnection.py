@@ -10,10 +10,10 @@ import pytest
 from anyio import CapacityLimiter
 from starlette.types import Message, Scope
 
-from app.application import make_application
 from app.datasets.tables import DatasetRow
 from app.errors import ClientLeftError
 from app.http.disconnection import run_for_client
+from app.main import make_application
 from relevance_bayes.tasks.cancellation import Cancellation, WorkCancelledError, check_cancelled
 from tests.applications import LIMITS, SmallParts
 from tests.waiting import until

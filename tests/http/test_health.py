@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.http.shutdown import Shutdown
+from app.main import make_application
 from tests.applications import LIMITS, Report, SmallParts
 
 

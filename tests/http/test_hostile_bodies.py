@@ -15,13 +15,13 @@ import pytest
 from backports import zstd
 from fastapi.testclient import TestClient
 
-from app.application import make_application
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_rows import lines_of
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.http.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.inference.messages import read_request
+from app.main import make_application
 from app.prediction import ServedVersion, predict
 from app.prediction.json_codec import JsonCodec, max_containers
 from app.prediction.runner import no_yield

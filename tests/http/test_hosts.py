@@ -9,10 +9,10 @@ from starlette.testclient import TestClient
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.service import ApiKeys
 from app.addresses import Allowance
-from app.application import make_application
 from app.errors import CrossSiteError, MisdirectedError
 from app.http.hosts import Hosts
 from app.http.openapi import Json
+from app.main import make_application
 from tests.applications import LIMITS, SmallParts, StoredParts
 from tests.doubles.authenticator import OneKey
 from tests.problems import TITLES

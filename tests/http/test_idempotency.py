@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.datasets.ingest import Ingest
 from app.errors import UnavailableError
 from app.http.idempotency import read_key
+from app.main import make_application
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.types.errors import InvalidRequestError

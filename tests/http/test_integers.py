@@ -6,10 +6,10 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.exports.formats import RENDERINGS
 from app.http.bodies import read_strictly
 from app.identity import BUILT_IN_OWNER
+from app.main import make_application
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.json import as_integer
 from tests.applications import SmallParts

@@ -6,7 +6,7 @@ import socket
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from app.application import make_application
+from app.main import make_application
 from tests.applications import DATASET, LIMITS, SUBMIT, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.http.test_openapi import operations

@@ -10,9 +10,9 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.http.bodies import checked
 from app.http.openapi import CREDENTIALS, Json, recorded
+from app.main import make_application
 from app.prediction.schemas.predict import PREDICT_IN
 from app.registry.trainings import TRAINING
 from tests.applications import LIMITS, SmallParts

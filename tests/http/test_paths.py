@@ -7,10 +7,10 @@ from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
 from app import errors
-from app.application import make_application
 from app.errors import ConflictError, UnavailableError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
 from app.http.problems import KINDS, kind_of
+from app.main import make_application
 from relevance_bayes.types import errors as shared_errors
 from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 from tests.applications import LIMITS, SUBMIT, SmallParts

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.errors import RateLimitError
 from app.limits.rates import OwnerRates
+from app.main import make_application
 from relevance_bayes.types.limits import OwnerLimits
 from tests.applications import LIMITS, SmallParts
 from tests.problems import assert_problem

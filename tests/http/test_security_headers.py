@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
-from app.application import make_application
+from app.main import make_application
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.doubles.authenticator import OneKey
 

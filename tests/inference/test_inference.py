@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 from starlette.types import Receive
 
 from app import __version__
-from app.application import make_application
 from app.inference.tensor_codec import RenderedTensors
+from app.main import make_application
 from app.prediction import ServedVersion
 from app.prediction.runner import Codec, PredictionRunner
 from app.prediction.usage_counts import Rows

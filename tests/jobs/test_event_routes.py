@@ -16,7 +16,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from app.application import make_application
 from app.errors import RateLimitError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_stream
@@ -25,6 +24,7 @@ from app.jobs.records import Position
 from app.jobs.repository import JobRepository
 from app.jobs.service import History, Jobs
 from app.jobs.waiter import WaitingRequests
+from app.main import make_application
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
 from relevance_bayes.types.jobs import JobKind

@@ -13,7 +13,6 @@ from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.errors import UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs import event_stream, waiter
@@ -22,6 +21,7 @@ from app.jobs.records import JobChanges, JobFilter, Position, changes_id
 from app.jobs.repository import JobRepository
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
+from app.main import make_application
 from relevance_bayes.client.event_stream import Message, messages
 from tests import samples
 from tests.applications import LIMITS, StoredParts

@@ -15,9 +15,9 @@ from app.errors import QuotaExceededError, TooManyJobsError, TrainingTimeError
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobRow
 from app.limits.repository import OwnerLimitsRepository
-from app.owner_use import use_of
 from app.registry.model_quota import check_model_quota
 from app.registry.repository import ModelRepository
+from app.services import use_of
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block

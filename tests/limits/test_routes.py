@@ -6,8 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.application import make_application
 from app.http.openapi import Json
+from app.main import make_application
 from app.settings import Settings
 from relevance_bayes.types.keys import KeyScope
 from relevance_bayes.types.limits import LIMIT_NAMES

@@ -14,8 +14,8 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.worker_repository import WorkerRepository
 from app.maintenance import doctor, settings_checks
 from app.maintenance.findings import Finding
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 from tests.database.test_compatibility import LATER, as_of
 from tests.stored_service import fill
 

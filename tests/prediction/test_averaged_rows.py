@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.limits.rates import OwnerRates
+from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, predict, runner
 from app.prediction.runner import max_averaged
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, cost_in_rows

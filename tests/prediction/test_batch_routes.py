@@ -10,10 +10,10 @@ from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
-from app.application import make_application
 from app.evaluation.runner import Scorer
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
+from app.main import make_application
 from app.prediction import batch_runner as predict
 from app.prediction.result_repository import ResultRepository
 from app.registry.repository import ModelRepository

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from starlette.types import Message, Scope
 
-from app.application import make_application
 from app.http import large_bodies
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.inference import responses, tensor_json
+from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, predict, render
 from app.prediction import runner as prediction
 from app.prediction import slots as prediction_slots

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER
+from app.main import make_application
 from app.prediction.drift_monitors import ROWS, DriftMonitors
 from app.prediction.served_versions import ServedVersions
 from tests.applications import LIMITS, SmallParts

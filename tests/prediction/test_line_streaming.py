@@ -13,8 +13,8 @@ import uvicorn
 from starlette.testclient import TestClient
 from starlette.types import Message, Scope
 
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.main import make_application
 from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
 

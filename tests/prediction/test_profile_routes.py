@@ -8,8 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.main import make_application
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput
 from relevance_bayes.tasks.listing import NewSupervisedVersion

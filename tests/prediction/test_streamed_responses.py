@@ -9,10 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Message, Scope
 
-from app.application import make_application
 from app.formats import WRITABLE_FORMATS
 from app.formats.format import AssembledFormat
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.main import make_application
 from app.prediction import render
 from app.prediction import runner as prediction
 from tests.applications import LIMITS, SmallParts

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.evaluation.runner import Scorer
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
+from app.main import make_application
 from app.prediction import render
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.main import make_application
 from app.prediction.usage_counts import BOUNDS
 from relevance_bayes.core.priors import GaussianProcess
 from tests.applications import LIMITS, SmallParts

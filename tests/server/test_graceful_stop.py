@@ -12,10 +12,9 @@ from time import monotonic, sleep
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.application import SHUTDOWN
 from app.http.authentication import AllowAny
 from app.http.middleware import Entrance, Rules
-from app.http.shutdown import Shutdown
+from app.http.shutdown import SHUTDOWN, Shutdown
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
 from app.server.server import Server

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
+from app.main import make_application
 from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from tests.applications import LIMITS, SmallParts
 from tests.collector import Collector, collecting

@@ -7,7 +7,7 @@ import time
 import pytest
 from starlette.testclient import TestClient
 
-from app.application import make_application
+from app.main import make_application
 from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from app.tracing.spans import FLUSH_SECONDS, Tracer
 from tests.applications import LIMITS, SmallParts

@@ -2,10 +2,10 @@
 
 import pytest
 
+from app.services import build, make_tracer
 from app.settings import Settings
 from app.tracing.opentelemetry_tracer import OpenTelemetryTracer
 from app.tracing.spans import NO_SPAN, NO_TRACER
-from app.wiring import build, make_tracer
 from tests.collector import Collector
 
 

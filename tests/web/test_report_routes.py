@@ -12,8 +12,8 @@ from httpx2 import Response
 from starlette.testclient import TestClient
 
 from app import __version__
-from app.application import make_application
 from app.identity import BUILT_IN_OWNER as OWNER
+from app.main import make_application
 from app.web.report import bounded_version
 from app.web.report_document import MAX_DATA_BYTES, embedded_json
 from relevance_bayes.documents.models import SupervisedReport

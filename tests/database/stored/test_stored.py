@@ -17,8 +17,8 @@ import pytest
 from sqlalchemy import Column, Engine, MetaData, Uuid, select, types
 from starlette.testclient import TestClient
 
-from app.application import make_application
 from app.database.migrations import migrate
+from app.main import make_application
 from app.registry.repository import ModelRepository
 from app.registry.tables import PosteriorRow
 from app.registry.version_codec import encode_predictor

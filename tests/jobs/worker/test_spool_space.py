@@ -11,8 +11,8 @@ import pytest
 
 from app.jobs.worker import spool as spools
 from app.jobs.worker.spool import Spool, UnusableSpoolError
+from app.services import build_worker
 from app.settings import Settings
-from app.wiring import build_worker
 from tests.waiting import until
 
 

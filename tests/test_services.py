@@ -8,8 +8,8 @@ from app.administration import migrate
 from app.http.readiness import Readiness
 from app.jobs.worker_repository import WorkerRepository
 from app.logs import configure_logging
+from app.services import build
 from app.settings import Settings
-from app.wiring import build
 from tests.live_workers import workers_alive
 
 

@@ -1,12 +1,19 @@
-"""Construction of the service's parts from the settings; the one file that imports every part."""
+"""The services of a process, made from its settings: the one file that imports every feature."""
 
 import os
 import signal
 import socket
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
 from uuid import uuid4
+
+import sqlalchemy
+from dbos import DBOSClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
@@ -17,16 +24,20 @@ from app.audit.heads import HeadFile, HeadWriter, read_key
 from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
 from app.audit.service import Audit
-from app.database.engine import SESSION_NAME, make_engine
+from app.database import revision
+from app.database.engine import SESSION_NAME, file_of, make_engine
+from app.database.health import has_space
 from app.database.monitor import DatabaseMonitor
 from app.database.notifier import MODELS, SqlNotifier
 from app.database.periodic_tasks import PeriodicTasks
 from app.database.pool_metrics import PoolMetrics
 from app.database.reachability import Reachability
-from app.database.transaction import OpenTransaction, now, open_transactions
+from app.database.transaction import OpenTransaction, Transaction, now, open_transactions
 from app.database.vacuum import return_unused
 from app.datasets.ingest import Ingest
+from app.datasets.repository import DatasetRepository
 from app.datasets.service import Datasets
+from app.errors import UnavailableError
 from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
@@ -34,11 +45,16 @@ from app.http.authentication import Authenticator
 from app.http.idempotency_keys import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.process_heartbeat import ProcessHeartbeat
+from app.http.readiness import Readiness
+from app.http.timed_calls import TimedCalls
 from app.jobs import total_repository
+from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.metrics import job_metrics
+from app.jobs.queue import migrations as queue_migrations
 from app.jobs.queue.client import Control, EndedEntries, Submitter, make_client
 from app.jobs.queue.engine import Engine
 from app.jobs.service import Jobs
+from app.jobs.training_time import seconds_of_today
 from app.jobs.watcher import JobWatcher
 from app.jobs.worker.attempts import Records
 from app.jobs.worker.health_check import default_directory
@@ -52,18 +68,18 @@ from app.jobs.worker.shares import PROGRAM_BYTES, FitShares
 from app.jobs.worker.slots import Slots
 from app.jobs.worker.spool import Spool
 from app.jobs.worker.worker import Worker
+from app.jobs.worker_repository import WorkerRepository
 from app.limits.limiter import RateLimiter
 from app.limits.service import OwnersWithLimits
 from app.metrics.numbers import Numbers, NumberSource, OwnNumbers
 from app.outcomes.metrics import outcome_metrics
 from app.outcomes.recorder import Recorder
 from app.outcomes.service import Outcomes
-from app.owner_use import use_of
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.served_versions import ServedVersions
-from app.process_parts import Base, ProcessParts
 from app.registry.catalogue import Catalogue
+from app.registry.model_quota import count_models
 from app.registry.service import Aliases, Annotations
 from app.retention import Retention
 from app.settings import MAX_SLOTS, Settings
@@ -75,6 +91,150 @@ from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.tasks.fit import Limits
+from relevance_bayes.types.limits import OwnerUse
+
+
+@dataclass(eq=False)
+class Parts(ABC):
+    """The services of an application, and its readiness."""
+
+    ingest: Ingest
+    idempotency: Idempotency
+    catalogue: Catalogue
+    datasets: Datasets
+    aliases: Aliases
+    annotations: Annotations
+    exporting: Exporting
+    importing: Importing
+    jobs: Jobs
+    training: Training
+    scoring: Scoring
+    prediction: ServedVersions
+    batch_predictions: BatchPredictions
+    watcher: JobWatcher
+    webhooks: Webhooks
+    keys: ApiKeys
+    members: Members
+    sessions: Sessions
+    audit: Audit
+    refusals: LimitedRefusals
+    metrics: Metrics
+    limited_owners: OwnersWithLimits
+    outcomes: Outcomes
+    recorder: Recorder
+
+    @abstractmethod
+    def ready(self) -> Readiness:
+        """Return the current readiness within a bounded time."""
+
+    def services(self) -> Iterator[object]:
+        """Yield the services."""
+        return (getattr(self, one.name) for one in fields(Parts))
+
+
+READY_AGAIN_SECONDS = 1.0
+"""Seconds for which a process that can predict and train is taken to be so: several balancers probe each process, and
+each probe would take transactions of the database."""
+
+MIGRATED_AGAIN_SECONDS = 10.0
+"""Seconds for which tables that the process can use are taken to be so."""
+
+READY_SECONDS = 0.4
+"""Seconds that a readiness probe waits for the database."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The connections that API and worker processes share."""
+
+    engine: sqlalchemy.Engine
+    client: DBOSClient
+    transaction: OpenTransaction
+    monitor: DatabaseMonitor | None = None
+
+    def is_migrated(self) -> bool:
+        """Return whether the tables, those of the queue included, are such that this release can serve on them."""
+        return revision.is_migrated(self.engine) and queue_migrations.is_migrated(self.client)
+
+    def workers_alive(self, silence_seconds: float) -> tuple[str, ...]:
+        """Return the executors ("host:id") that were not silent for so long; raises UnavailableError."""
+        with self.transaction() as tx:
+            return WorkerRepository(tx).alive(within=silence_seconds)
+
+    def close(self) -> None:
+        """Dispose of the engine."""
+        if self.monitor is not None:
+            self.monitor.close()
+        self.client.destroy()
+        self.engine.dispose()
+
+
+@dataclass(eq=False)
+class ProcessParts(Parts):
+    """The parts of an API process, with its connections."""
+
+    authenticator: Authenticator
+    rate_limits: RateLimiter
+    tracer: Tracer
+    base: Base
+    reachability: Reachability
+    silence_seconds: float
+    heartbeat: ProcessHeartbeat
+    calls: TimedCalls = field(default_factory=TimedCalls)
+    now: Callable[[], float] = time.monotonic
+    _ready_at: float = float("-inf")
+    _migrated_at: float = float("-inf")
+
+    def ready(self) -> Readiness:
+        """Return the readiness within READY_SECONDS; never raises while the database is unreachable."""
+        without_database = Readiness(False, False, False, self.prediction.has_loaded_versions)
+        if self.reachability.is_away:
+            return without_database
+        if self.now() - self._ready_at < READY_AGAIN_SECONDS:
+            return replace(without_database, database=True, migrated=True, worker=True)
+        try:
+            found = self.calls.call(self._query_database, seconds=READY_SECONDS)
+        except UnavailableError:
+            self.reachability.suspect()
+            return without_database
+        return replace(found, has_loaded_versions=without_database.has_loaded_versions)
+
+    def _query_database(self) -> Readiness:
+        now = self.now()
+        migrated = now - self._migrated_at < MIGRATED_AGAIN_SECONDS or self.base.is_migrated()
+        if migrated and now - self._migrated_at >= MIGRATED_AGAIN_SECONDS:
+            self._migrated_at = now
+        worker = migrated and bool(self.base.workers_alive(self.silence_seconds))
+        file = file_of(self.base.engine.url)
+        space = file is None or has_space(Path(file).absolute().parent)
+        found = Readiness(True, migrated, worker, has_space=space)
+        if found.worker and found.has_space:
+            self._ready_at = now
+        return found
+
+    def close(self) -> None:
+        """Close the monitor, the listeners and the engine, and export the remaining spans."""
+        self.heartbeat.close()
+        self.rate_limits.close()
+        self.recorder.close()
+        self.watcher.close()
+        self.prediction.close()
+        self.metrics.close()
+        self.base.close()
+        self.tracer.close()
+
+
+def use_of(tx: Transaction, owner: str) -> OwnerUse:
+    """Return what an owner uses now."""
+    datasets = DatasetRepository(tx)
+    return OwnerUse(
+        datasets=datasets.count(owner),
+        dataset_bytes=datasets.stored_bytes(owner),
+        models=count_models(tx, owner),
+        unfinished_jobs=BacklogRepository(tx).count(owner),
+        training_seconds_per_day=round(seconds_of_today(tx, owner), 3),
+    )
+
 
 PERIODIC_TASK_SECONDS = 600.0
 FREQUENT_TASK_SECONDS = 30.0
