@@ -17,8 +17,7 @@ from app.evaluation.comparison import (
 )
 from app.evaluation.schemas.comparisons import CompareOptions
 from app.formats.cell_faults import refuse
-from app.formats.json_forms import has_column, read_json
-from app.formats.json_table import typed_block
+from app.formats.json_table import has_column, read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked
 from app.http.rate_limits import charge_rows, check_rows
 from app.prediction import ServedVersion

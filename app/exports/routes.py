@@ -11,8 +11,7 @@ from app.errors import MalformedBodyError
 from app.exports import npz_file
 from app.exports.formats import DOCUMENT, NPZ, RENDERINGS, Format
 from app.exports.service import Exporting, Importing
-from app.formats.json_body import decode
-from app.formats.json_scan import check_containers, check_members
+from app.formats.json_body import check_containers, check_members, decode
 from app.http.bodies import MAX_DOCUMENT_MEMBERS, checked
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, limits_of, unpacked_body_of

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
-from app.formats.arrow import Arrow
+from app.formats.arrow import Arrow, Feather, Parquet
 from app.formats.csv import Csv
-from app.formats.feather import Feather
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
 from app.formats.json import Json
 from app.formats.ndjson import Ndjson
 from app.formats.npy import Npy
-from app.formats.parquet import Parquet
 from app.formats.png import Png
 from app.formats.xlsx import Xlsx
 

@@ -53,14 +53,13 @@ class Csv(TableFormat, RowFormat, PartsFormat):
 
     def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
         """Read the rows after a header."""
-        from app.formats.csv_rows import read_csv
+        from app.formats.csv_stream import read_csv
 
         return read_csv(body, _by_type(options), expected)
 
     def write(self, predictions: Predictions) -> Iterator[bytes]:
         """Write texts, quoted where necessary; labels and names may be escaped so that they are not formulas."""
-        from app.formats.arrow_parts import csv_part, parts_of
-        from app.formats.arrow_tables import arrow_table, without_formulas
+        from app.formats.arrow_writing import arrow_table, csv_part, parts_of, without_formulas
 
         flat = predictions.flat()
         table = without_formulas(arrow_table(flat)) if flat.escapes_formulas else arrow_table(flat)
@@ -68,8 +67,7 @@ class Csv(TableFormat, RowFormat, PartsFormat):
 
     def part(self, table: FlatTable, *, is_first: bool) -> bytes:
         """Return lines, after the header if they are the first."""
-        from app.formats.arrow_parts import csv_part
-        from app.formats.arrow_tables import arrow_table, without_formulas
+        from app.formats.arrow_writing import arrow_table, csv_part, without_formulas
 
         made = arrow_table(table)
         return csv_part(without_formulas(made) if table.escapes_formulas else made, is_first=is_first)

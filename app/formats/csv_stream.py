@@ -1,22 +1,32 @@
-"""CSV as a stream of typed blocks, parsed by Arrow (without the GIL) in small chunks."""
+"""CSV as a stream of blocks, and as rows to predict."""
 
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from app.formats.csv_columns import column_of_texts, numbers_of_texts
-from app.formats.csv_dialect import Dialect, find_dialect
-from app.formats.csv_positions import dialect_of_all, why_unreadable, with_lines
-from app.formats.csv_readings import CodeColumns, TextColumn, find_readings, later_reading, readings_of
+from app.formats.cell_faults import MAX_FAULTS_REPORTED, faults_of
+from app.formats.csv_columns import (
+    CodeColumns,
+    TextColumn,
+    column_of_texts,
+    find_readings,
+    later_reading,
+    numbers_of_texts,
+    readings_of,
+    row_readings,
+)
+from app.formats.csv_dialect import Dialect, dialect_of_all, find_dialect, why_unreadable, with_lines
 from app.formats.encodings import in_utf8
-from app.formats.names import checked_names
+from app.formats.expected import Expected, ReadRows, need_rows
+from app.formats.names import checked_names, stored_names
 from app.formats.options import ReadOptions
-from app.formats.spool import BodyFile
+from app.formats.spool import BodyFile, BodyInMemory
 from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
@@ -226,3 +236,40 @@ class _Blocks:
             for text, count in one.missing_texts.items():
                 self.missing_texts[name][text] = self.missing_texts[name].get(text, 0) + count
         return block
+
+
+def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
+    """Read the rows of a CSV file, in which an empty cell is a missing value; options not given are detected.
+
+    Raises MalformedBodyError, InvalidDataError for columns other than those expected, InvalidRequestError for an
+    invalid delimiter, and TooLargeError.
+    """
+    file = in_utf8(BodyInMemory(body), options.encoding)
+    dialect = dialect_of_all(file, find_dialect(file.reader(), replace(options, header=True)))
+    names, _ = stored_names(dialect.names)
+    columns = expected.among(names, line=dialect.line - 1)
+    batches: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in text_batches(file, dialect):
+        rows += batch.num_rows
+        expected.check_rows(rows)
+        batches.append(batch)
+    need_rows(rows)
+    table = pa.Table.from_batches(batches).rename_columns(list(names))
+    (whole,) = table.combine_chunks().to_batches()
+    texts = dict(zip(names, strings_of(whole), strict=True))
+    # Without quotation marks no cell has a comma, if commas delimit cells: nothing is to be found.
+    is_plain = dialect.delimiter == "," and options.decimal is options.thousands is None and b'"' not in body
+    readings = row_readings(table, columns, dialect.delimiter, options, forms=expected.forms, is_plain=is_plain)
+    numeric = [name for name, kind in columns if kind == "number"]
+    numbers = numbers_of_texts([texts[name] for name in numeric], [readings[name].numbers for name in numeric])
+    read = dict(zip(numeric, numbers, strict=True))
+    read |= {
+        name: column_of_texts(kind, texts[name], readings[name].dates, readings[name].numbers.markers)
+        for name, kind in columns
+        if kind != "number"
+    }
+    block: dict[str, Column] = {name: read[name].column for name, _ in columns}
+    faults = sorted(faults_of({name: read[name].cell_faults for name, _ in columns}), key=lambda one: one.row or 0)
+    placed = with_lines(file, dialect, faults[:MAX_FAULTS_REPORTED])
+    return ReadRows(block, (*placed, *faults[MAX_FAULTS_REPORTED:]))

@@ -10,10 +10,16 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.arrow_blocks import check_decoded, reading
-from app.formats.arrow_messages import read_messages, unpacked_size
-from app.formats.arrow_rows import read_arrow, rows_of_stream
-from app.formats.arrow_stream import open_arrow, stream_of_batches
+from app.formats.arrow_reading import (
+    check_decoded,
+    open_arrow,
+    read_arrow,
+    read_messages,
+    reading,
+    rows_of_stream,
+    stream_of_batches,
+    unpacked_size,
+)
 from app.formats.expected import Expected, ReadRows
 from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile

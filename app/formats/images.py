@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats.npy_header import read_npy_header
+from app.formats.npy_rows import read_npy_header
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.core.types import Array

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
-from app.formats.line_rows import lines_of, read_lines
+from app.formats.line_stream import lines_of, read_lines
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream

@@ -6,9 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.errors import TooLargeError
-from app.formats.arrow_blocks import check_decoded, reading, stream_of
-from app.formats.arrow_rows import named_for, rows_of
-from app.formats.arrow_stream import joined_batches
+from app.formats.arrow_reading import check_decoded, joined_batches, named_for, reading, rows_of, stream_of
 from app.formats.expected import Expected, ReadRows
 from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile

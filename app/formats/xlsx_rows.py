@@ -10,8 +10,17 @@ import pyarrow as pa
 
 from app.formats.cell_faults import CellFault, CellFaults, faults_of, refuse
 from app.formats.cells import column_of
-from app.formats.csv_columns import ReadColumn, column_of_texts, numbers_of_texts
-from app.formats.csv_readings import CodeColumns, TextColumn, find_readings, later_reading, readings_of, row_readings
+from app.formats.csv_columns import (
+    CodeColumns,
+    ReadColumn,
+    TextColumn,
+    column_of_texts,
+    find_readings,
+    later_reading,
+    numbers_of_texts,
+    readings_of,
+    row_readings,
+)
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.names import checked_names, stored_names
 from app.formats.options import ReadOptions

@@ -8,8 +8,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from app.formats.cell_faults import MAX_FAULTS
-from app.formats.json_body import decode
-from app.formats.json_scan import check_containers, check_members
+from app.formats.json_body import check_containers, check_members, decode
 from relevance_bayes.types.errors import Fault, InvalidRequestError, pointer
 from relevance_bayes.types.json import validate
 

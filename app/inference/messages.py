@@ -6,7 +6,7 @@ from contextlib import suppress
 import msgspec
 
 from app.errors import MalformedBodyError
-from app.formats.json_scan import check_containers, check_members
+from app.formats.json_body import check_containers, check_members
 from app.http.bodies import MAX_MEMBERS
 from app.inference.records import InferenceRequest
 from app.inference.request_json import (

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from app.errors import MalformedBodyError
-from app.formats.json_scan import check_containers, check_members
+from app.formats.json_body import check_containers, check_members
 from app.http.bodies import MAX_MEMBERS
 from app.inference.records import InferenceOptions, InferenceRequest
 from app.inference.request_json import BINARY_SIZE, FLAT_FLOATS, integer_of, options_of, refuse_unsupported, shape_of

@@ -13,8 +13,7 @@ import numpy as np
 
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
-from app.formats.json_forms import ByColumn, RawTable, has_column
-from app.formats.json_table import typed_block
+from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.inference.tensors import TEXT, Tensor
 from app.prediction import PredictRequest, ServedVersion, predict
 from relevance_bayes.core.types import Array

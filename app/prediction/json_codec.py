@@ -7,9 +7,8 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 
 from app.errors import TooLargeError
-from app.formats.json_forms import count_rows, has_column, read_json
-from app.formats.json_scan import check_containers
-from app.formats.json_table import typed_block
+from app.formats.json_body import check_containers
+from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS, checked
 from app.prediction import USUAL, PredictRequest, ServedVersion, outputs_of, requested_outputs

@@ -4,9 +4,8 @@ from fastapi import APIRouter, Request, Response
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import refuse
-from app.formats.json_forms import read_json
-from app.formats.json_scan import check_containers
-from app.formats.json_table import typed_block
+from app.formats.json_body import check_containers
+from app.formats.json_table import read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
 from app.http.disconnection import run_for_client

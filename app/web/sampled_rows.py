@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.datasets.service import Row
-from app.formats.json_forms import read_json
-from app.formats.json_table import typed_block
+from app.formats.json_table import read_json, typed_block
 from app.prediction import PredictRequest, ServedVersion, outputs_of, predict
 from app.prediction.render import predictions_json
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport

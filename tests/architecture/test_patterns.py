@@ -21,7 +21,7 @@ FORMS = [
 ]
 
 BUILT: Mapping[tuple[str, str], Iterable[Pattern]] = {
-    ("app/formats/csv_positions.py", "b'[\\\\r\\\\n' + re.escape(dialect.delimiter.encode()) + b'] +\\\\\"'"): [
+    ("app/formats/csv_dialect.py", "b'[\\\\r\\\\n' + re.escape(dialect.delimiter.encode()) + b'] +\\\\\"'"): [
         re.compile(rb"[\r\n" + re.escape(delimiter) + rb"] +\"") for delimiter in (b",", b";", b"\t", b"|")
     ],
     ("app/formats/date_forms.py", "f'{_DAY_NAME}{pattern}{_CLOCK}'"): date_forms._NAMED,
@@ -29,7 +29,7 @@ BUILT: Mapping[tuple[str, str], Iterable[Pattern]] = {
         "app/formats/dates.py",
         "''.join((DIRECTIVES[part[1]] if len(part) == 2 and part[0] == '%' else re.escape(part) for part in parts))",
     ): [dates._compiled(pattern) for pattern in ("%d.%m.%Y %H:%M:%S.%f %z", "%a %d%b%y %I%M%p", "%A, %d %B %Y")],
-    ("app/formats/json_scan.py", "b'\\\\{:{0,%d}\\\\}' % max_members"): [re.compile(rb"\{:{0,1000}\}")],
+    ("app/formats/json_body.py", "b'\\\\{:{0,%d}\\\\}' % max_members"): [re.compile(rb"\{:{0,1000}\}")],
     ("app/formats/number_forms.py", "self._pattern"): [number_forms.Form(form)._compiled for form in FORMS],
     (
         "app/formats/separators.py",

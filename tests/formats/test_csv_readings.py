@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from app.errors import MalformedBodyError
-from app.formats.csv_rows import read_csv as read_rows
 from app.formats.csv_stream import RECORDS_OF_A_BATCH
+from app.formats.csv_stream import read_csv as read_rows
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn

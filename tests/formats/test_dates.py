@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.formats.csv_rows import read_csv as read_rows
+from app.formats.csv_stream import read_csv as read_rows
 from app.formats.dates import DIRECTIVES, DateFormat, checked_format
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions

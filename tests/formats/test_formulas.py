@@ -3,8 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from app.formats.arrow_parts import csv_part
-from app.formats.arrow_tables import without_formulas
+from app.formats.arrow_writing import csv_part, without_formulas
 from relevance_bayes.tables.formulas import escaped
 
 FORMULAS = ["=1+1", "+SUM(A1)", "-2+3", "@A1", "\tx", "\rx", "\nx", "=", "-", "+", "@", "-1\n", "- 1", "=HYPERLINK(1)"]

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.json_body import decode
-from app.formats.json_forms import read_json
-from app.formats.json_table import json_stream, typed_block
+from app.formats.json_table import json_stream, read_json, typed_block
 from app.formats.streams import ReadAgainError
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.formats import number_rows
-from app.formats.json_forms import read_json
-from app.formats.json_table import typed_block
+from app.formats.json_table import read_json, typed_block
 from app.formats.number_rows import NumberRows, read_number_rows
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.types.errors import RelevanceError

@@ -11,13 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.formats import BATCH_FORMATS
-from app.formats.arrow import Arrow
-from app.formats.arrow_parts import csv_part
-from app.formats.arrow_tables import arrow_table, raw_array
+from app.formats.arrow import Arrow, Parquet
+from app.formats.arrow_writing import arrow_table, csv_part, raw_array
 from app.formats.csv import Csv
 from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat, WritableFormat
-from app.formats.parquet import Parquet
 from relevance_bayes.tables.columns import Labels
 from tests.formats.flat import Flat
 from tests.small_tables import flags, moments, numbers, texts
@@ -83,7 +81,7 @@ def test_what_is_known_whole_is_divided_too(
     monkeypatch: pytest.MonkeyPatch, coded: PartsFormat, rows_at_once: int
 ) -> None:
     expected = table_of(coded.name, b"".join(full(coded)))
-    monkeypatch.setattr("app.formats.arrow_parts.ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr("app.formats.arrow_writing.ROWS_AT_ONCE", rows_at_once)
     pieces = full(coded)
     assert len(pieces) == -(-ROWS // rows_at_once)
     assert table_of(coded.name, b"".join(pieces)) == expected
@@ -111,7 +109,7 @@ def test_an_assembled_file_is_the_same_however_the_stream_comes_in_pieces(coded:
 
 @pytest.mark.parametrize("coded", ASSEMBLED, ids=lambda one: one.name)
 def test_an_assembled_file_leaves_in_pieces(monkeypatch: pytest.MonkeyPatch, coded: AssembledFormat) -> None:
-    monkeypatch.setattr("app.formats.arrow_assembled.PIECE", 1)
+    monkeypatch.setattr("app.formats.arrow_writing.PIECE", 1)
     pieces = [*coded.assemble(parts(Arrow(), size=13))]
     assert len(pieces) == 5  # one for each part, and the end
     monkeypatch.undo()

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
-from app.formats.line_rows import lines_of
+from app.formats.line_stream import lines_of
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.http.decompression import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.inference.messages import read_request

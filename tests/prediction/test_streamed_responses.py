@@ -41,7 +41,7 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prediction, "MAX_INLINE_BYTES", 10)
     monkeypatch.setattr(prediction, "MAX_QUICK_BYTES", 10)
     monkeypatch.setattr(prediction, "PIECES_AT_ONCE", 1)
-    for module in (render.__name__, "app.formats.npy", "app.formats.arrow_parts"):
+    for module in (render.__name__, "app.formats.npy", "app.formats.arrow_writing"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
 

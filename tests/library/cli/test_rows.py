@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.rows import batches
-from app.formats.csv_rows import read_csv
+from app.formats.csv_stream import read_csv
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from relevance_bayes.cli.prediction_output import write_with_texts

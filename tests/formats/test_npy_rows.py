@@ -9,8 +9,7 @@ import pytest
 from app.errors import MalformedBodyError
 from app.formats.expected import Expected
 from app.formats.images import npy_image, open_image
-from app.formats.npy_header import read_npy_header
-from app.formats.npy_rows import read_npy
+from app.formats.npy_rows import read_npy, read_npy_header
 from relevance_bayes.tables.columns import NumberBlock, NumberColumn
 from tests.formats.files import spooled
 

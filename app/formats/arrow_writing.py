@@ -1,6 +1,8 @@
-"""Flat columns of predictions as Arrow tables."""
+"""Predictions as tables of Arrow, and their parts as files."""
 
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from io import BufferedReader, RawIOBase
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -88,3 +90,111 @@ def _classes(labels: Labels) -> AnyArray:
     except (pa.ArrowInvalid, OverflowError):  # integers beyond 64 bits
         pass
     return pa.array(texts, pa.string())
+
+
+END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+ROWS_AT_ONCE = 16_384
+"""The number of rows of a part of a table in memory."""
+
+
+def csv_part(table: pa.Table, *, is_first: bool) -> bytes:
+    """Return lines of CSV, after the header if they are the first."""
+    import pyarrow.csv as pacsv  # imported here: Arrow's stream format does without it
+
+    sink = pa.BufferOutputStream()
+    options = pacsv.WriteOptions(include_header=is_first, quoting_style="needed")
+    pacsv.write_csv(table, sink, options)
+    return sink.getvalue().to_pybytes()
+
+
+def stream_part(table: pa.Table, *, is_first: bool) -> bytes:
+    """Return record batches, after the schema if they are the first."""
+    batches = [batch.serialize().to_pybytes() for batch in table.combine_chunks().to_batches()]
+    return b"".join([table.schema.serialize().to_pybytes() if is_first else b"", *batches])
+
+
+class WritePart(Protocol):
+    """A function that writes some rows of a table."""
+
+    def __call__(self, table: pa.Table, /, *, is_first: bool) -> bytes:
+        """Return the rows, after the file's beginning if they are the first."""
+
+
+def parts_of(table: pa.Table, part: WritePart, end: bytes) -> Iterator[bytes]:
+    """Yield the parts of a file of all rows, and its end."""
+    for first in range(0, max(table.num_rows, 1), ROWS_AT_ONCE):
+        made = part(table.slice(first, ROWS_AT_ONCE), is_first=first == 0)
+        yield made if first + ROWS_AT_ONCE < table.num_rows else made + end
+
+
+PIECE = 2**20
+"""The approximate number of bytes of a file buffered in memory, in addition to one part and the footer."""
+
+
+class BatchWriter(Protocol):
+    """A writer of record batches to a file, whose footer it writes when it is closed."""
+
+    def write_batch(self, batch: pa.RecordBatch, /) -> None:
+        """Write the next rows."""
+
+    def close(self) -> None:
+        """Write the footer."""
+
+
+OpenWriter: TypeAlias = "Callable[[pa.NativeFile, pa.Schema], BatchWriter]"
+
+
+def assembled(parts: Iterator[bytes], open_writer: OpenWriter) -> Iterator[bytes]:
+    """Yield a file in chunks, from the bytes of an Arrow stream in chunks of any size."""
+    with pa.ipc.open_stream(pa.PythonFile(BufferedReader(_Joined(parts)), "r")) as stream:
+        sink = _Sink()
+        writer = open_writer(pa.PythonFile(sink, "w"), stream.schema)
+        for batch in stream:
+            writer.write_batch(batch)
+            if sink.size >= PIECE:
+                yield sink.taken()
+        writer.close()
+        yield sink.taken()
+
+
+class _Joined(RawIOBase):
+    """A readable file over chunks of bytes."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the wider type has a name from 3.12 on
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+class _Sink(RawIOBase):
+    """A writable file that buffers chunks until they are taken."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: bytes, /) -> int:  # type: ignore[override]  # as above
+        self._pieces.append(bytes(piece))
+        self.size += len(piece)
+        return len(piece)
+
+    def taken(self) -> bytes:
+        taken, self._pieces, self.size = b"".join(self._pieces), [], 0
+        return taken

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import MalformedBodyError, TooLargeError
-from app.formats import json_scan
+from app.formats import json_body
 from app.formats.cells import JSON
-from app.formats.json_scan import check_containers, check_members
+from app.formats.json_body import check_containers, check_members
 from relevance_bayes.types.errors import InvalidDataError
 
 VALUES: st.SearchStrategy[JSON] = st.recursive(
@@ -34,8 +34,8 @@ def test_the_largest_object_is_found_wherever_chunks_end(value: JSON, chunk: int
     text = json.dumps(value, separators=(" , ", " : ") if spaced else (",", ":")).encode()
     count = max_members(value)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_scan, "CHUNK_BYTES", chunk)
-        patch.setattr(json_scan, "MAX_UNCHECKED", -1)
+        patch.setattr(json_body, "CHUNK_BYTES", chunk)
+        patch.setattr(json_body, "MAX_UNCHECKED", -1)
         check_members(text, count)
         if count:
             with pytest.raises(InvalidDataError):
@@ -81,7 +81,7 @@ def test_objects_and_arrays_are_counted_wherever_chunks_end(value: JSON, chunk: 
     text = json.dumps(value, separators=(" , ", " : ") if spaced else (",", ":")).encode()
     count = containers(value)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_scan, "CHUNK_BYTES", chunk)
+        patch.setattr(json_body, "CHUNK_BYTES", chunk)
         check_containers(text + b" " * 1_000, count)
         if count:
             with pytest.raises(TooLargeError, match=f"at most {count - 1} objects"):
