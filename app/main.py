@@ -32,7 +32,7 @@ from app.http.head_requests import HeadRequests
 from app.http.hosts import Hosts
 from app.http.middleware import Entrance, Rules
 from app.http.openapi import Schema, document
-from app.http.problem_schemas import InferenceProblemOut, ProblemOut
+from app.http.problems import InferenceProblemOut, ProblemOut
 from app.http.rate_limits import RateLimits, Unlimited
 from app.http.readiness import ReadinessProbe
 from app.http.reauthentication import Reauthentication

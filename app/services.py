@@ -42,7 +42,7 @@ from app.evaluation.runner import Scorer
 from app.evaluation.service import Scoring
 from app.exports.service import Exporting, Importing
 from app.http.authentication import Authenticator
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.process_heartbeat import ProcessHeartbeat
 from app.http.readiness import Readiness
@@ -79,8 +79,8 @@ from app.prediction.batch_service import BatchPredictions
 from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
-from app.registry.model_quota import count_models
 from app.registry.service import Aliases, Annotations
+from app.registry.submission import count_models
 from app.retention import Retention
 from app.settings import MAX_SLOTS, Settings
 from app.tasks.runner import Runner

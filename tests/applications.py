@@ -31,7 +31,7 @@ from app.evaluation.service import Scoring
 from app.exports.formats import RENDERINGS
 from app.exports.service import Exporting, Importing
 from app.http.dependencies import Limits
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency
 from app.http.metrics_service import DatabaseMetrics, Metrics
 from app.http.openapi import Json
 from app.http.readiness import Readiness

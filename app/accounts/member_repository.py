@@ -8,9 +8,8 @@ from urllib.parse import quote
 
 from sqlalchemy import ColumnElement, Select, delete, func, literal, select, union_all
 
-from app.accounts.documents import PROJECT_ROLE, ROLE
 from app.accounts.records import MAX_MEMBERS, ProjectRole, permitted_scopes
-from app.accounts.tables import InvitationRow, MemberRow
+from app.accounts.tables import PROJECT_ROLE, ROLE, InvitationRow, MemberRow
 from app.database import keyset
 from app.database.changes import changed, insertion
 from app.database.engine import lock_for_writing

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, union, update
 
-from app.accounts.documents import SCOPES, scopes_of
 from app.accounts.records import MAX_KEYS, ApiKey
-from app.accounts.tables import ApiKeyRow
+from app.accounts.tables import SCOPES, ApiKeyRow, scopes_of
 from app.database import keyset
 from app.database.changes import changed
 from app.database.engine import lock_for_writing

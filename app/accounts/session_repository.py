@@ -6,9 +6,8 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
 
-from app.accounts.documents import SCOPES, scopes_of
 from app.accounts.records import MAX_SESSIONS
-from app.accounts.tables import SessionRow
+from app.accounts.tables import SCOPES, SessionRow, scopes_of
 from app.database.changes import changed
 from app.database.column_types import DatabaseAgo, DatabaseNow
 from app.database.engine import lock_for_writing

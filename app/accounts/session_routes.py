@@ -15,8 +15,7 @@ from app.http.projects import HEADER
 from app.http.session_cookies import check_own_page, expired_cookies, session_cookie, session_of
 from app.identity import Principal
 from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.keys import KEY_SCOPES
-from relevance_bayes.types.sessions import Session
+from relevance_bayes.types.keys import KEY_SCOPES, Session
 
 router = APIRouter(prefix=SESSION, tags=["Sessions"], dependencies=[AcceptsJson])
 

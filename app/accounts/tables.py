@@ -1,12 +1,18 @@
 """The tables of API keys, sessions and members."""
 
 from datetime import datetime
+from functools import cache
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.accounts.records import ProjectRole
 from app.database.base import Base
+from app.database.json_documents import Document
+from relevance_bayes.types.keys import KeyScope
+from relevance_bayes.types.members import Role
 
 
 class ApiKeyRow(Base):
@@ -81,3 +87,14 @@ class InvitationRow(Base):
     subject: Mapped[str] = mapped_column(primary_key=True)
     role: Mapped[str]
     created_at: Mapped[datetime]
+
+
+SCOPES: Document[tuple[KeyScope, ...]] = Document(TypeAdapter(tuple[KeyScope, ...]))
+ROLE: TypeAdapter[Role] = TypeAdapter(Role)
+PROJECT_ROLE: TypeAdapter[ProjectRole] = TypeAdapter(ProjectRole)
+
+
+@cache
+def scopes_of(stored: str) -> frozenset[KeyScope]:
+    """Return stored scopes as a set, the same one for the same text."""
+    return frozenset(SCOPES.read(stored))

@@ -24,8 +24,7 @@ from app.formats.pixel_files import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, TAGGED, UNCHANGING, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client
-from app.http.idempotency import Key, named, once
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DatasetsQuery, Limit
 from app.http.negotiation import FORM, AcceptsJson, header_of, image_media_type

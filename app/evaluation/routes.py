@@ -12,8 +12,7 @@ from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
 from app.http.disconnection import run_for_client
-from app.http.idempotency import Key, named, once
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, media_type_of

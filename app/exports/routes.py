@@ -15,8 +15,7 @@ from app.formats.json_body import check_containers, check_members, decode
 from app.http.bodies import MAX_DOCUMENT_MEMBERS, checked
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, conditional_response
 from app.http.dependencies import Owner, ServicesDependency, limits_of, unpacked_body_of
-from app.http.idempotency import Key, named, once
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.negotiation import AcceptsJson, accepts, media_type_of
 from app.http.openapi import file_body, problems

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from app.database.transaction import OpenTransaction
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
-from app.registry.model_quota import check_model_quota
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
+from app.registry.submission import check_model_quota
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.supervised import name_faults

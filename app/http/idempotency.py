@@ -6,6 +6,7 @@ As in draft-ietf-httpapi-idempotency-key-header; a key may be quoted, as there, 
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header
@@ -13,10 +14,27 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.database.transaction import OpenTransaction
 from app.errors import KeyInUseError
-from app.http.idempotency_keys import Idempotency
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
+from app.http.key_repository import IdempotencyKeyRepository
 from relevance_bayes.types.errors import Fault, InvalidRequestError
+
+
+@dataclass(frozen=True)
+class Idempotency:
+    """The responses to requests with a key; the services that create resources store them in the same transaction."""
+
+    transaction: OpenTransaction
+
+    def stored_response(self, key: RequestKey) -> StoredResponse | None:
+        """Return the response to the first request with this key, None if this is the first.
+
+        Raises KeyReusedError where the first was another request, KeyInUseError while it is in progress.
+        """
+        with self.transaction() as tx:
+            return IdempotencyKeyRepository(tx).find(key)
+
 
 T = TypeVar("T")
 

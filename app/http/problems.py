@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 import orjson
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -175,3 +176,21 @@ def error_response(scope: Scope, error: RelevanceError) -> Response:
         headers = {"WWW-Authenticate": "Bearer"}
     errors = map(fault_members, error.faults)
     return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)
+
+
+class ProblemOut(BaseModel):
+    """An error response (`application/problem+json`)."""
+
+    type: str = Field(description="The kind of problem, for machines: `/problems/...`.")
+    title: str
+    status: int
+    detail: str = Field(description="What is wrong in this request, and how to correct it.")
+    instance: str = Field(description="The path of the request.")
+    errors: list[Fault]
+    request_id: str | None
+
+
+class InferenceProblemOut(ProblemOut):
+    """A problem with the member `error`, the only one that clients of the Open Inference Protocol read."""
+
+    error: str = Field(description="The `detail`.")

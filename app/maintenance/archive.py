@@ -1,7 +1,6 @@
 """The archive of a backup: a tar file of the database, a manifest with its digest, and the digest of the manifest.
 
-The digest of the manifest is the last member, so that an archive that was cut off is not taken for a whole one.
-"""
+The digest of the manifest is the last member, so that an archive that was cut off is not taken for a whole one."""
 
 import hashlib
 import io
@@ -17,7 +16,16 @@ from typing import IO, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.maintenance.errors import BackupError
+from relevance_bayes.types.errors import RelevanceError
+
+
+class BackupError(RelevanceError):
+    """The backup can't be written, or the file is not a whole backup that this release restores."""
+
+
+class NotEmptyError(RelevanceError):
+    """The database to write into has content."""
+
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"

@@ -10,9 +10,8 @@ from app import __version__
 from app.database.engine import make_engine
 from app.database.snapshots import write_snapshot
 from app.errors import UnavailableError
-from app.maintenance.archive import Manifest, write_archive
+from app.maintenance.archive import BackupError, Manifest, write_archive
 from app.maintenance.database_url import check_url
-from app.maintenance.errors import BackupError
 from app.maintenance.staging import put_in_place, staging
 from app.settings import Settings
 

@@ -9,7 +9,7 @@ from app.database.snapshots import check_unused
 from app.errors import UnavailableError
 from app.jobs.queue import migrations as queue_migrations
 from app.maintenance.database_url import check_url
-from app.maintenance.emptiness import refuse_content
+from app.maintenance.restore import refuse_content
 from app.settings import Settings
 from app.tables import Base
 

@@ -7,16 +7,28 @@ from pathlib import Path
 
 from app import administration
 from app.database import postgresql_dumps, revision, sqlite_files
-from app.database.contents import contents_of
+from app.database.contents import Contents, contents_of
 from app.database.engine import make_engine
 from app.database.migrations import has_migration
 from app.database.snapshots import check_unused, contents_of_file, path_of, url_of_file
-from app.maintenance.archive import Manifest, database_blocks, verify_archive
+from app.maintenance.archive import BackupError, Manifest, NotEmptyError, database_blocks, verify_archive
 from app.maintenance.database_url import check_url
-from app.maintenance.emptiness import refuse_content
-from app.maintenance.errors import BackupError, NotEmptyError
 from app.maintenance.staging import put_in_place, staging
 from app.settings import Settings
+from app.tables import Base
+
+QUEUES = frozenset({"workflow_status", "dbos.workflow_status"})
+"""The table of queued work, which may be of another program that uses DBOS in the same database."""
+
+IGNORED = frozenset({"rate_demands", "workers"})
+"""Tables that a database without content may have rows in."""
+
+
+def refuse_content(contents: Contents, remedy: str) -> None:
+    """Raise NotEmptyError where a table of the service, or the queue, has rows."""
+    filled = sorted(table for table in (Base.metadata.tables.keys() | QUEUES) - IGNORED if contents.rows.get(table))
+    if filled:
+        raise NotEmptyError(f"The database is not empty ({', '.join(filled)}): {remedy}")
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from app.database.changes import changed, insertion
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.outcomes.charts import Chart
-from app.outcomes.documents import DIRECTION, STATISTIC
 from app.outcomes.records import Alarm, AlarmCleared, AlarmRaised
-from app.outcomes.tables import OPEN, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
+from app.outcomes.tables import DIRECTION, OPEN, STATISTIC, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.types.outcomes import Statistic
 

@@ -3,10 +3,12 @@
 from datetime import datetime
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base
+from relevance_bayes.types.outcomes import Direction, Statistic
 
 OPEN = "cleared_at IS NULL"
 
@@ -86,3 +88,7 @@ class OutcomeChartRow(Base):
     observed: Mapped[float]
     expected: Mapped[float]
     alarm_id: Mapped[UUID | None] = mapped_column(ForeignKey("model_alarms.id", ondelete="CASCADE"))
+
+
+STATISTIC: TypeAdapter[Statistic] = TypeAdapter(Statistic)
+DIRECTION: TypeAdapter[Direction] = TypeAdapter(Direction)

@@ -13,8 +13,7 @@ from app.http.authentication import READING
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import NOT_MODIFIED, UNCHANGING, is_known
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, principal_of
-from app.http.idempotency import Key, named, once
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import Wait
 from app.http.negotiation import AcceptsJson, accepts, media_type_of

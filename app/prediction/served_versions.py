@@ -17,8 +17,7 @@ from app.http.timed_calls import TimedCalls
 from app.metrics.numbers import Numbers
 from app.prediction import ServedVersion
 from app.prediction.background_refresh import BackgroundRefresh
-from app.prediction.bounded_cache import BoundedCache
-from app.prediction.cache_metrics import CacheMetrics
+from app.prediction.bounded_cache import BoundedCache, CacheMetrics
 from app.prediction.drift_monitors import DriftMonitors
 from app.prediction.serving import serve, stored
 from app.prediction.usage_counts import Counters, Totals

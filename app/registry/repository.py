@@ -3,9 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 from uuid import UUID
 
-from sqlalchemy import Row, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, insert, select, update
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.database import keyset
 from app.database.changes import changed
@@ -19,21 +21,41 @@ from app.registry import deletion_repository
 from app.registry.naming import aliases_of
 from app.registry.recording import record
 from app.registry.records import NO_TAGS, Annotation, Model, Version
-from app.registry.tables import (
-    ModelAliasRow,
-    ModelRow,
-    ModelTagRow,
-    ModelVersionRow,
-    PosteriorRow,
-    VersionTagRow,
-)
-from app.registry.tagging import retag, tagged, tags_of
+from app.registry.tables import ModelAliasRow, ModelRow, ModelTagRow, ModelVersionRow, PosteriorRow, VersionTagRow
 from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.diagnostics import Diagnostics
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import Selector
+
+TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
+
+
+def tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, str]]:
+    """Return the tags of each of these ids, by name."""
+    found: dict[UUID, dict[str, str]] = {one: {} for one in ids}
+    for of, name, value in session.execute(
+        select(row.of, row.name, row.value).where(row.of.in_(ids)).order_by(row.name)
+    ):
+        found[of][name] = value
+    return found
+
+
+def retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> None:
+    """Replace all tags."""
+    changed(session, delete(row).where(row.of == of))
+    if tags:
+        session.execute(
+            insert(row).values([{row.of: of, row.name: name, row.value: value} for name, value in tags.items()])
+        )
+
+
+def tagged(row: TagRow, of: InstrumentedAttribute[UUID], tags: Mapping[str, str]) -> ColumnElement[bool]:
+    """Return the condition that the row has all of these tags."""
+    return and_(
+        True, *(exists().where(row.of == of, row.name == name, row.value == value) for name, value in tags.items())
+    )
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,25 @@ from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.training_time import check_training_time
-from app.limits.quotas import UNFINISHED_JOBS, check_quota
-from app.registry.model_quota import check_model_quota
+from app.limits.quotas import MODELS, UNFINISHED_JOBS, check_quota
 from app.registry.repository import ModelRepository
+
+
+def count_models(tx: Transaction, owner: str) -> int:
+    """Return the number of an owner's models, those of unfinished training jobs included."""
+    return ModelRepository(tx).count(owner, planned=BacklogRepository(tx).models_in_training(owner))
+
+
+def check_model_quota(tx: Transaction, owner: str, name: str) -> None:
+    """Raise QuotaExceededError where a model of this name would be one more than the owner's limit."""
+
+    def count() -> int:
+        planned = BacklogRepository(tx).models_in_training(owner)
+        if name in planned or ModelRepository(tx).find(owner, name) is not None:
+            return 0
+        return ModelRepository(tx).count(owner, planned=planned | {name})
+
+    check_quota(tx, owner, MODELS, count)
 
 
 def submit(tx: Transaction, job: Job) -> None:

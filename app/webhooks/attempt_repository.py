@@ -10,9 +10,8 @@ from app.database.changes import changed
 from app.database.column_types import DatabaseNow, SecondsSince
 from app.database.transaction import Transaction
 from app.identity import uuid7
-from app.webhooks.documents import MESSAGE_TYPE
 from app.webhooks.records import DeliveryAttempt
-from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
+from app.webhooks.tables import MESSAGE_TYPE, PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.webhooks import Attempt
 
 ATTEMPTS_KEPT = 50

@@ -19,9 +19,17 @@ from app.identity import uuid7
 from app.jobs.records import JobEnded
 from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.tracing.spans import current_traceparent, current_tracestate
-from app.webhooks.documents import DELIVERY_STATE, ERROR, EVENTS, MESSAGE_TYPE
 from app.webhooks.records import Delivery, webhook_path
-from app.webhooks.tables import PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
+from app.webhooks.tables import (
+    DELIVERY_STATE,
+    ERROR,
+    EVENTS,
+    MESSAGE_TYPE,
+    PENDING,
+    WebhookAttemptRow,
+    WebhookDeliveryRow,
+    WebhookRow,
+)
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import OF_KIND, TEST, Attempt, DeliveryState, EventType, MessageType
 

@@ -14,9 +14,8 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
-from app.webhooks.documents import EVENTS
 from app.webhooks.records import MAX_WEBHOOKS, Webhook, webhook_path
-from app.webhooks.tables import WebhookDeliveryRow, WebhookRow
+from app.webhooks.tables import EVENTS, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.webhooks import EventType
 

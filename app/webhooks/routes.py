@@ -10,8 +10,7 @@ from pydantic import TypeAdapter
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, Services, ServicesDependency, identifier
-from app.http.idempotency import Key, named, once
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency, Key, named, once
 from app.http.idempotency_records import Keyed, StoredResponse
 from app.http.lists import DeliveriesQuery, ListQuery
 from app.http.negotiation import AcceptsJson, media_type_of

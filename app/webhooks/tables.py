@@ -3,11 +3,13 @@
 from datetime import datetime
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
-from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
+from app.database.json_documents import Document
+from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
 
 PENDING = "state = 'pending'"
 
@@ -85,3 +87,9 @@ class WebhookAttemptRow(Base):
     seconds: Mapped[float]
     status: Mapped[int | None]
     error: Mapped[str | None]
+
+
+EVENTS: Document[tuple[EventType, ...]] = Document(TypeAdapter(tuple[EventType, ...]))
+DELIVERY_STATE: TypeAdapter[DeliveryState] = TypeAdapter(DeliveryState)
+MESSAGE_TYPE: TypeAdapter[MessageType] = TypeAdapter(MessageType)
+ERROR: TypeAdapter[DeliveryError] = TypeAdapter(DeliveryError)

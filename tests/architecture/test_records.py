@@ -15,7 +15,7 @@ import relevance_bayes.client
 import relevance_bayes.core
 import relevance_bayes.documents
 import relevance_bayes.types
-from app.http.problem_schemas import ProblemOut
+from app.http.problems import ProblemOut
 from relevance_bayes.types.jobs import Progress
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "decisions" / "records.md"

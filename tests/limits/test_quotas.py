@@ -15,8 +15,8 @@ from app.errors import QuotaExceededError, TooManyJobsError, TrainingTimeError
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobRow
 from app.limits.repository import OwnerLimitsRepository
-from app.registry.model_quota import check_model_quota
 from app.registry.repository import ModelRepository
+from app.registry.submission import check_model_quota
 from app.services import use_of
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import SupervisedRequest

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.limits.shares import RESERVED, share_of
+from app.limits.limiter import RESERVED, share_of
 
 DEMANDS = st.lists(st.floats(0.0, 1e6), min_size=1, max_size=12)
 RATES = st.floats(1.0, 1e5)

@@ -13,12 +13,12 @@ import pytest
 from app.maintenance.archive import (
     BLOCK_BYTES,
     MAX_MANIFEST_BYTES,
+    BackupError,
     Manifest,
     database_blocks,
     verify_archive,
     write_archive,
 )
-from app.maintenance.errors import BackupError
 
 CONTENT = bytes(range(256)) * 9
 MANIFEST = Manifest(datetime(2026, 5, 1, 12, tzinfo=UTC), "0.1.0", "sqlite", "3.45.0", "0001", {"datasets": 3})

@@ -16,8 +16,8 @@ from app.database.contents import contents_of
 from app.database.revision import EXPECTED
 from app.errors import NotInstalledError, UnavailableError
 from app.identity import BUILT_IN_OWNER, uuid7
+from app.maintenance.archive import BackupError, NotEmptyError
 from app.maintenance.backup import backup
-from app.maintenance.errors import BackupError, NotEmptyError
 from app.maintenance.restore import restore
 from app.settings import Settings
 from tests.applications import DATASET, SUBMIT, TABLE, closing_engine

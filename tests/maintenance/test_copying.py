@@ -10,8 +10,8 @@ from app.database import copying
 from app.database.contents import contents_of
 from app.errors import UnavailableError
 from app.jobs.queue import migrations as queue_migrations
+from app.maintenance.archive import NotEmptyError
 from app.maintenance.copying import copy_database
-from app.maintenance.errors import NotEmptyError
 from app.settings import Settings
 from app.tables import Base
 from tests.applications import closing_engine

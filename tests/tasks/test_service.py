@@ -7,7 +7,7 @@ import pytest
 
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
-from app.http.idempotency_keys import Idempotency
+from app.http.idempotency import Idempotency
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job

@@ -18,13 +18,33 @@ from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.job_log import JobEvent
-from app.jobs.worker.job_tracing import start_attempt
 from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.types.jobs import FINISHED, Progress, Resumption
+
+
+def start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Span:
+    """Start the span of a job's next attempt, with links to the attempt before it and to the job that it repeats."""
+    links = (earlier.traces.attempt, earlier.traces.retried)
+    return tracer.start(
+        f"process {earlier.job.kind}",
+        "consumer",
+        {
+            "messaging.system": "relevance",
+            "messaging.operation.name": "process",
+            "messaging.operation.type": "process",
+            "messaging.destination.name": earlier.job.kind,
+            "messaging.message.id": str(job_id),
+            "relevance.job.attempt": earlier.job.attempt + 1,
+        },
+        parent=earlier.traces.submission,
+        state=earlier.traces.state,
+        links=[link for link in links if link is not None],
+    )
+
 
 T = TypeVar("T")
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from relevance_bayes.client.aliases import Aliases
 from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.calls import Calls, M
-from relevance_bayes.client.evaluations import Evaluations
+from relevance_bayes.client.evaluations import Evaluations, Promotions
 from relevance_bayes.client.files import Files
 from relevance_bayes.client.jobs import Jobs
 from relevance_bayes.client.members import Members
 from relevance_bayes.client.models import Models
 from relevance_bayes.client.outcomes import Outcomes
-from relevance_bayes.client.promotions import Promotions
 from relevance_bayes.client.registry import Registry
 from relevance_bayes.client.tables import Tables
 from relevance_bayes.client.trainings import Trainings

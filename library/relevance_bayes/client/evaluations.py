@@ -1,4 +1,4 @@
-"""Calls on evaluations."""
+"""Calls on evaluations and promotions."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from relevance_bayes.client.calls import M, call, listing
 from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.json import Form, exclude_none
-from relevance_bayes.client.paths import reference, version_path
+from relevance_bayes.client.paths import part, reference, version_path
+from relevance_bayes.client.responses import Json
 from relevance_bayes.types.evaluations import Evaluation
 from relevance_bayes.types.pages import Page
+from relevance_bayes.types.promotions import Promotion
 
-_ONE: Form[Evaluation] = Form(Evaluation)
+_EVALUATION: Form[Evaluation] = Form(Evaluation)
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Evaluations(VersionJobCollection[M, Evaluation]):
     """Evaluations of versions on datasets."""
 
     path: str = "/v1/evaluations"
-    one: Form[Evaluation] = _ONE
+    one: Form[Evaluation] = _EVALUATION
     many: type[Page[Evaluation]] = Page[Evaluation]
 
     @call
@@ -37,3 +39,44 @@ class Evaluations(VersionJobCollection[M, Evaluation]):
     def of(self, name: str, version: int | str) -> AsyncGenerator[Evaluation, None]:
         """Return all of one version, newest first, without diagnostics."""
         return self.http.pages(self.many, f"{version_path(name, version)}/evaluations")
+
+
+_PROMOTION: Form[Promotion] = Form(Promotion)
+
+
+@dataclass(frozen=True)
+class Promotions(VersionJobCollection[M, Promotion]):
+    """Promotions of versions that are better than those to which aliases point."""
+
+    path: str = "/v1/promotions"
+    one: Form[Promotion] = _PROMOTION
+    many: type[Page[Promotion]] = Page[Promotion]
+
+    @call
+    async def submit(
+        self,
+        model: str,
+        alias: str,
+        version: int | str,
+        dataset_id: str,
+        *,
+        metric: str | None = None,
+        margin: float | None = None,
+        criterion: str | None = None,
+        groups: str | None = None,
+        key: str | None = None,
+    ) -> Promotion:
+        """Move an alias to a version if that is better on a dataset; `key` as in `Client.upload`.
+
+        `groups` is the column of groups of dependent rows.
+        """
+        requested: dict[str, Json] = {
+            "version": version,
+            "dataset_id": dataset_id,
+            "metric": metric,
+            "margin": margin,
+            "criterion": criterion,
+            "groups": groups,
+        }
+        path = f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions"
+        return await self.http.create(self.one, path, exclude_none(requested), key=key)

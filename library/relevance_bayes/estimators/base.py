@@ -39,8 +39,8 @@ from relevance_bayes.tables.kinds import (
     seconds_of,
 )
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.functions import VersionDocument
 from relevance_bayes.types.values import Cell, ColumnKind
-from relevance_bayes.types.version_documents import VersionDocument
 
 Raw: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 """An array of any type that columns have."""

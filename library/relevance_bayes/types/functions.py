@@ -127,3 +127,14 @@ class Expansion:
 
 def _finite(value: float) -> float:
     return max(-sys.float_info.max, min(value, sys.float_info.max))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionDocument:
+    """A version of a model of a task: its document in npz, and its functions with their rows."""
+
+    model: str
+    version: int
+    task: str
+    content: bytes
+    vectors: tuple[RelevanceVector, ...]

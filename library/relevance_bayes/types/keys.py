@@ -1,4 +1,4 @@
-"""API keys."""
+"""API keys and sessions."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,3 +39,18 @@ class NewApiKey(ApiKey):
 
     secret: str
     """The key itself, to be sent as `Authorization: Bearer`; it is not stored, and not shown again."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """The owner and scopes of requests with a session, an API key or a token."""
+
+    __pydantic_config__ = wire()
+
+    owner: str
+    """The owner of the datasets, models and jobs that requests see."""
+    scopes: tuple[KeyScope, ...]
+    expires_at: datetime | None
+    """When the session, or else the API key or token, expires; null: never."""
+    subject: str
+    """The owner of the API key or token; another one than `owner` where it acts in a project that is shared with it."""
