@@ -30,10 +30,11 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def schemas() -> Iterator[ModuleType]:
-    """The modules of the service with the schemas of the API."""
-    for found in pkgutil.walk_packages(app.__path__, "app."):
-        if "schemas" in found.name.rsplit(".", 1)[-1]:
-            yield importlib.import_module(found.name)
+    """The modules of the service with models of pydantic."""
+    for path in sorted(Path(*app.__path__).rglob("*.py")):
+        if "BaseModel)" in path.read_text("utf-8"):
+            name = ".".join(path.relative_to(*app.__path__).with_suffix("").parts)
+            yield importlib.import_module(f"app.{name.removesuffix('.__init__')}")
 
 
 def records(*packages: ModuleType) -> dict[type, frozenset[str]]:
