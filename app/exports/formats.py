@@ -4,17 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pydantic import TypeAdapter
-
 from app.errors import ConflictError, NotInstalledError
 from relevance_bayes.documents import arrays as npz
 from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.schema import VersionDocument
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.writing import document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
-DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
 """Parses documents with all errors, writes them, and generates their JSON schema."""
 
 

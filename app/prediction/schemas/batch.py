@@ -41,7 +41,7 @@ class BatchPredictionIn(PredictionOptions):
         "per_row",
         description="Whether the error of a row is in a last column `error`, or fails the job.",
     )
-    priority: Annotated[Priority, Field(description="The priority of the job: higher ones start first.")] = 0
+    priority: Priority = 0
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -81,7 +81,15 @@ class Form(Generic[T]):
         try:
             return self._adapter.validate_json(text, strict=True, extra="ignore")
         except ValidationError as error:
-            raise ValueError(str(refusal(error, None))) from error
+            raise ValueError(str(refusal(error, _value(text)))) from error
+
+
+def _value(text: bytes | str) -> object:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 FormOrClass: TypeAlias = type[T] | Form[T]

@@ -145,6 +145,8 @@ class LocalPart(Part):
 
 
 def _one_or_several(value: object) -> str:
+    if not isinstance(value, dict | Part):
+        return "model"
     members = value if isinstance(value, dict) else vars(value)
     if "neighbours" in members:
         return "local"

@@ -77,8 +77,9 @@ from relevance_bayes.tables.columns import ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED, quoted
 from relevance_bayes.tables.moments import LEVELS
 from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.jobs import MAX_SEED, MODEL_NAME_PATTERN
 
-MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
+MODEL_NAME = re.compile(MODEL_NAME_PATTERN)
 
 
 def default_model_name(dataset: str) -> str:
@@ -160,8 +161,6 @@ def _kernels(request: SupervisedRequest) -> tuple[LocalKernel, ...]:
     named = request.basis.kernel if isinstance(request.basis, KernelChoice) else None
     return (named,) if isinstance(named, LocalKernel) else KERNELS
 
-
-MAX_SEED = 2**63 - 1
 
 MAX_ROWS_FOR_INDEPENDENT = 5_000
 """The maximum number of rows for which independent weights are compared with a process: each iteration is a pass over

@@ -56,6 +56,7 @@ class OneOf:
             tag: object = value.get(self.tag) if isinstance(value, dict) else getattr(value, self.tag, None)
             return None if tag is None else tag if isinstance(tag, str) and tag in choices else OTHERS
 
+        choice.__name__ = self.tag  # messages name it
         return {"type": "tagged-union", "choices": choices, "discriminator": choice}
 
 
@@ -92,7 +93,11 @@ Id: TypeAlias = Annotated[str, Stated(format="uuid")]
 
 
 def wire(
-    *, example: Mapping[str, object] | None = None, is_sparse: bool = False, extra: Literal["forbid"] | None = None
+    *,
+    example: Mapping[str, object] | None = None,
+    is_sparse: bool = False,
+    extra: Literal["forbid"] | None = None,
+    required: tuple[str, ...] = (),
 ) -> Mapping[str, object]:
     """Return the `__pydantic_config__` of a record of the API, and of those that extend it.
 
@@ -107,6 +112,9 @@ def wire(
                 properties[name].setdefault("description", text)
         if example is not None:
             schema["example"] = example
+        if required:
+            named = schema.get("required")
+            schema["required"] = [*(named if isinstance(named, list) else ()), *required]
 
     return {
         "json_schema_extra": complete,

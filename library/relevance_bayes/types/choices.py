@@ -1,7 +1,7 @@
-"""Members of unions of the core, as their JSON objects.
+"""Choices in responses: members of unions of the core as JSON objects, and literals as texts.
 
-A client has them as dictionaries, since the core needs numpy and the service may know more of them; the schemas are
-those of the core's unions, which are imported where a schema is made.
+A service may know more of them than its client, and the core needs numpy. The schemas are those of the unions and
+literals, which are imported where a schema is made.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Choice: TypeAlias = dict[str, object]
 
 @dataclass(frozen=True)
 class SchemaOf:
-    """An annotation that gives an object the JSON schema of another type, named as "module:attribute"."""
+    """An annotation that gives a value the JSON schema of another type, named as "module:attribute"."""
 
     reference: str
     tag: str | None = "type"
@@ -32,6 +32,11 @@ class SchemaOf:
         return handler(TypeAdapter[object](Annotated[other, Field(discriminator=self.tag)]).core_schema)  # type: ignore[arg-type]
 
 
+Dates: TypeAlias = Annotated[str, SchemaOf("relevance_bayes.types.values:Dates", None)]
+Effort: TypeAlias = Annotated[str, SchemaOf("relevance_bayes.types.values:Effort", None)]
+Missing: TypeAlias = Annotated[str, SchemaOf("relevance_bayes.types.values:Missing", None)]
+Text: TypeAlias = Annotated[str, SchemaOf("relevance_bayes.types.values:Text", None)]
+ScoreKind: TypeAlias = Annotated[str, SchemaOf("relevance_bayes.documents.models:ScoreKind", None)]
 Kernel: TypeAlias = Annotated[Choice, SchemaOf("relevance_bayes.core.kernels:Kernel")]
 Covariance: TypeAlias = Annotated[Choice, SchemaOf("relevance_bayes.core.kernels:Covariance")]
 Prior: TypeAlias = Annotated[Choice, SchemaOf("relevance_bayes.core.spec:Prior")]

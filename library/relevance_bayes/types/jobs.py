@@ -172,9 +172,19 @@ MIN_PRIORITY, MAX_PRIORITY = -100, 100
 
 MAX_SEED = 2**53 - 1
 
-ModelName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
+MODEL_NAME_PATTERN = r"[a-z][a-z0-9._-]{0,62}"
 
-Priority: TypeAlias = Annotated[int, Field(ge=MIN_PRIORITY, le=MAX_PRIORITY)]
+ModelName: TypeAlias = Annotated[str, Field(pattern=f"^{MODEL_NAME_PATTERN}$")]
+
+Priority: TypeAlias = Annotated[
+    int,
+    Field(
+        ge=MIN_PRIORITY,
+        le=MAX_PRIORITY,
+        description="Your queued jobs with a greater priority start first; those of equal priority in their order of "
+        "submission. It has no effect between owners, who take turns at random.",
+    ),
+]
 
 Width: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -186,8 +196,6 @@ class JobRequest:
     __pydantic_config__ = wire(extra="forbid")
 
     priority: Priority = 0
-    """Your queued jobs with a greater priority start first; those of equal priority in their order of submission. It
-    has no effect between owners, who take turns at random."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ MAX_ENTRIES = 1_000
 AT = "at "
 """The prefix of an error type of our own; the rest of the type is the member that the error is about."""
 
-MAX_MENDED = 100
+MAX_CONVERSIONS = 100
 """The maximum number of validations of one value, each after integers written as 3.0 were converted."""
 
 MAX_EXACT = 2**53
@@ -103,7 +103,7 @@ def validate(
     Raises InvalidRequestError with pointers below `where`.
     """
     # Strict validation accepts UUIDs, times and tuples as texts and arrays only when it parses JSON text.
-    for _ in range(MAX_MENDED):  # pydantic may report only the first error of a list
+    for _ in range(MAX_CONVERSIONS):  # pydantic may report only the first error of a list
         try:
             return adapter.validate_json(json.dumps(value, allow_nan=False), strict=True, context=arrays)
         except RecursionError as error:
@@ -111,10 +111,10 @@ def validate(
         except ValueError as error:
             if not isinstance(error, ValidationError):
                 raise InvalidRequestError("The value has a number that is not finite.") from error
-            mended = with_integers(value, error) if converts_integers else None
-            if mended is None:
+            converted = with_integers(value, error) if converts_integers else None
+            if converted is None:
                 raise refusal(error, value, where) from error
-        value = mended
+        value = converted
     raise InvalidRequestError("Too many integers are written with a decimal point.")
 
 
@@ -220,7 +220,7 @@ def _what(entry: ErrorDetails) -> str:
             return f"Should be a UUID as text, got {shown(entry['input'])}."
         case "too_short":
             return f"Expected at least {context['min_length']}, got {context['actual_length']}."
-        case kind if kind.startswith(AT):
+        case kind if kind.startswith(AT) or kind == "json_invalid":
             return entry["msg"]
         case _:
             given = re.sub(r"^\w+ should ", "Should ", entry["msg"])
@@ -251,22 +251,23 @@ def with_integers(value: object, error: ValidationError) -> object | None:
     places = [place_of(entry, value) for entry in expected if isinstance(as_integer(entry["input"]), int)]
     if not places:
         return None
-    mended = copy.deepcopy(value)
-    for *steps, last in places:
-        _mend(mended, steps, last)
-    return mended
+    converted = copy.deepcopy(value)
+    # All elements of a list are converted at once, whatever the index.
+    for *steps, last in {tuple(0 if isinstance(step, int) else step for step in place) for place in places}:
+        _convert(converted, steps, last)
+    return converted
 
 
-def _mend(value: object, steps: Sequence[int | str], last: int | str) -> None:
+def _convert(value: object, steps: Sequence[int | str], last: int | str) -> None:
     """Convert the place in each element of the lists along its path: pydantic may report only a list's first error."""
     if isinstance(value, list):
         if steps:
             for element in value:
-                _mend(element, steps[1:], last)
+                _convert(element, steps[1:], last)
         else:
             value[:] = map(as_integer, value)
     elif isinstance(value, dict):
         if steps:
-            _mend(value.get(steps[0]), steps[1:], last)
+            _convert(value.get(steps[0]), steps[1:], last)
         elif last in value:
             value[last] = as_integer(value[last])

@@ -103,7 +103,7 @@ class Hyperparameters:
     __pydantic_config__ = wire()
 
     noise_sd: float | None
-    """The noise sd, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about 10 %; under
+    """The noise sd, in the target's units; under `log_gaussian` of the target's logarithm: 0.1 is about 10 %; under
     `logit_gaussian` of its logit. Where each row has its own, the root mean square over the training rows, which is the
     default for rows to predict; where it is a function of the inputs, that over the training rows. Null for classes and
     counts."""

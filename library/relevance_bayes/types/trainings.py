@@ -4,10 +4,22 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.types.annotations import OneOf, wire
-from relevance_bayes.types.choices import Algorithm, Basis, Covariance, Likelihood, Prior, Split, Validation
+from relevance_bayes.types.choices import (
+    Algorithm,
+    Basis,
+    Covariance,
+    Dates,
+    Effort,
+    Likelihood,
+    Missing,
+    Prior,
+    Split,
+    Text,
+    Validation,
+)
 from relevance_bayes.types.jobs import JobBase
 from relevance_bayes.types.reports import BudgetPlan
-from relevance_bayes.types.values import IgnoredColumn, InputColumn, Label, Missing
+from relevance_bayes.types.values import IgnoredColumn, InputColumn, Label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +83,10 @@ class SupervisedJob(Job):
     missing: Missing
     missing_reason: str = ""
     """The reason for this treatment of missing values."""
-    dates: str = "time"
+    dates: Dates = "time"
     """The inputs of timestamps: under `calendar` the version states whether derived ones were selected. `time`
     where no input is one."""
-    text: str = "leave_out"
+    text: Text = "leave_out"
     """The treatment of texts of more than 50 values; those that are encoded by their effects have no `categories`."""
     keep_rows: bool = True
     """True where the version keeps the inputs of some training rows, from which missing values are drawn."""
@@ -83,7 +95,7 @@ class SupervisedJob(Job):
     validation: Validation | None = None
     """The number of folds of the cross-validation after the fit; null for none."""
     seed: int
-    effort: str = "quick"
+    effort: Effort = "quick"
     max_score_loss: float = 0.01
     """The limit of the score, in nats a row, that a pool may lose by its reduction to few functions."""
     pool: tuple[Basis, ...] = ()

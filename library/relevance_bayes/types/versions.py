@@ -5,7 +5,18 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from relevance_bayes.types.annotations import Id, OneOf, wire
-from relevance_bayes.types.choices import Algorithm, Basis, Covariance, Kernel, Likelihood, Prior, Split, Validation
+from relevance_bayes.types.choices import (
+    Algorithm,
+    Basis,
+    Covariance,
+    Kernel,
+    Likelihood,
+    Missing,
+    Prior,
+    ScoreKind,
+    Split,
+    Validation,
+)
 from relevance_bayes.types.html import facts_html
 from relevance_bayes.types.lineage import ImportedFrom
 from relevance_bayes.types.models import DatasetName, TermsError
@@ -23,7 +34,7 @@ from relevance_bayes.types.reports import (
     TextInputs,
     TrainingWarning,
 )
-from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label, Missing
+from relevance_bayes.types.values import ColumnKind, IgnoredColumn, InputColumn, Label
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class Alternative:
     functions: int | None
     """The number of kept functions; null for a fit that was stopped early because its evidence was behind, and
     where folds measured it before functions were chosen."""
-    kind: str
+    kind: ScoreKind
     """The kind of its score. `fold_log_density`: the mean log density of held-out rows over the folds, in nats a
     row, as `score` of the version. `integrated_evidence`: the log evidence with the hyperparameters integrated out,
     in nats, to compare with `integrated_evidence` of the version: a model with 3 more is about 20 times as
@@ -128,7 +139,7 @@ class SupervisedVersion(VersionBase):
     """The labels of a classification: false and true, numbers ascending, texts in alphabetical order."""
     class_rows: tuple[ClassRows, ...] = ()
     """The number of training rows of each class, in the order of `classes`: the class frequencies that
-    `class_priors` of a prediction replace. Empty for numbers, and for versions of older releases."""
+    `class_priors` of a prediction replace. Empty for numbers."""
     likelihood: Likelihood
     basis: tuple[Basis, ...]
     prior: Prior
@@ -161,7 +172,8 @@ class SupervisedVersion(VersionBase):
     score: Score | None = None
     """The expected score on new rows, by complete trainings on other rows with all choices repeated. Of several
     processes it is measured before their reduction to few functions, which costs `score_loss`; where that exceeds
-    `max_score_loss` it is measured after it. Null in versions of older releases."""
+    `max_score_loss` it is measured after it. Null where none was
+    measured."""
     integrated_evidence: float | None = None
     """The log evidence with the hyperparameters integrated out, in nats, where fits were compared by it."""
     alternatives: tuple[Alternative, ...] = ()

@@ -37,7 +37,8 @@ from relevance_bayes.types.values import Dates, Effort, IgnoredColumn, InputColu
 
 def _tag(value: object) -> str | None:
     task = value.get("task") if isinstance(value, dict) else getattr(value, "task", None)
-    return "supervised" if task in {None, *get_args(Task)} else str(task)
+    is_supervised = task is None or (isinstance(task, str) and task in get_args(Task))
+    return "supervised" if is_supervised else str(task)
 
 
 TrainingRequest: TypeAlias = Annotated[

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.jobs import JobRequest, ModelName, Width
 from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
@@ -17,6 +18,8 @@ class ApproximationRequest(JobRequest):
     f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), as of a support vector machine, the mean of a
     Gaussian process or a kernel density estimate.
     """
+
+    __pydantic_config__ = wire(extra="forbid", required=("task",))
 
     dataset_id: UUID
     """The table of the terms."""

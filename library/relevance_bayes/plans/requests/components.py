@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from relevance_bayes.core.kernels import Covariance, Gaussian
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.jobs import MAX_SEED, JobRequest, ModelName, Width
 from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
 
@@ -17,6 +18,8 @@ class ComponentsRequest(JobRequest):
 
     There is no target: nothing is predicted.
     """
+
+    __pydantic_config__ = wire(extra="forbid", required=("task",))
 
     dataset_id: UUID
     """The rows to learn from, which define what is usual."""

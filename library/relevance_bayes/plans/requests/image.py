@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from relevance_bayes.types.annotations import wire
 from relevance_bayes.types.jobs import JobRequest, ModelName
 from relevance_bayes.types.values import IgnoredColumn, InputColumn
 
@@ -17,6 +18,8 @@ class ImageRequest(JobRequest):
     It has at most `max_functions`, or the fewest that reach `psnr`; without both, a function is added only where the
     evidence exceeds the price of its selection, and the rest is noise.
     """
+
+    __pydantic_config__ = wire(extra="forbid", required=("task",))
 
     dataset_id: UUID
     """The image: a dataset from PNG or npy."""

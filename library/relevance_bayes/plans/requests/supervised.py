@@ -164,7 +164,7 @@ MIN_NEIGHBOURS, MAX_NEIGHBOURS = 8, 1_024
 class NearestNeighbours:
     """A nearest-neighbour process: a prediction is conditioned on the nearest rows, for which all are kept.
 
-    `neighbours` of a prediction; by default 256, or 64 or 128 where they cost at most .02 nats a row. `on`: the
+    `neighbours` of a prediction; by default 256, or 64 or 128 where they cost at most 0.02 nats a row. `on`: the
     targets, or the residuals of a sparse model; `automatic`: the one that predicts held-out rows better.
     """
 
