@@ -22,7 +22,6 @@ from app.evaluation import routes as evaluations
 from app.evaluation.jobs import EVALUATION, PROMOTION_OPTIONS
 from app.evaluation.schemas.comparisons import COMPARE_IN
 from app.exports import routes as exports
-from app.exports.formats import DOCUMENT
 from app.http import documentation_pages, health, metrics
 from app.http.authentication import AllowAny, Authenticator
 from app.http.cross_origin import CrossOrigin
@@ -72,6 +71,7 @@ from app.web import report_routes as reports
 from app.web import routes as web
 from app.webhooks import routes as webhooks
 from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
+from relevance_bayes.documents.schema import DOCUMENT
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).

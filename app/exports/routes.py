@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from app.errors import MalformedBodyError
 from app.exports import npz_file
-from app.exports.formats import DOCUMENT, NPZ, RENDERINGS, Format
+from app.exports.formats import NPZ, RENDERINGS, Format
 from app.exports.service import Exporting, Importing
 from app.formats.json_body import check_containers, check_members, decode
 from app.http.bodies import MAX_DOCUMENT_MEMBERS, checked
@@ -25,6 +25,7 @@ from app.registry.records import Version
 from app.tasks.responses import version_record
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.types import versions
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}

@@ -75,7 +75,7 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
 def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> None:
     dataset = api.calls.create_dataset(sinc(60, seed=4), name="sinc-process")
     job = api.train(dataset_id=dataset.id, target="y", prior=PROCESS)
-    assert job.algorithm == {"max_iterations": 15, "type": "greedy"}
+    assert job.algorithm == {"max_iterations": 15, "max_rows": None, "type": "greedy"}
     assert_complete_and_in_order(list(api.calls.trainings.follow(job.id)))
     found = api.calls.version("sinc-process", 1).hyperparameters
     assert [width.input for width in found.widths] == ["x"]

@@ -8,12 +8,13 @@ import pytest
 from pydantic import JsonValue
 
 from app.exports import npz_file
-from app.exports.formats import DOCUMENT, RENDERINGS
+from app.exports.formats import RENDERINGS
 from app.registry.version_codec import REPORT
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.validation.baselines import baseline_faults, input_row_faults
 from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram

@@ -8,12 +8,13 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student_t
 
-from app.exports.formats import DOCUMENT, RENDERINGS
+from app.exports.formats import RENDERINGS
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, members_of
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.validation import supervised_faults
 from tests.exports.trained import block, predicted, trained
 

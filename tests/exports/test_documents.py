@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.exports import npz_file
-from app.exports.formats import DOCUMENT, RENDERINGS
+from app.exports.formats import RENDERINGS
 from app.tasks.supervised.importing import checked
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
@@ -19,7 +19,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.learned_schema import ModelPart
 from relevance_bayes.documents.parts import SinglePart
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import SupervisedDocument
+from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.lineage import ImportedFrom

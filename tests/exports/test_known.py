@@ -10,8 +10,9 @@ import onnxruntime
 import pytest
 
 from app.exports import npz_file
-from app.exports.formats import DOCUMENT, RENDERINGS
+from app.exports.formats import RENDERINGS
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.tables.columns import NumberColumn
 from tests.exports.known import KNOWN, rows_of, values_of
 from tests.exports.test_documents import MEBIBYTE

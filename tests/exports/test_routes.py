@@ -19,11 +19,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from app.exports.formats import DOCUMENT, RENDERINGS, Format
+from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.types.errors import NotFoundError
 from tests.applications import LIMITS, SmallParts
 from tests.exports.known import KNOWN

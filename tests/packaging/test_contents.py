@@ -34,9 +34,9 @@ def test_the_server_has_all_migrations(wheels: Wheels) -> None:
     assert {name.split("/")[0].split("-")[0] for name in found} == {"app", "relevance_server"}
 
 
-def test_the_library_needs_numpy_and_scipy_and_its_client_httpx(wheels: Wheels) -> None:
+def test_the_library_needs_numpy_pydantic_and_scipy_and_its_client_httpx(wheels: Wheels) -> None:
     needed = [value for name, value in metadata(wheels.library) if name == "Requires-Dist"]
-    assert [one.split("<")[0] for one in needed if "extra" not in one] == ["numpy", "scipy"]
+    assert [one.split("<")[0] for one in needed if "extra" not in one] == ["numpy", "pydantic", "scipy"]
     assert [one.split("<")[0] for one in needed if "extra == 'client'" in one] == ["httpx"]
 
 

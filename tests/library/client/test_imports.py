@@ -3,7 +3,7 @@ import sys
 
 PROGRAM = """
 import sys, relevance_bayes.client
-absent = {'numpy', 'scipy', 'pydantic', 'pyarrow', 'pandas', 'polars', 'asyncio', 'app'}
+absent = {'numpy', 'scipy', 'pyarrow', 'pandas', 'polars', 'asyncio', 'app'}
 print(sorted(absent & set(sys.modules)))
 """
 

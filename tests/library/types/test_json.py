@@ -237,7 +237,7 @@ def test_a_record_with_any_tag_is_that_of_unknown_tags() -> None:
     assert adapter.dump_python(Figure("spiral")) == {"type": "spiral"}
     with pytest.raises(InvalidRequestError, match=r"At /type: Should be a valid string, got 3"):
         validate(adapter, {"type": 3})
-    with pytest.raises(InvalidRequestError, match="Unable to extract tag"):
+    with pytest.raises(InvalidRequestError, match="At /type: This member is required"):
         validate(adapter, {"turns": 3})
 
 

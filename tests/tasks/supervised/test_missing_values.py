@@ -13,6 +13,7 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.documents.arrays import extract_arrays
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
@@ -32,7 +33,7 @@ from relevance_bayes.tasks.supervised.training import kept_rows
 from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.types.datasets import CategoryCount
 from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.json import encode, validate
+from relevance_bayes.types.json import validate
 from relevance_bayes.types.predictions import MissingValue, UnknownCategory
 from tests.exports.trained import PROCESS, version
 from tests.small_tables import numbers, texts
@@ -298,8 +299,8 @@ def test_kept_values_of_every_kind_are_read_as_they_were() -> None:
 
 
 def test_kept_rows_are_a_part_of_the_document() -> None:
-    document = encode(document_of(made(GaussianNoise())))
-    found = version_of(validate(DOCUMENT, document))
+    content, arrays = extract_arrays(document_of(made(GaussianNoise())))
+    found = version_of(validate(DOCUMENT, content, arrays=arrays))
     assert isinstance(found, ExportedSupervised)
     assert found.report.input_rows == KEPT
     bare = version(GaussianNoise(), BASIS, PROCESS, INPUTS)
