@@ -5,16 +5,20 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from httpx2 import Response
+from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.http.bodies import checked
 from app.http.openapi import CREDENTIALS, Json, recorded
-from app.main import make_application
+from app.main import SCHEMAS, make_application
 from app.prediction.schemas.predict import PREDICT_IN
 from app.registry.trainings import TRAINING
+from relevance_bayes.types.errors import InvalidRequestError
+from relevance_bayes.types.json import validate
 from tests.applications import LIMITS, SmallParts
 from tests.doubles.authenticator import OneKey
 
@@ -181,3 +185,34 @@ def test_the_document_is_not_built_on_the_event_loop(parts: SmallParts, monkeypa
     monkeypatch.setattr(app, "openapi", built)
     assert TestClient(app, base_url="http://localhost").get("/openapi.json").is_success
     assert loops == [False]
+
+
+def nested(schema: object) -> Iterator[dict[str, object]]:
+    """The objects in a schema of pydantic's core."""
+    match schema:
+        case dict():
+            yield schema
+            for inner in schema.values():
+                yield from nested(inner)
+        case list() | tuple():
+            for inner in schema:
+                yield from nested(inner)
+
+
+@pytest.mark.parametrize("name", ["TrainingRequest", "EvaluationRequest", "PromotionOptions"])
+def test_no_record_of_a_request_takes_unknown_members(name: str) -> None:
+    adapter = SCHEMAS[name]
+    assert isinstance(adapter, TypeAdapter)
+    records = [one for one in nested(adapter.core_schema) if one.get("type") == "dataclass"]
+    assert records
+    for record in records:
+        config = record.get("config")
+        assert isinstance(config, dict), record["cls"]
+        assert config.get("extra_fields_behavior") == "forbid", record["cls"]
+
+
+@pytest.mark.parametrize("task", [[], {}, 3, "clustering"])
+def test_an_unknown_task_is_refused_at_its_place(task: object) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        validate(TRAINING.request.adapter, {"dataset_id": str(UUID(int=0)), "target": "y", "task": task})
+    assert [fault.pointer for fault in caught.value.faults] == ["/task"]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic import Field, TypeAdapter
 
 from relevance_bayes.documents.numbers import Vector
+from relevance_bayes.documents.schema import CONTENT
 from relevance_bayes.types.annotations import OneOf, is_none
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.json import encode, validate
@@ -277,3 +278,10 @@ def test_a_named_array_is_unchanged_and_a_list_is_validated() -> None:
         validate(adapter, named, arrays={})
     with pytest.raises(InvalidRequestError, match="At /points"):
         validate(adapter, named)
+
+
+@pytest.mark.parametrize("model", [None, 3, [], "model"])
+def test_a_model_of_another_type_is_refused_at_its_place(model: object) -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        validate(CONTENT, {"task": "regression", "inputs": [], "target": None, "model": model})
+    assert "/model" in [fault.pointer for fault in caught.value.faults]
