@@ -26,12 +26,16 @@ class _Connection:
 
 
 class Relay:
-    """Relays connections to the gRPC server; each is known there by its port on the loopback interface."""
+    """Relays connections to the gRPC server; each is known there by its port on the loopback interface.
 
-    def __init__(self, hosts: Hosts, *, max_block_bytes: int, max_connections: int) -> None:
+    A connection is closed when what is sent over it has not been received for `max_stalled_seconds`.
+    """
+
+    def __init__(self, hosts: Hosts, *, max_block_bytes: int, max_connections: int, max_stalled_seconds: float) -> None:
         self._hosts = hosts
         self._max_block = max_block_bytes
         self._max_connections = max_connections
+        self._max_stalled = max_stalled_seconds
         self._connections: dict[str, _Connection] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -87,25 +91,48 @@ class Relay:
             writer.transport.abort()
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        server_reader, server_writer = await asyncio.open_connection(LOOPBACK, self._to)
-        key = f"ipv4:{LOOPBACK}:{server_writer.get_extra_info('sockname')[1]}"
-        address, port = writer.get_extra_info("peername")[:2]
+        if (peername := writer.get_extra_info("peername")) is None:  # reset before it was accepted
+            return
+        address, port = peername[:2]
         connection = _Connection(f"ipv6:%5B{address}%5D:{port}" if ":" in address else f"ipv4:{address}:{port}")
-        self._connections[key] = connection
-        back = asyncio.create_task(_copy(server_reader, writer))
+        server_reader, server_writer = await asyncio.open_connection(LOOPBACK, self._to)
+        key, back = "", asyncio.create_task(self._copy(server_reader, writer))
         try:
+            key = f"ipv4:{LOOPBACK}:{server_writer.get_extra_info('sockname')[1]}"
+            self._connections[key] = connection
             hosts, server = RequestHosts(self._max_block), writer.get_extra_info("sockname")
             while data := await reader.read(PIECE_BYTES):
                 for named in hosts.feed(data):
                     self._note(connection, named, server)
-                server_writer.write(data)
-                await server_writer.drain()
-            server_writer.write_eof()
+                await self._write(server_writer, data)
+            if not server_writer.is_closing():
+                server_writer.write_eof()
             await back
         finally:
             back.cancel()
             server_writer.transport.abort()
-            del self._connections[key]
+            self._connections.pop(key, None)
+
+    async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Copy what the server sends, to its end or a reset, and close the client's connection, whose reader ends."""
+        try:
+            with suppress(ConnectionError):
+                while data := await reader.read(PIECE_BYTES):
+                    await self._write(writer, data)
+            writer.close()
+            async with asyncio.timeout(self._max_stalled):
+                await writer.wait_closed()
+        except OSError:
+            pass
+        finally:
+            writer.transport.abort()
+
+    async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
+        if writer.is_closing():  # uvloop raises RuntimeError
+            raise ConnectionResetError
+        writer.write(data)
+        async with asyncio.timeout(self._max_stalled):
+            await writer.drain()
 
     def _note(self, connection: _Connection, named: list[bytes], server: tuple[str, int]) -> None:
         try:
@@ -115,13 +142,3 @@ class Relay:
                 self._hosts.check_names([], server)
         except MisdirectedError as error:
             connection.refusal = connection.refusal or error.detail
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy what the server sends, to its end, and close the client's connection."""
-    with suppress(OSError):
-        while data := await reader.read(PIECE_BYTES):
-            writer.write(data)
-            await writer.drain()
-        writer.close()
-        await writer.wait_closed()

@@ -45,9 +45,10 @@ class RequestHosts:
                     raise self._too_large()
                 if "END_HEADERS" in frame.flags:
                     fields = self._decoder.decode(bytes(self._block), raw=True)
-                    if self._stream > self._last_stream:  # else trailers
-                        self._last_stream = self._stream
-                        yield [value for name, value in fields if name in HOSTS]
+                    hosts = [value for name, value in fields if name in HOSTS]
+                    if hosts or self._stream > self._last_stream:  # else trailers
+                        yield hosts
+                    self._last_stream = max(self._stream, self._last_stream)
         except (HPACKError, HyperframeError) as error:
             raise ValueError(f"Expected header blocks in frames of HTTP/2: {error}") from error
 

@@ -73,7 +73,12 @@ async def serving(services: Services, rules: RpcRules) -> AsyncIterator[int]:
     shutdown = services[Shutdown]
     relay = None
     if not rules.authenticator.needs_keys:
-        relay = Relay(rules.hosts, max_block_bytes=2 * rules.max_metadata_bytes, max_connections=MAX_RELAYED)
+        relay = Relay(
+            rules.hosts,
+            max_block_bytes=2 * rules.max_metadata_bytes,
+            max_connections=MAX_RELAYED,
+            max_stalled_seconds=KEEPALIVE_SECONDS + KEEPALIVE_TIMEOUT_SECONDS,
+        )
     service = Service(
         services,
         rules.authenticator,

@@ -2,11 +2,16 @@
 
 import asyncio
 import logging
-from contextlib import AsyncExitStack, suppress
+import socket
+import struct
+from asyncio.trsock import TransportSocket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
 import grpc
 import pytest
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +28,8 @@ from tests.applications import SmallParts
 from tests.inference.rpc.test_calls import RULES, Client, connected
 from tests.inference.rpc.test_limits import END_HEADERS, HEADERS, PREFACE, SETTINGS, frame
 from tests.inference.rpc.test_projects import Metadata, calls, key
+
+Respond = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 CONTINUATION, DATA = 9, 0
 PADDED, PADDED_AND_PRIORITY = 0x8, 0x28
@@ -109,23 +116,39 @@ def test_the_first_key_ends_the_check(parts: SmallParts, monkeypatch: pytest.Mon
     asyncio.run(before_and_after())
 
 
+def small_relay(*, max_stalled_seconds: float = 60.0) -> Relay:
+    return Relay(Hosts(), max_block_bytes=1, max_connections=2, max_stalled_seconds=max_stalled_seconds)
+
+
+@asynccontextmanager
+async def relayed(respond: Respond, relay: Relay) -> AsyncIterator[int]:
+    """Yield the port of a relay before a server, for at most a minute: what hangs fails."""
+    async with asyncio.timeout(60), await asyncio.start_server(respond, LOOPBACK, 0) as server:
+        try:
+            yield await relay.listen(LOOPBACK, 0, to=server.sockets[0].getsockname()[1])
+        finally:
+            await relay.close()
+
+
+def reset_when_closed(connection: socket.socket | TransportSocket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def test_a_connection_that_does_not_come_through_the_port_is_refused() -> None:
     with pytest.raises(MisdirectedError, match="through the service's port"):
-        Relay(Hosts(), max_block_bytes=1, max_connections=1).check("ipv4:127.0.0.1:1")
+        small_relay().check("ipv4:127.0.0.1:1")
 
 
 def test_connections_beyond_the_maximum_are_closed() -> None:
     async def responses() -> list[bytes]:
-        relay, received = Relay(Hosts(), max_block_bytes=1, max_connections=2), []
+        received = []
         async with AsyncExitStack() as opened:
 
             async def respond(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                 opened.callback(writer.close)
                 writer.write(b"served")
 
-            server = await opened.enter_async_context(await asyncio.start_server(respond, LOOPBACK, 0))
-            port = await relay.listen(LOOPBACK, 0, to=server.sockets[0].getsockname()[1])
-            opened.push_async_callback(relay.close)
+            port = await opened.enter_async_context(relayed(respond, small_relay()))
             for _ in range(3):
                 reader, writer = await asyncio.open_connection(LOOPBACK, port)
                 opened.callback(writer.close)
@@ -133,7 +156,59 @@ def test_connections_beyond_the_maximum_are_closed() -> None:
                     received.append(await reader.read(6))
         return [response for response in received if response]
 
-    assert asyncio.run(responses()) == [b"served"] * 2
+    assert uvloop.run(responses()) == [b"served"] * 2
+
+
+def test_a_reset_by_the_server_closes_the_connection_of_an_idle_client() -> None:
+    async def respond(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reset_when_closed(writer.get_extra_info("socket"))
+        writer.transport.abort()
+
+    async def received() -> bytes:
+        async with relayed(respond, small_relay()) as port:
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            with closing(writer):
+                return await reader.read()
+
+    assert uvloop.run(received()) == b""
+
+
+def test_a_client_that_does_not_read_is_disconnected() -> None:
+    async def all_of_it() -> None:
+        is_disconnected = asyncio.Event()
+
+        async def respond(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with suppress(ConnectionError):
+                while not writer.is_closing():
+                    writer.write(bytes(65_536))
+                    await writer.drain()
+            is_disconnected.set()
+
+        async with relayed(respond, small_relay(max_stalled_seconds=0.1)) as port:
+            with socket.create_connection((LOOPBACK, port)):
+                await is_disconnected.wait()
+
+    uvloop.run(all_of_it())
+
+
+def test_a_client_that_has_reset_its_connection_is_not_relayed() -> None:
+    async def n_relayed() -> int:
+        served = []
+
+        async def respond(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            served.append(writer)
+            writer.write(b"served")
+            writer.close()
+
+        async with relayed(respond, small_relay()) as port:
+            with socket.create_connection((LOOPBACK, port)) as client:
+                reset_when_closed(client)
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
+            with closing(writer):
+                assert await reader.read() == b"served"
+        return len(served)
+
+    assert uvloop.run(n_relayed()) == 1
 
 
 def headers(block: bytes, *, flags: int = END_HEADERS, stream: int = 1) -> bytes:
@@ -160,6 +235,12 @@ def test_a_block_may_have_padding_a_priority_and_a_continuation_and_trailers_are
     sent += headers(b"\0\1a\1b")
     sent += headers(b"\xbe", stream=3)
     assert hosts_of(sent) == [[b"www.example.com"], [b"www.example.com"]]
+
+
+@pytest.mark.parametrize("earlier", [1, 2, 5])
+def test_a_block_that_names_a_host_is_of_a_request_whatever_its_stream(earlier: int) -> None:
+    sent = headers(b"\x41\x01a", stream=earlier) + headers(b"\x41\x01b", stream=1)
+    assert hosts_of(sent) == [[b"a"], [b"b"]]
 
 
 @pytest.mark.parametrize(
