@@ -20,6 +20,7 @@ from relevance_bayes.documents.learned_schema import ModelPart
 from relevance_bayes.documents.parts import SinglePart
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument
+from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.lineage import ImportedFrom
@@ -65,6 +66,17 @@ def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(requir
     made = trained("bent, additive, free")
     render = RENDERINGS["json" if required == "json" else "npz"].render
     assert render(made) == render(replace(made)) == render(through_json(made)) == render(through_npz(made))
+
+
+@pytest.mark.parametrize(("factor", "refused"), [(1.0, []), (1.001, ["/model/noise_sd"])])
+def test_the_noise_of_a_process_through_all_rows_is_that_of_its_kernel_matrix(
+    factor: float, refused: list[str]
+) -> None:
+    made = through_json(trained("all rows"))
+    model = made.predictor.model
+    assert model.noise_sd is not None
+    forged = replace(made.predictor, learned=replace(model, noise_sd=factor * model.noise_sd))
+    assert [fault.pointer for fault in supervised_faults(forged, made.report.task)] == refused
 
 
 @pytest.mark.parametrize("name", ["hurdle, independent", "hurdle, process"])

@@ -23,9 +23,19 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
-from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, encode_inputs, real_values
 from relevance_bayes.types.values import InputColumn
-from tests.exports.trained import CASES, LOG_LINKS, PLAIN, block, far_rows, predicted, trained, with_mean_effect
+from tests.exports.trained import (
+    CASES,
+    LOG_LINKS,
+    PLAIN,
+    block,
+    far_rows,
+    predicted,
+    trained,
+    with_mean_effect,
+    with_model,
+)
 
 SERVICE = {
     "mean": "mean",
@@ -117,6 +127,32 @@ def test_rows_that_can_not_be_predicted_are_nan_throughout() -> None:
     for numbers in session.run(None, rows):
         bad = np.isnan(numbers.reshape(5, -1))
         assert bad.all(axis=1).tolist() == bad.any(axis=1).tolist() == [True, True, True, True, False]
+
+
+def test_with_next_to_no_noise_the_residual_is_as_accurate_as_the_services() -> None:
+    """By L^-1 alone the difference is that of rounding, many noise variances."""
+    made = trained("all rows")
+    model = made.predictor.model
+    first, *others = model.functions
+    assert isinstance(first, KernelFunctions)
+    inputs, s, n, size = made.predictor.encoding.inputs, model.signal_variance or 0.0, 1e-13, 500
+    rows, (centres, _) = block(inputs, 40, 5), encode_inputs(made.predictor.encoding, block(inputs, size, 6))
+    wide = replace(first.input_map, widths=np.append(1.0, np.full(len(first.input_map.widths) - 1, 1e4)))
+    kernel = replace(first, input_map=wide, centres=centres, rows=np.arange(size))
+    noiseless = replace(
+        model,
+        functions=(kernel, *others),
+        mean=np.zeros(size + len(model.covariance)),
+        alpha=np.ones(size + len(model.covariance)),
+        gamma=np.ones(size + len(model.covariance)),
+        rows=size,
+        jitter=n,
+        noise_sd=(n * s) ** 0.5,
+    )
+    found = with_model(made, noiseless)
+    known, seen = predicted(found, rows), run(found, rows)
+    scale = float(known["noise"][0])
+    np.testing.assert_allclose(seen["variance_residual"] / scale, known["residual"] / scale, rtol=1e-6, atol=0.1)
 
 
 def test_a_text_that_is_empty_is_a_category_where_that_was_one() -> None:

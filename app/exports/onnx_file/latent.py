@@ -92,5 +92,8 @@ def _left(graph: Graph, ready: Ready, inputs: Value, columns: Value | None) -> t
     if ready.whitening is None or not len(ready.whitening.lower) or columns is None:
         return None, ready.model.signal_variance
     lower = ready.whitening.lower
-    reached = columns.columns(np.arange(len(lower))) @ solve_lower(lower, np.eye(len(lower))).T
+    E, inverse = columns.columns(np.arange(len(lower))), solve_lower(lower, np.eye(len(lower))).T
+    reached = E @ inverse
+    if ready.model.is_exact:  # as `Ready.refined`
+        reached = reached + (E - reached @ lower.T) @ inverse
     return (1.0 - graph.sum(reached.square(), 1)).at_least(0.0), ready.model.signal_variance

@@ -61,7 +61,9 @@ def residual_covariance(ready: Ready, X: Array, variance: Array) -> Array:
         vectors, *_ = ready.model.functions
         if not isinstance(vectors, KernelFunctions):
             raise SparseBayesError("expected the kernel functions of a process first")
-        B = ready.whitening.columns(vectors(X, np.arange(vectors.size)))
+        E = vectors(X, np.arange(vectors.size))
+        B = ready.whitening.columns(E)
+        B = ready.refined(E, B) if ready.is_exact else B
         left: Array = ready.model.signal_variance * (_correlation(vectors, X) - B @ B.T)
         return left
     return np.zeros((len(X), len(X)))

@@ -322,6 +322,8 @@ class _OfModel:
         ready, left = self._ready, 1.0
         if ready.whitening is not None:
             whitened = found[self._after_spread :]
+            if ready.is_exact:
+                whitened = ready.refined(columns, whitened[None])[0]
             left = max(1.0 - (whitened @ whitened).item(), 0.0)
         elif ready.augmented is not None:
             left = ready.augmented.left(x[None], columns).item()

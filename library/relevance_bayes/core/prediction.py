@@ -63,6 +63,7 @@ class Ready:
     augmented: Augmented | None
     products: Array
     noise: "Ready | None" = None
+    is_exact: bool = False
 
     @classmethod
     def of(cls, model: Model) -> "Ready":
@@ -80,7 +81,7 @@ class Ready:
             products.append(np.zeros((len(root), len(inverse))))
             products[-1][: len(inverse)] = inverse
         noise = None if model.log_noise is None else cls.of(model.log_noise.model)
-        return cls(model, root, whitening, _augmented(model), np.concatenate(products, axis=1), noise)
+        return cls(model, root, whitening, _augmented(model), np.concatenate(products, axis=1), noise, model.is_exact)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
@@ -131,15 +132,27 @@ class Ready:
         found = columns @ self.products
         known = self.model.mean
         r, K = self.root.shape[1], 1 if known.ndim == 1 else known.shape[1]
-        means, spread, B = found[:, :K], found[:, K : K + r], found[:, K + r :]
+        means, spread = found[:, :K], found[:, K : K + r]
         if self.whitening is not None:
-            left = self.whitening.left(B)
+            B = found[:, K + r :]
+            left = self.whitening.left(self.refined(columns, B) if self.is_exact else B)
         elif self.augmented is not None:
             left = self.augmented.left(X, columns)
         else:
             left = np.ones(len(X))
         mean = means[:, 0] if known.ndim == 1 else means
         return mean.copy(), np.vecdot(spread, spread), left  # a view would keep the whole product in memory
+
+    def refined(self, columns: Array, B: Array) -> Array:
+        """B = E L^-T (n, m), E the first m of the `columns`, by a step of iterative refinement of an exact process.
+
+        With next to no noise 1 - |b|^2 would be rounding: by L^-1 alone 3/4 of new points between 600 rows have 0 at a
+        noise share of 1e-13, and the others errors of 90 such shares. Refined, B is as accurate as by substitution.
+        """
+        if self.whitening is None:
+            return B
+        m = len(self.whitening.lower)
+        return B + (columns[:, :m] - B @ self.whitening.lower.T) @ self.products[:m, -m:]
 
     @property
     def noise_shares(self) -> Array:

@@ -20,6 +20,7 @@ from relevance_bayes.core.components import Components
 from relevance_bayes.core.dictionaries import Shape
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
+from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.models import (
     ApproximationPredictor,
@@ -269,7 +270,8 @@ def listed(
     """Yield the functions at these locations, with their weights; those of several latents in the order of `classes`.
 
     Those of several models that predict together follow one another, each with its member's number, from 1. After them
-    come those of the log noise where that is a function; contributions to the mean are numbered without them.
+    come those of the log noise where that is a function; contributions to the mean are numbered without them. Raises
+    NotPositiveDefiniteError.
     """
     rest, first = iter(found), 0
     members = list(enumerate(members_of(model), 1))
@@ -283,8 +285,9 @@ def listed(
 
 
 def _listed(model: Model, classes: Sequence[Label], found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
-    exact, several = model.is_exact, model.mean.ndim > 1
-    sd = np.sqrt(np.maximum(1.0 - model.gamma, 0.0) / model.alpha if exact else model.covariance.diagonal())
+    several = model.mean.ndim > 1
+    root = Ready.of(model).root if model.is_exact else None  # (1 - gamma) / alpha loses digits as gamma nears 1
+    sd = np.sqrt(model.covariance.diagonal() if root is None else np.vecdot(root, root))
     for number, place in enumerate(found):
         yield RelevanceVector(
             number=number + 1,

@@ -133,7 +133,7 @@ class WorkProgress:
         stage = self._stages[self._number]
         if step.share > self._share_of_step:  # a part of known size: the others take as long
             self._share_of_step = step.share
-            if not self._is_resumed:
+            if now > self._began and not self._is_resumed:  # by a coarse clock the first may take no time
                 self._units[self._number] *= (now - self._began) / max(step.share * self._seconds_of_current, 1e-9)
         if not stage.is_counted or not step.total:
             return _in_time((now - self._began) / max(self._seconds_of_current, 1e-9))

@@ -1,4 +1,7 @@
-"""Functions that are on no row, in the user's units."""
+"""Lists of functions: those that are on no row, in the user's units, and the standard deviations of weights."""
+
+from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 import pytest
@@ -6,8 +9,9 @@ import pytest
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
-from relevance_bayes.tasks.listing import FunctionLocation, shaped, ungrouped
+from relevance_bayes.tasks.listing import FunctionLocation, listed, shaped, ungrouped
 from relevance_bayes.types.functions import InputShape
+from tests.exports.trained import trained
 
 ENCODING = Encoding(
     (
@@ -25,6 +29,15 @@ def reported(
     functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int
 ) -> FunctionLocation:
     return shaped(functions.shape(0), np.array(columns), NAMES, UNITS)
+
+
+def test_a_weight_sd_of_a_process_through_all_rows_keeps_its_digits() -> None:
+    """Of (1 - gamma) / alpha a share below 1e-16 is left as 0, or as another one."""
+    model, at = trained("all rows").predictor.model, repeat(FunctionLocation("kernel"))
+    scaled = replace(model, covariance=1e-20 * model.covariance, gamma=np.ones_like(model.gamma))
+    before, found = (np.array([one.weight_sd for one in listed(each, (), at)]) for each in (model, scaled))
+    np.testing.assert_allclose(before, np.sqrt((1.0 - model.gamma) / model.alpha), rtol=1e-4)
+    np.testing.assert_allclose(found, 1e-10 * before, rtol=1e-9)
 
 
 def test_units_are_those_of_the_encoding() -> None:

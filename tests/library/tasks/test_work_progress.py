@@ -157,6 +157,14 @@ def test_an_alternative_that_takes_longer_than_planned_is_as_complete_as_its_fol
     assert found[2:] == pytest.approx([12.0, 8.0, 4.0], rel=0.3)
 
 
+def test_a_clock_that_does_not_advance_leaves_the_plan_as_it_is() -> None:
+    race = Cost((WorkStage(("alternatives",), 1_000.0, number=0, is_raced=True),), 0)
+    begun = Step("alternatives", 0, 1, "models")
+    found = after_steps(race, (0.0, begun), (0.0, replace(begun, share=0.2)), (4.0, replace(begun, share=0.4)))
+    assert found[1] == pytest.approx(found[0])
+    assert found[2] == pytest.approx(6.0, rel=0.3)
+
+
 def test_folds_of_fewer_alternatives_than_planned_take_less() -> None:
     folds = WorkStage(("folds",), 20_000.0, True, expected=0.5, total=20)
     assert left_after(Cost((folds,), 0), (0.0, "folds", 0, 20)) == pytest.approx([10.0])

@@ -468,8 +468,8 @@ def announced(folds: PoolFolds, compared_models: Sequence[Spec]) -> tuple[int, .
     Before the folds are computed the residuals are those of the first member, of which each row is predicted by the
     others: progress plans by them, and nothing else follows from them.
     """
-    first = folds.each[0]
-    with suppress(NotPositiveDefiniteError):
+    first = folds.each[0] if compared_models else None
+    with suppress(NotPositiveDefiniteError, DataError):
         found = None if first is None else first.each_left_out(first.numbers)
         if first is not None and isinstance(found, RealPrediction):
             densities = Densities(found.mean[:, None], found.variance[:, None])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
-from math import inf
+from math import inf, isclose
 
 import numpy as np
 
@@ -45,6 +45,9 @@ LOG_NOISE = "/model/log_noise"
 
 HURDLE_MEMBERS = ("zero", "positive")
 """The places of both models of a hurdle in a document."""
+
+NOISE_TOLERANCE = 1e-9
+"""The relative tolerance of the noise variance of a process through all rows, for rounding."""
 
 ASYMMETRY = 1e-8
 """The tolerance of a covariance's symmetry, in standard deviations, for rounding."""
@@ -296,6 +299,9 @@ def _of_covariance(model: Model) -> Iterator[Fault]:
         detail = "Expected that of all weights, but of a process through all rows with `jitter` and noise of one size."
         yield Fault(detail, "/model/covariance")
         return
+    noise = (model.signal_variance or 0.0) * (model.jitter or 0.0)
+    if model.is_exact and not isclose((model.noise_sd or 0.0) ** 2, noise, rel_tol=NOISE_TOLERANCE):
+        yield Fault("Expected the signal variance times `jitter` as noise variance.", "/model/noise_sd")
     if not (variances > 0.0).all():
         yield Fault("Expected variances above 0.", "/model/covariance")
         return

@@ -1,18 +1,22 @@
 """A process as a model through all of its rows: no digit of its variance is lost where there is next to no noise."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
+from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.fitting import FitLog, pose
-from relevance_bayes.core.joint import joint
+from relevance_bayes.core.hyperparameters import InputMap
+from relevance_bayes.core.joint import joint, residual_covariance
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import degrees_of_freedom, effective_functions, members_of, one_row, ready_of
-from relevance_bayes.core.pooling.members import Whole, exact_model, whole
+from relevance_bayes.core.pooling.members import NOISE_MARGIN, Whole, exact_model, whole, with_noise
 from relevance_bayes.core.prediction import Ready, RealPrediction, leave_one_out, scores
+from relevance_bayes.core.priors import Whitening
 from relevance_bayes.core.selection import FitContext, Rows, Selection, Trained, train
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import process_spec
@@ -116,6 +120,46 @@ def test_a_function_without_noise_loses_nothing_through_its_rows() -> None:
     np.testing.assert_allclose(
         (1.0 - one.gamma) / one.alpha, np.square(root).sum(axis=1), rtol=1e-6, atol=1e-6 / one.alpha.min()
     )
+
+
+@pytest.mark.parametrize("share", [1e-14, 1e-12])
+def test_the_residual_is_that_of_substitution_in_more_digits(share: float) -> None:
+    rng = np.random.default_rng(0)
+    centres, X = rng.uniform(-1.0, 1.0, (600, 1)), rng.uniform(-1.0, 1.0, (50, 1))
+    kernel = KernelFunctions(Gaussian(), InputMap(np.ones(1)), centres, np.arange(600))
+    whitening, n = with_noise(kernel.every(centres), share)
+    model = replace(
+        exact_model(member(0.0)),
+        functions=(kernel, ConstantFunction()),
+        mean=np.zeros(601),
+        covariance=np.eye(1),
+        inputs=1,
+        rows=600,
+        signal_variance=1.0,
+        jitter=n,
+    )
+    lower, E = whitening.lower.astype(np.longdouble), kernel(X, np.arange(600)).astype(np.longdouble)
+    B = np.zeros_like(E)
+    for place, row in enumerate(lower):
+        B[:, place] = (E[:, place] - B[:, :place] @ row[:place]) / row[place]
+    left, ready = np.asarray(1.0 - np.square(B).sum(axis=1), np.float64), Ready.of(model)
+    alone = one_row(ready)
+    assert alone is not None
+    np.testing.assert_allclose(ready.latent(X).residual, left, rtol=0.0, atol=2e-14)
+    np.testing.assert_allclose([alone(x).residual for x in X], left, rtol=0.0, atol=2e-14)
+    together = residual_covariance(ready, X, left).diagonal()
+    np.testing.assert_allclose(together, left, rtol=0.0, atol=2e-14)
+
+
+@pytest.mark.parametrize(("rows", "inputs"), [(60, 1), (300, 2)])
+def test_another_machine_factorises_what_was_kept(rows: int, inputs: int) -> None:
+    """Where rounding is more than a tenth of the noise, a sum in another order may have no Cholesky factor."""
+    U = 0.3 * np.random.default_rng(0).uniform(-1.0, 1.0, (rows, inputs))
+    K = Gaussian()(U, U)
+    whitening, share = with_noise(K, 1e-14)
+    assert share >= rows * np.finfo(np.float64).eps
+    Whitening.of(K, jitter=share / NOISE_MARGIN)
+    np.testing.assert_allclose(whitening.lower @ whitening.lower.T, K + share * np.eye(rows), rtol=0.0, atol=1e-14)
 
 
 def test_rows_with_a_noise_of_their_own_have_no_common_jitter() -> None:

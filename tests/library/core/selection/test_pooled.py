@@ -332,6 +332,17 @@ def test_residuals_announce_before_the_folds_whether_varying_noise_is_compared()
         assert ("alternatives" in phases) == bool(numbers)
 
 
+def test_without_alternatives_nothing_is_computed_to_announce_them() -> None:
+    """The leave-one-out of rows without targets can't be computed."""
+    of = varying(0)
+    *_, first = whole(pose(of.X, of.t, ROUGH), ROUGH, FitLog())
+    split = np.arange(60), np.arange(60, len(of.t))
+    lacking = folds.PoolFolds.of(replace(of, t=of.t[:60]), [first], [split], learns_anew=True)
+    with pytest.raises(IndexError):
+        evaluation.announced(lacking, (VARYING,))
+    assert evaluation.announced(lacking, ()) == ()
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_noise_of_one_size_is_not_compared_with_noise_that_varies(seed: int) -> None:
     X, t = sinc(80, seed)
