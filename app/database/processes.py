@@ -1,4 +1,4 @@
-"""The running processes of the service, as their heartbeats in a database of any revision have them."""
+"""The running processes of the service, read from their heartbeats."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -24,7 +24,8 @@ class CheckpointRepository:
     tx: Transaction
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
-        """Replace the job's checkpoint; return False, and store nothing, where the attempt is superseded or has ended.
+        """Replace the job's checkpoint; return False, and store nothing, where the attempt is superseded, handed back
+        or has ended.
 
         Resets the count of attempts that died, so that a job which progresses with each attempt can end.
         """
@@ -34,7 +35,8 @@ class CheckpointRepository:
         values = [
             literal(value, column.type) for value, column in zip((attempt, at, by, content), columns[1:], strict=True)
         ]
-        ours = select(job.id, *values).where(job.id == job_id, job.state == "running", job.attempt == attempt)
+        is_running = (job.state == "running", job.attempt == attempt, job.handed_back.is_(False))
+        ours = select(job.id, *values).where(job.id == job_id, *is_running)
         put = insertion(self.tx.session, row).from_select([column.name for column in columns], ours)
         newer = {"attempt": attempt, "at": at, "by": by, "content": content}
         result = self.tx.session.execute(

@@ -170,10 +170,11 @@ class JobRepository:
         changed(self.tx.session, running(job_id, attempt).values(running_seconds=seconds))
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
-        """Record progress of a running attempt; return False where it is superseded or has ended."""
+        """Record progress of a running attempt; return False where it is superseded, handed back or has ended."""
         written = PROGRESS.write(progress)
         row = self.tx.session.execute(
             running(job_id, attempt)
+            .where(JobRow.handed_back.is_(False))
             .values(progress=written, events=JobRow.events + 1)
             .returning(JobRow.events, JobRow.owner),
             execution_options={"synchronize_session": False},

@@ -43,7 +43,8 @@ logger = logging.getLogger(__name__)
 RECORDINGS = 3
 
 REPORT_SECONDS = 1.0
-"""The least seconds between two records of progress: each is a transaction, and a short fit has many steps."""
+"""The least seconds between two records of progress: each is a transaction, and a short fit has many phases, of each of
+which the child sends the first step at once."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Start:
 
     The log was stored last at `kept_at`, in monotonic seconds; `further` is true where it has grown since. `work` is
     the progress of the whole job, None where its work is not planned. `progress` is the last one, which `is_reported`
-    at once or, where another was within REPORT_SECONDS, with a later one or the end.
+    at once or, where another was within REPORT_SECONDS or the database was unreachable, with a later one or the end.
     """
 
     runner: Runner
@@ -261,8 +262,7 @@ class Start:
                 case _:
                     return message
             if self.progress is not None and not self.is_reported and reports.is_due():
-                self.attempt.report(self.progress)
-                self.is_reported = True
+                self.is_reported = self.attempt.report(self.progress)
             if looks.is_due():  # a short fit sends many messages, and each check takes a transaction
                 self.attempt.look()
 

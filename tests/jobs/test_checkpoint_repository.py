@@ -7,7 +7,8 @@ from app.database.transaction import OpenTransaction
 from app.jobs.attempts import Checkpoint, Claim
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.repository import JobRepository
-from app.jobs.tables import JobCheckpointRow
+from app.jobs.tables import JobCheckpointRow, JobRow
+from relevance_bayes.types.jobs import Progress
 from tests import samples
 
 HERE = "this program"
@@ -51,6 +52,23 @@ def test_a_job_that_comes_further_each_time_is_not_given_up(transaction: OpenTra
             assert JobRepository(tx).claim(job_id) == Claim(attempt)
     with transaction() as tx:
         assert JobRepository(tx).claim(job_id) == Claim(8, spent=True)
+
+
+def test_the_death_of_an_attempt_is_recorded_once_with_its_progress_and_checkpoint(
+    transaction: OpenTransaction,
+) -> None:
+    job_id = samples.running_job(transaction)
+    recorded = []
+    for _ in range(2):  # the outcome of the first commit may be unknown
+        with transaction() as tx:
+            recorded.append(JobRepository(tx).progress(job_id, 1, Progress("fit", 1, None, "rounds", share=0.3)))
+            recorded.append(CheckpointRepository(tx).keep(job_id, 1, checkpoint(1.0)))
+            JobRepository(tx).died(job_id, 1, "ended by signal 11")
+    assert recorded == [True, True, False, False]
+    with transaction() as tx:
+        events = JobRepository(tx).events(samples.OWNER, job_id, limit=100, after=0)
+        assert len([event for event in events if event.progress is not None]) == 1
+        assert tx.session.get_one(JobRow, job_id).deaths == 1
 
 
 def test_a_superseded_start_keeps_nothing(transaction: OpenTransaction) -> None:

@@ -3,6 +3,7 @@
 `CHECKED` is the release that each was read in; a test compares it with the installed one.
 """
 
+import sys
 from collections.abc import Sequence
 from functools import partial, partialmethod
 from threading import Event, current_thread, get_ident
@@ -16,6 +17,7 @@ from dbos._schemas.system_database import SystemSchema
 from dbos._sys_db import DequeueStopReason, SystemDatabase
 from sqlalchemy import exists, select
 
+from app.database.notifier import QUEUES, notify
 from app.jobs.queue.names import BY_ID, QUEUE, SCORING_QUEUE, VERSION
 from app.jobs.queue.polling import PollWaits
 
@@ -34,8 +36,7 @@ BACKGROUND_JOB_SECONDS = 2.0
 THREAD = "queue-worker-"
 """The prefix of the names of threads that poll, each before the name of its queue."""
 
-CLAIM = "start_queued_workflows"
-_claim = SystemDatabase.start_queued_workflows
+_claim, _claim_of_each = SystemDatabase.start_queued_workflows, SystemDatabase.start_queued_partitioned_workflows
 
 
 class _StopEvent(Event):
@@ -70,13 +71,13 @@ class _ActiveWorkflows(ActiveWorkflowById):
     ) -> ActiveWorkflowEntry:
         added = super().add(key, queue_name, queue_partition_key)
         if queue_name is not None:
-            self._waits.start(key, queue_name)
+            self._waits.start(key, queue_name, queue_partition_key)
         return added
 
     def _remove(self, key: str, bucket: QueueBucket) -> None:
         super()._remove(key, bucket)
         if bucket is not None:
-            self._waits.wake([bucket[0]])
+            self._waits.end(*bucket)
 
 
 def claim_fairly(waits: PollWaits) -> None:
@@ -87,7 +88,9 @@ def claim_fairly(waits: PollWaits) -> None:
     limit per owner would leave slots empty where no other owner waits, and its rate limits count the starts of all
     workers together.
     """
-    setattr(SystemDatabase, CLAIM, partialmethod(_claim_one, waits))
+    replaced = {_claim: _claim_one, _claim_of_each: _claim_one_of_each}
+    for method, replacement in replaced.items():
+        setattr(SystemDatabase, method.__name__, partialmethod(replacement, waits))
 
 
 def _claim_one(
@@ -105,12 +108,13 @@ def _claim_one(
 ) -> tuple[list[str], DequeueStopReason | None]:
     """The engine's claim, with all but one of the owner's slots of this worker counted as taken.
 
-    DBOS visits further partitions after the end of its polls was requested: nothing is claimed then.
+    DBOS counts running entries before it queries, and claimed ones during the same poll alone: here, all count. It
+    visits further partitions after the end of its polls was requested: nothing is claimed then.
     """
     if waits.is_closed:
         return [], "worker_concurrency"
-    starting = waits.claimed(queue.name)
-    running = partition_local_running_count + starting.count(queue_partition_key)
+    taken = waits.taken(queue.name)
+    running = max(partition_local_running_count, taken[queue_partition_key])
     maximum = queue._partition_worker_concurrency
     if queue.name in {QUEUE, SCORING_QUEUE} and maximum is not None:
         running = max(running, maximum - 1)
@@ -120,13 +124,42 @@ def _claim_one(
         executor_id,
         app_version,
         queue_partition_key,
-        local_running_count + len(starting),
+        max(local_running_count, taken.total()),
         running,
         owner_xid=owner_xid,
         is_latest_version=is_latest_version,
     )
     waits.claim(queue.name, queue_partition_key, claimed)
     return claimed, reason
+
+
+def _claim_one_of_each(
+    engine: SystemDatabase,
+    waits: PollWaits,
+    queue: Queue,
+    executor_id: str,
+    app_version: str,
+    max_tasks: int = sys.maxsize,
+    *,
+    owner_xid: str | None = None,
+    is_latest_version: bool | None = None,
+) -> list[str]:
+    """The engine's claim where one job of each owner may run: it takes one of each owner who has none running."""
+    if queue._worker_concurrency is not None:
+        max_tasks = min(max_tasks, queue._worker_concurrency - waits.taken(queue.name).total())
+    if waits.is_closed or max_tasks <= 0:
+        return []
+    claimed = _claim_of_each(
+        engine,
+        queue,
+        executor_id,
+        app_version,
+        max_tasks,
+        owner_xid=owner_xid,
+        is_latest_version=is_latest_version,
+    )
+    waits.claim(queue.name, None, claimed)
+    return claimed
 
 
 def poll_when_woken(waits: PollWaits) -> None:
@@ -147,7 +180,8 @@ def poll_when_woken(waits: PollWaits) -> None:
 
 
 def recover(client: DBOSClient, executors: Sequence[str]) -> None:
-    """Put the entries that these executors were running back into the queue; each time counts as a start.
+    """Put the entries that these executors were running back into the queues, which are polled then; each time counts
+    as a start.
 
     The public `resume_workflow` would reset the number of starts, and DBOS's own recovery would wait for a lost
     database, so that the worker that calls it would send no heartbeats meanwhile.
@@ -156,6 +190,8 @@ def recover(client: DBOSClient, executors: Sequence[str]) -> None:
     for executor in executors:
         for entry in engine.get_pending_workflows(executor, VERSION):
             engine.reenqueue_for_recovery(entry.workflow_id, list(executors), QUEUE)
+    with engine.engine.begin() as connection:
+        notify(connection, *BY_ID, channel=QUEUES)
 
 
 def queues_with_entries(client: DBOSClient) -> list[str]:

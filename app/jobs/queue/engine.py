@@ -25,7 +25,7 @@ from app.jobs.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
-from app.jobs.queue.polling import EntryListener, PollWaits, intervals
+from app.jobs.queue.polling import EntryListener, PollWaits
 from app.origin import Origin, acting
 from app.tracing.spans import span_scope
 
@@ -93,7 +93,7 @@ class Engine:
         self._max_of_one_owner = max_of_one_owner
         self._report_failure = report_failure
         self._filters = ExitStack()
-        self._intervals = intervals(poll_seconds)
+        self._poll_seconds = poll_seconds
         self._running: dict[str, Thread] = {}
         self._threads: WeakSet[Thread] = WeakSet()
         self._waits = PollWaits()
@@ -149,7 +149,7 @@ class Engine:
                 worker_concurrency=slots,
                 partition_concurrency=maximum,
                 partition_worker_concurrency=slots if maximum is None else min(slots, maximum),
-                polling_interval_sec=self._intervals[queue],
+                polling_interval_sec=self._poll_seconds,
             )
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
@@ -162,7 +162,7 @@ class Engine:
                 WEBHOOK_QUEUE,
                 worker_concurrency=WEBHOOK_SLOTS,
                 partition_worker_concurrency=WEBHOOK_SHARE,
-                polling_interval_sec=self._intervals[WEBHOOK_QUEUE],
+                polling_interval_sec=self._poll_seconds,
             )
 
     def _start(self, do: Callable[[UUID], bool], entry: str) -> None:

@@ -3,21 +3,13 @@ since a notification may be lost.
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from threading import Condition, Event, Thread
 
 from app.database.notifier import Notifier
 from app.errors import UnavailableError
-from app.jobs.queue.names import BY_ID, QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE
-
-WEBHOOK_FACTOR = 5
-"""The number of polls for jobs to one poll for webhook messages."""
-
-
-def intervals(seconds: float) -> Mapping[str, float]:
-    """Return each queue's polling interval, given that of jobs."""
-    return {QUEUE: seconds, SCORING_QUEUE: seconds, WEBHOOK_QUEUE: WEBHOOK_FACTOR * seconds}
-
+from app.jobs.queue.names import BY_ID
 
 CLAIM_SECONDS = 10.0
 """Seconds after which a claimed entry that DBOS could not start leaves its slot."""
@@ -27,13 +19,14 @@ class PollWaits:
     """The waits of an engine's threads, of which each queue has one, between two polls of their queues.
 
     A call of `wake` ends the wait of a queue; where its thread polls at the time, it does not wait afterwards. DBOS
-    counts an entry as running once a thread of its own has started it: until then, it is one that is `claimed`.
+    counts an entry as running once a thread of its own has started it; here, it is `taken` from its claim to its end.
     """
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._woken: set[str] = set()
         self._claimed: dict[str, tuple[str, str | None, float]] = {}
+        self._running: Counter[tuple[str, str | None]] = Counter()
         self.is_closed = False
 
     def wake(self, queues: Collection[str]) -> None:
@@ -47,18 +40,27 @@ class PollWaits:
         with self._changed:
             self._claimed |= dict.fromkeys(entries, (queue, partition, time.monotonic() + CLAIM_SECONDS))
 
-    def start(self, entry: str, queue: str) -> None:
-        """Count an entry as claimed no more, and let the thread of its queue poll now: others may be claimed."""
+    def start(self, entry: str, queue: str, partition: str | None) -> None:
+        """Count an entry as running, and let the thread of its queue poll now: others may be claimed."""
         with self._changed:
             self._claimed.pop(entry, None)
+            self._running[queue, partition] += 1
         self.wake([queue])
 
-    def claimed(self, queue: str) -> list[str | None]:
-        """Return the partitions of the entries of a queue that were claimed and have not started."""
+    def end(self, queue: str, partition: str | None) -> None:
+        """Count an entry as running no more, and let the thread of its queue poll now."""
+        with self._changed:
+            self._running -= Counter([(queue, partition)])
+        self.wake([queue])
+
+    def taken(self, queue: str) -> Counter[str | None]:
+        """Return the number of entries of a queue that were claimed here and have not ended, by partition."""
         now = time.monotonic()
         with self._changed:
             self._claimed = {entry: one for entry, one in self._claimed.items() if one[2] > now}
-            return [partition for name, partition, _ in self._claimed.values() if name == queue]
+            taken = Counter(partition for name, partition, _ in self._claimed.values() if name == queue)
+            taken.update({partition: count for (name, partition), count in self._running.items() if name == queue})
+            return taken
 
     def close(self) -> None:
         """End the polls of all threads."""

@@ -187,13 +187,14 @@ class Attempt:
         if not self.records.try_once(lambda tx: JobRepository(tx).is_needed(self.job_id, self.number), otherwise=True):
             raise Superseded
 
-    def report(self, progress: Progress) -> None:
-        """Record progress, unless the database is unreachable; raises Superseded."""
-        reported = self.records.try_once(
-            lambda tx: JobRepository(tx).progress(self.job_id, self.number, progress), otherwise=True
+    def report(self, progress: Progress) -> bool:
+        """Record progress; return False where the database is unreachable; raises Superseded."""
+        recorded: bool | None = self.records.try_once(
+            lambda tx: JobRepository(tx).progress(self.job_id, self.number, progress), otherwise=None
         )
-        if not reported:
+        if recorded is False:
             raise Superseded
+        return recorded is True
 
     def blocks(
         self,

@@ -9,7 +9,7 @@ from dbos import DBOSClient
 
 from app.database.transaction import OpenTransaction
 from app.jobs.queue.dbos_internals import CHECKED, claim_fairly
-from app.jobs.queue.names import VERSION, WEBHOOK_QUEUE
+from app.jobs.queue.names import QUEUE, VERSION, WEBHOOK_QUEUE
 from app.jobs.queue.polling import PollWaits
 
 ROOT = Path(__file__).parents[3]
@@ -43,7 +43,7 @@ def claim(client: DBOSClient, waits: PollWaits) -> Claim:
     return lambda webhook: client._sys_db.start_queued_workflows(queue, "here:1", VERSION, str(webhook), 0, 0)[0]
 
 
-def test_what_was_claimed_and_has_not_started_takes_the_share_of_its_partition(
+def test_what_was_claimed_and_has_not_ended_takes_the_share_of_its_partition(
     transaction: OpenTransaction, claim: Claim, waits: PollWaits
 ) -> None:
     slow, other = uuid4(), uuid4()
@@ -54,8 +54,37 @@ def test_what_was_claimed_and_has_not_started_takes_the_share_of_its_partition(
     assert len(first) == 2
     assert claim(slow) == []
     assert len(claim(other)) == 1
-    waits.start(first[0], WEBHOOK_QUEUE)
+    waits.start(first[0], WEBHOOK_QUEUE, str(slow))  # after DBOS counted, which states 0 here
+    assert claim(slow) == []
+    waits.end(WEBHOOK_QUEUE, str(slow))
     assert len(claim(slow)) == 1
+
+
+def test_of_more_owners_than_slots_with_one_job_each_so_many_are_claimed_as_slots_are_free(
+    transaction: OpenTransaction, client: DBOSClient, waits: PollWaits
+) -> None:
+    client.register_queue(QUEUE, worker_concurrency=2, partition_concurrency=1, partition_worker_concurrency=1)
+    queue = client.retrieve_queue(QUEUE)
+    assert queue is not None
+    claim_fairly(waits)
+
+    def claimed() -> list[str]:
+        return client._sys_db.start_queued_partitioned_workflows(queue, "here:1", VERSION, 2)
+
+    with transaction() as tx:
+        for owner in ("ada", "bob", "cy", "dan", "eve"):
+            tx.queue.submit(uuid4(), owner=owner)
+    first = claimed()
+    assert len(first) == 2
+    assert claimed() == []
+    waits.start(first[0], QUEUE, "ada")
+    assert claimed() == []
+    waits.end(QUEUE, "ada")
+    assert len(claimed()) == 1
+    waits.start(first[1], QUEUE, "bob")
+    waits.end(QUEUE, "bob")
+    waits.close()
+    assert claimed() == []
 
 
 def test_nothing_is_claimed_once_polls_have_ended(transaction: OpenTransaction, claim: Claim, waits: PollWaits) -> None:
@@ -64,4 +93,4 @@ def test_nothing_is_claimed_once_polls_have_ended(transaction: OpenTransaction, 
         tx.queue.deliver(uuid4(), webhook_id=webhook, delay=0.0)
     waits.close()
     assert claim(webhook) == []
-    assert waits.claimed(WEBHOOK_QUEUE) == []
+    assert waits.taken(WEBHOOK_QUEUE) == {}

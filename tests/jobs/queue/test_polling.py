@@ -48,21 +48,24 @@ def test_a_wake_during_a_poll_ends_the_next_wait_once() -> None:
     waits.close()
 
 
-def test_a_claimed_entry_counts_until_it_starts_which_ends_a_wait() -> None:
+def test_a_claimed_entry_counts_until_it_ends_and_its_start_and_end_end_a_wait() -> None:
     waits = PollWaits()
     waits.claim(QUEUE, "ada", ["a", "b"])
     waits.claim(WEBHOOK_QUEUE, "hook", ["c"])
-    assert (waits.claimed(QUEUE), waits.claimed(WEBHOOK_QUEUE)) == (["ada", "ada"], ["hook"])
-    waits.start("a", QUEUE)
+    assert (waits.taken(QUEUE), waits.taken(WEBHOOK_QUEUE)) == ({"ada": 2}, {"hook": 1})
+    waits.start("a", QUEUE, "ada")
     waits.wait(QUEUE, None)
-    assert (waits.claimed(QUEUE), waits.claimed(WEBHOOK_QUEUE)) == (["ada"], ["hook"])
+    assert waits.taken(QUEUE) == {"ada": 2}
+    waits.end(QUEUE, "ada")
+    waits.wait(QUEUE, None)
+    assert (waits.taken(QUEUE), waits.taken(WEBHOOK_QUEUE)) == ({"ada": 1}, {"hook": 1})
 
 
 def test_an_entry_that_does_not_start_leaves_its_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.jobs.queue.polling.CLAIM_SECONDS", 0.0)
     waits = PollWaits()
     waits.claim(QUEUE, "ada", ["a"])
-    assert waits.claimed(QUEUE) == []
+    assert waits.taken(QUEUE) == {}
 
 
 @contextmanager
@@ -99,6 +102,16 @@ def test_a_new_entry_wakes_its_queue(engine: Database, control: Control, transac
         with transaction() as tx:
             tx.queue.deliver(uuid4(), webhook_id=uuid4(), delay=0.0)
         assert WEBHOOK_QUEUE in woken.get(timeout=LONG)
+
+
+@only_on_postgresql
+def test_recovery_wakes_all_queues(engine: Database, control: Control) -> None:
+    with listening(engine, control) as woken:
+        assert woken.get(timeout=LONG) == set()
+        control.recover(["nobody:3"])
+        seen: set[str] = set()
+        while seen != {QUEUE, SCORING_QUEUE, WEBHOOK_QUEUE}:
+            seen |= woken.get(timeout=LONG)
 
 
 @only_on_postgresql

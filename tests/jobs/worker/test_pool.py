@@ -169,10 +169,11 @@ def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(reused_chil
     assert trained.scores["nll"] == pytest.approx(-float(expected.mean()))
 
 
-def test_steps_are_reported_seldom_but_the_first_and_the_last_always(reused_child: Child, path: Path) -> None:
+def test_steps_are_sent_seldom_but_the_first_and_the_last_and_shares_always(reused_child: Child, path: Path) -> None:
     *steps, end = messages(reused_child, fit(path, trainers.chatty))
     assert steps[0] == trainers.step(0)
     assert steps[-1] == trainers.step(999)
+    assert replace(trainers.step(500), share=0.5) in steps
     assert len(steps) < 10
     assert isinstance(end, Fitted)
 

@@ -1,6 +1,7 @@
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from uuid import UUID
 
 import numpy as np
@@ -364,6 +365,26 @@ def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monke
     assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)
     assert flaky.failures < 20 - 5
     assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("succeeded", 1)
+
+
+def test_progress_that_could_not_be_recorded_is_recorded_with_the_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (attempts, runner):  # checks of a slow machine's fit would be transactions too
+        monkeypatch.setattr(module, "LOOK_SECONDS", 1000.0)
+    monkeypatch.setattr(runner, "REPORT_SECONDS", 1000.0)
+    requested = count(1)
+
+    def transaction() -> AbstractContextManager[Transaction]:
+        if next(requested) == 5:  # the claim, the dataset with its first block, two further blocks, the event
+            raise UnavailableError("The database is away.")
+        return bench.transaction()
+
+    job_id = bench.queued(trainers.broken)
+    assert replace(bench.run, records=Records(transaction, bench.run.records.stopping))(job_id)
+    with bench.transaction() as tx:
+        events = JobRepository(tx).events(OWNER, job_id, limit=100, after=0)
+    assert [event.progress.completed for event in events if event.progress is not None] == [0]
 
 
 def test_a_name_that_came_to_mean_something_else_fails_the_job(bench: Bench) -> None:

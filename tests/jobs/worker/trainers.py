@@ -112,8 +112,8 @@ def process(rows: Rows, selection: Selection, **_: object) -> Results:
 
 
 def chatty(rows: Rows, selection: Selection, **_: object) -> Results:
-    """A thousand steps as fast as they come."""
-    yield from map(step, range(1000))
+    """A thousand steps as fast as they come, one of which carries a share."""
+    yield from (replace(step(number), share=0.5 * (number == 500)) for number in range(1000))
     yield Trained(model_of(rows, selection.spec), selection.spec, {}, {})
 
 

@@ -26,7 +26,8 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits, Trainer
 
 STEP_SECONDS = 1.0
-"""The least seconds between two reported steps; the first step of each phase and the last one are always reported."""
+"""The least seconds between two steps that are sent, but for the first of each phase, those that carry a share or
+announce alternatives, and the last one."""
 
 PR_SET_PDEATHSIG = 1
 
@@ -98,7 +99,8 @@ def _work(train: Trainer, fit: Fit, limits: Limits, fit_log: tuple[LogEntry, ...
 
 
 def _seldom(found: Iterator[Step | FitCheckpoint | Fitted]) -> Iterator[Step | FitCheckpoint | Fitted]:
-    """Return the first step of each phase, then about one a second, the last one, the checkpoints and the end."""
+    """Return the first step of each phase, then about one a second, the last one, the checkpoints and the end; also
+    each step that carries what no later one repeats."""
     withheld: Step | None = None
     phase, due, rest_due = "", float("-inf"), float("-inf")
     for result in found:
@@ -109,7 +111,8 @@ def _seldom(found: Iterator[Step | FitCheckpoint | Fitted]) -> Iterator[Step | F
                 rest_due = now + STEP_SECONDS
             continue
         if isinstance(result, Step):
-            if result.phase == phase and now < due:
+            is_unique = result.phase != phase or result.share or result.announced is not None
+            if not is_unique and now < due:
                 withheld = result
                 continue
             phase = result.phase
