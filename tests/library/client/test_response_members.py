@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import pytest
 from pydantic import BaseModel
 
-from app.http import problem_schemas as problems
+from app.http import problems
 from app.prediction.schemas import predictions
 from relevance_bayes.client import errors, responses
 
