@@ -89,7 +89,7 @@ def test_the_generated_client_uploads_trains_waits_and_predicts(client: ModuleTy
         submit = importlib.import_module(f"{calls}.training_jobs.submit_v1_training_jobs_post")
         request = records.SupervisedRequest.from_dict({**REQUEST, "dataset_id": str(dataset.id), "model": name})
         job = submit.sync(client=connection, body=request)
-        assert isinstance(job, records.SupervisedJobOut), job
+        assert isinstance(job, records.RegressionJob), job
         wait = importlib.import_module(f"{calls}.training_jobs.job_v1_training_jobs_job_id_get")
         while job.state in {"queued", "running"}:
             job = wait.sync(job.id, client=connection, wait=20.0)
@@ -105,9 +105,9 @@ def test_the_generated_models_upload_train_wait_and_predict(models: ModuleType) 
     name = "by-datamodel-code-generator"
     dataset = models.Dataset.model_validate_json(send(f"/v1/datasets?name={name}", sent(table)))
     request = models.SupervisedRequestInput(**REQUEST, dataset_id=dataset.id, model=name)
-    job = models.SupervisedJobOut.model_validate_json(send("/v1/training-jobs", sent(request)))
+    job = models.RegressionJob.model_validate_json(send("/v1/training-jobs", sent(request)))
     while job.state.value in {"queued", "running"}:
-        job = models.SupervisedJobOut.model_validate_json(get(f"/v1/training-jobs/{job.id}?wait=20"))
+        job = models.RegressionJob.model_validate_json(get(f"/v1/training-jobs/{job.id}?wait=20"))
     assert job.state.value == "succeeded", job
     rows = models.PredictIn.model_validate({"rows": [{"x": 1.0}, {"x": 2.0}]})
     content = send(f"/v1/models/{name}/predict", sent(rows))

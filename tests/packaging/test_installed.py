@@ -60,13 +60,13 @@ import app
 import numpy as np
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import VersionDocument
+from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tables.encoding import encode_inputs, user_mean
 from relevance_bayes.types.json import validate
 
 assert app.OWN
-predictor = version_of(validate(TypeAdapter(VersionDocument), json.load(open("line.json")))).predictor
+predictor = version_of(validate(DOCUMENT, json.load(open("line.json")))).predictor
 X, _ = encode_inputs(predictor.encoding, {"x": NumberColumn(np.array([1.0]))})
 prediction, _ = ready_of(predictor.learned).predict(X)
 print(user_mean(predictor.encoding.target, prediction.mean)[0])
