@@ -9,6 +9,7 @@ from app.settings import Settings
 from relevance_bayes.client import ClientError, connect
 from tests.end_to_end.deployment import Api, Deployment
 from tests.keys import add_key
+from tests.waiting import until
 
 OWNER = {"Authorization": "Bearer only a test of sharing"}
 PROJECT = {"Relevance-Project": "local"}
@@ -65,6 +66,13 @@ def test_a_client_of_a_project_accepts_the_invitation_to_it_and_leaves_it(
         assert client.members.accept("local").state == "member"
         assert list(client.models()) == []
         client.members.leave("local")
+
+        def is_refused() -> bool:
+            """Whether the process knows it: its copy of members is a second old at most."""
+            response = one.http.get("/v1/models", headers=vision | PROJECT)
+            return response.status_code == 404
+
+        until(is_refused)
         with pytest.raises(ClientError, match="There is no project 'local'"):
             list(client.models())
 
