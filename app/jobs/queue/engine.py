@@ -42,6 +42,9 @@ class LeftUnfinished(BaseException):
 WEBHOOK_SLOTS = 8
 """Concurrent delivery attempts of one process, in threads of their own, so that they do not wait for fits."""
 
+WEBHOOK_FACTOR = 5
+"""The number of polls for jobs to one poll for webhook messages, which start by notification too."""
+
 WEBHOOK_SHARE = 2
 """Concurrent delivery attempts to one webhook, so that a slow receiver does not delay the others."""
 
@@ -162,7 +165,7 @@ class Engine:
                 WEBHOOK_QUEUE,
                 worker_concurrency=WEBHOOK_SLOTS,
                 partition_worker_concurrency=WEBHOOK_SHARE,
-                polling_interval_sec=self._poll_seconds,
+                polling_interval_sec=WEBHOOK_FACTOR * self._poll_seconds,
             )
 
     def _start(self, do: Callable[[UUID], bool], entry: str) -> None:

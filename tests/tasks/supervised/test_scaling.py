@@ -36,6 +36,7 @@ from relevance_bayes.documents.models import SupervisedPredictor, SupervisedRepo
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
+from relevance_bayes.plans.target import core_likelihood
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import Learned
@@ -272,7 +273,7 @@ def test_a_target_in_other_units_is_predicted_in_these(
     assert after[0].functions == before[0].functions
     assert noise_sd(after[0]) == pytest.approx(abs(a) * noise_sd(before[0]), rel=100.0 * ROUNDING)
     # What was requested is reported as it was requested, to the last bit.
-    assert after[0].plan.spec.likelihood == requested.likelihood
+    assert after[0].plan.spec.likelihood == core_likelihood(requested.likelihood)
     assert after[0].plan.spec.prior == requested.prior or isinstance(weights, GaussianProcess)
 
 
