@@ -137,7 +137,7 @@ class Settings(BaseSettings):
         7.0, gt=0, description="Time without a heartbeat after which a worker's jobs are recovered."
     )
     poll_seconds: float = Field(
-        0.9, gt=0, description="Interval of polls for jobs, in addition to notifications, one of which may be lost."
+        1.5, gt=0, description="Interval of polls for jobs, in addition to notifications, one of which may be lost."
     )
     fit_memory_bytes: int | None = Field(
         None,
