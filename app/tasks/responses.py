@@ -42,6 +42,11 @@ def training_job(job: Job) -> trainings.KnownJob:
 
 def version_record(version: Version) -> versions.KnownVersion:
     """Return a version of the API."""
+    return _VERSION.validate_python(version_members(version))
+
+
+def version_members(version: Version) -> Members:
+    """Return the members of a version of the API, and others of its plan and report."""
     report = version.report
     own = {
         "model": version.model,
@@ -54,7 +59,7 @@ def version_record(version: Version) -> versions.KnownVersion:
         "dataset": DatasetName(id=str(report.dataset_id), digest=report.dataset_digest),
     }
     plan = report.plan
-    return _VERSION.validate_python({**vars(plan), **_of_plan(plan), **vars(report), **_of_report(report), **own})
+    return {**vars(plan), **_of_plan(plan), **vars(report), **_of_report(report), **own}
 
 
 def _of_plan(plan: TrainingPlan) -> Members:

@@ -85,7 +85,7 @@ def _last_name(node: ast.expr) -> str | None:
 
 def _declared(node: ast.AST) -> Iterator[ast.expr]:
     """Yield the patterns of fields and headers, which the OpenAPI document has, so that clients compile them."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Field", "Bounds", "Query"}:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Field", "Query"}:
         yield from (word.value for word in node.keywords if word.arg == "pattern")
     if isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
