@@ -68,7 +68,7 @@ def test_a_client_of_a_project_accepts_the_invitation_to_it_and_leaves_it(
         client.members.leave("local")
 
         def is_refused() -> bool:
-            """Whether the process knows it: its copy of members is a second old at most."""
+            """Return whether the process knows it: its copy of members is a second old at most."""
             response = one.http.get("/v1/models", headers=vision | PROJECT)
             return response.status_code == 404
 
