@@ -13,7 +13,7 @@ from ipaddress import (
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network

@@ -1,9 +1,9 @@
 """The errors of the service, each named for what is wrong; only HTTP knows status codes."""
 
-from relevance_bayes.types.errors import ConflictError as ConflictError
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.errors import TooLargeError as TooLargeError
-from relevance_bayes.types.errors import TrainingFailedError as TrainingFailedError
+from relevance_bayes.records.errors import ConflictError as ConflictError
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.errors import TooLargeError as TooLargeError
+from relevance_bayes.records.errors import TrainingFailedError as TrainingFailedError
 
 
 class MalformedBodyError(RelevanceError):

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from relevance_bayes.types.audit import ActorKind
+from relevance_bayes.records.audit import ActorKind
 
 
 @dataclass(frozen=True, slots=True)

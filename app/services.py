@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import sqlalchemy
 from dbos import DBOSClient
+from relevance_bayes.records.limits import OwnerUse
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
@@ -91,7 +92,6 @@ from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.tasks.fit import Limits
-from relevance_bayes.types.limits import OwnerUse
 
 
 @dataclass(eq=False)

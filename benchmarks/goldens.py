@@ -15,6 +15,7 @@ from typing import TypedDict
 
 import numpy as np
 from pydantic import TypeAdapter
+from relevance_bayes.records.json import encode
 
 from benchmarks.files import NotRun
 from benchmarks.golden_trainings import GOLDENS, NEW_ROWS, TARGET, Golden
@@ -26,7 +27,6 @@ from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.json import encode
 
 STORE = Path(__file__).with_name("goldens.json")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from relevance_bayes.types.jobs import MOVES
+from relevance_bayes.records.jobs import MOVES
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "jobs.md"
 BEGIN, END = "| from | to | when |\n", "\n\n"

@@ -11,6 +11,8 @@ from typing import ParamSpec
 import pytest
 from fastapi.openapi.utils import get_openapi
 from httpx2 import Response
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.limits import OwnerLimits
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
@@ -59,8 +61,6 @@ from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.types.keys import KeyScope
-from relevance_bayes.types.limits import OwnerLimits
 from tests.conftest import DATABASES, migrated_database
 from tests.doubles.notifier import SilentNotifier
 from tests.doubles.queue import ListedQueue, RecordingQueue

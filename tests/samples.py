@@ -5,6 +5,9 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier
 
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset, Upload
@@ -38,9 +41,6 @@ from relevance_bayes.tables.columns import (
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.listing import Learned, NewSupervisedVersion
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth, Outlier
 
 OWNER = "ada"
 STRANGER = "bob"

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from relevance_bayes.records.values import ColumnKind
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, now, open_transactions
@@ -31,7 +32,6 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.values import ColumnKind
 from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.small_models import small_version
 

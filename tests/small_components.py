@@ -1,6 +1,8 @@
 """A small version of components for tests, made by hand: three rows of two numbers, of which one is halved."""
 
 import numpy as np
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.reports import InputWidth
 
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.hyperparameters import InputMap
@@ -9,8 +11,6 @@ from relevance_bayes.documents.models import ComponentsPredictor, ComponentsRepo
 from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
 from relevance_bayes.tasks.listing import Learned, NewComponentsVersion
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.reports import InputWidth
 from tests.small_tables import DATASET_ID
 
 SCORES = np.linspace(-30.0, 10.0, 20)

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from uuid import UUID
 
+from relevance_bayes.records.jobs import FINISHED
 from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
@@ -32,7 +33,6 @@ from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.jobs import FINISHED
 from tests.doubles.queue import RecordingQueue
 from tests.small_tables import NOW
 

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from relevance_bayes.tasks.listing import NewSupervisedVersion
-from relevance_bayes.types.diagnostics import (
+from relevance_bayes.records.diagnostics import (
     CalibrationCurve,
     CategoryResidual,
     CategoryResiduals,
@@ -17,7 +16,9 @@ from relevance_bayes.types.diagnostics import (
     Trace,
     TraceStep,
 )
-from relevance_bayes.types.evaluations import ReliabilityBin
+from relevance_bayes.records.evaluations import ReliabilityBin
+
+from relevance_bayes.tasks.listing import NewSupervisedVersion
 from tests.small_models import small_version
 
 PLAN = small_version().report.plan

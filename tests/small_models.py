@@ -4,6 +4,9 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.functions import ClassWeight, RelevanceVector
+from relevance_bayes.records.reports import ClassRows, InputWidth
+from relevance_bayes.records.values import Label
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
@@ -26,9 +29,6 @@ from relevance_bayes.tables.encoding import (
     user_process_sd,
 )
 from relevance_bayes.tasks.listing import Learned, NewSupervisedVersion
-from relevance_bayes.types.functions import ClassWeight, RelevanceVector
-from relevance_bayes.types.reports import ClassRows, InputWidth
-from relevance_bayes.types.values import Label
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")

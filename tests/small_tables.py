@@ -6,6 +6,7 @@ from itertools import pairwise
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.values import Cell, ColumnKind
 
 from app.datasets.records import Dataset
 from relevance_bayes.tables.columns import (
@@ -18,7 +19,6 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.tables.statistics import TableStatistics
-from relevance_bayes.types.values import Cell, ColumnKind
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from relevance_bayes.types.keys import KEY_SCOPES, KeyScope
-from relevance_bayes.types.members import Role
+from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.members import Role
 
 KEY_PREFIX = "rlv_"
 """The prefix of all keys, by which scanners for leaked secrets find them."""

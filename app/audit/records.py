@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
-from relevance_bayes.types.audit import AuditAction, AuditEntry
+from relevance_bayes.records.audit import AuditAction, AuditEntry
 
 GENESIS = "0" * 64
 """The `previous_hash` of the first entry of a chain."""

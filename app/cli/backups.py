@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from relevance_bayes.records.errors import RelevanceError
+
 from app.database.revision import EXPECTED
 from app.maintenance import backup as backups
 from app.maintenance import restore as restoring
@@ -9,7 +11,6 @@ from app.maintenance.archive import Manifest
 from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_json, time_text
-from relevance_bayes.types.errors import RelevanceError
 
 
 def backup(settings: Settings, path: Path, *, as_json: bool) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
+from relevance_bayes.records.formats import content_encoding_of, uncompressed
+from relevance_bayes.records.values import ColumnKind
+
 from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
 from app.formats.cell_faults import refuse
 from app.formats.expected import Expected
@@ -18,8 +21,6 @@ from app.http.decompression import PIECE, Decompressor
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
-from relevance_bayes.types.formats import content_encoding_of, uncompressed
-from relevance_bayes.types.values import ColumnKind
 
 MAX_COLUMNS, MAX_ROWS, MAX_BYTES = 100_000, 10**9, 10**12
 

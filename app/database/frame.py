@@ -20,8 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.records.errors import RelevanceError
 
 MAGIC = b"RLVC"
 VERSION = 1

@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
+from relevance_bayes.records.audit import AuditAction, AuditDetail
+from relevance_bayes.records.jobs import JobKind
+from relevance_bayes.records.limits import OwnerLimits
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
@@ -14,9 +17,6 @@ from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
 from app.database.pool_metrics import PoolMetrics
 from app.origin import Origin, current_origin
-from relevance_bayes.types.audit import AuditAction, AuditDetail
-from relevance_bayes.types.jobs import JobKind
-from relevance_bayes.types.limits import OwnerLimits
 
 
 class Queue(Protocol):

@@ -7,6 +7,10 @@ from functools import partial
 from itertools import chain
 from uuid import UUID
 
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind
+
 from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset, Received, Upload
 from app.datasets.repository import DatasetRepository
@@ -18,9 +22,6 @@ from app.identity import uuid7
 from app.limits.quotas import DATASET_BYTES, DATASETS, check_quota
 from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.tables.statistics import TableStatistics
-from relevance_bayes.types.datasets import ColumnReading
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import ColumnKind
 
 ABANDONED_AFTER = timedelta(hours=1)
 """Time without a write after which an upload is deleted."""

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from relevance_bayes.records.values import ColumnKind
+
 from relevance_bayes.tables.columns import IdentifiedTable, ImageSize
-from relevance_bayes.types.values import ColumnKind
 
 
 @dataclass(frozen=True)

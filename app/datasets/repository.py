@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter
+from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
@@ -21,7 +22,6 @@ from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
 from relevance_bayes.tables.columns import Block, ColumnSummary, ImageSize, block_rows
-from relevance_bayes.types.errors import NotFoundError
 
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
 

@@ -3,12 +3,7 @@
 from typing import TypeAlias
 
 from pydantic import BaseModel, TypeAdapter
-
-from app.datasets import records as domain
-from relevance_bayes.tables.columns import ColumnSummary
-from relevance_bayes.tables.kinds import iso_8601
-from relevance_bayes.tables.moments import LEVELS
-from relevance_bayes.types.datasets import (
+from relevance_bayes.records.datasets import (
     BooleanColumn,
     CategoryColumn,
     CategoryCount,
@@ -20,7 +15,12 @@ from relevance_bayes.types.datasets import (
     TimestampColumn,
     TimestampQuantile,
 )
-from relevance_bayes.types.values import Cell
+from relevance_bayes.records.values import Cell
+
+from app.datasets import records as domain
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.kinds import iso_8601
+from relevance_bayes.tables.moments import LEVELS
 
 
 class ColumnsIn(BaseModel):

@@ -6,6 +6,8 @@ from itertools import count
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.values import Cell
 
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
@@ -14,8 +16,6 @@ from app.datasets.repository import DatasetRepository
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import raw_cells
-from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.values import Cell
 
 MAX_CELLS_OF_ROWS = 100_000
 """The most cells of one response with rows."""

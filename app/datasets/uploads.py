@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TypeVar, get_args
 
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.records.values import ColumnKind
 from starlette.requests import ClientDisconnect, Request
 
 from app.datasets.multipart import OneFile
@@ -20,8 +22,6 @@ from app.http.dependencies import Limits
 from app.http.negotiation import FORM, media_type_of, table_format_of
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
-from relevance_bayes.types.values import ColumnKind
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
 UNNAMED = "dataset"

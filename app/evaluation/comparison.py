@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import Label
 
 from app.errors import ConflictError
 from app.prediction import USUAL, PredictRequest, ServedVersion, predict
@@ -14,8 +16,6 @@ from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.decisions import most_probable
 from relevance_bayes.tasks.options import PredictOptions, cost_in_rows
 from relevance_bayes.tasks.prediction import Means, Probabilities
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.values import Label
 
 AT = "/with"
 """The JSON pointer to the second version in the request."""

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import orjson
 from pydantic import TypeAdapter
+from relevance_bayes.records.errors import Fault, NotFoundError
+from relevance_bayes.records.references import Reference
+from relevance_bayes.records.values import ColumnKind, Label
 
 from app.errors import TooLargeError
 from app.evaluation.comparison import (
@@ -28,9 +31,6 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Means
-from relevance_bayes.types.errors import Fault, NotFoundError
-from relevance_bayes.types.references import Reference
-from relevance_bayes.types.values import ColumnKind, Label
 
 Row = Mapping[str, object]
 

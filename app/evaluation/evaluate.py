@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
+from relevance_bayes.records.values import Label
+
 from app.evaluation.metrics.classes import ClassResult, ClassScores
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.requests import EvaluationPlan
@@ -20,7 +22,6 @@ from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Mask
 from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
-from relevance_bayes.types.values import Label
 
 Scores: TypeAlias = NumberScores | ClassScores
 

@@ -7,6 +7,8 @@ trained on are left out.
 from dataclasses import dataclass
 
 import numpy as np
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.evaluations import Metric
 
 from app.database.transaction import Transaction
 from app.errors import ConflictError
@@ -30,8 +32,6 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.plans.rows import content_hash
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
-from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.evaluations import Metric
 
 ALIAS_MOVED = Problem(
     "alias-moved",

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from uuid import UUID
 
+from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.jobs import JobRequest
+from relevance_bayes.records.promotions import Criterion
+from relevance_bayes.records.values import Task
+
 from app.jobs.schemas import VersionSelector
-from relevance_bayes.types.annotations import wire
-from relevance_bayes.types.evaluations import Metric
-from relevance_bayes.types.jobs import JobRequest
-from relevance_bayes.types.promotions import Criterion
-from relevance_bayes.types.values import Task
 
 
 @dataclass(frozen=True)

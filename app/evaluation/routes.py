@@ -3,6 +3,8 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from relevance_bayes.records.evaluations import Evaluation
+from relevance_bayes.records.pages import Page
 
 from app.evaluation.comparison_codec import comparison_json
 from app.evaluation.jobs import EVALUATION
@@ -25,8 +27,6 @@ from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
-from relevance_bayes.types.evaluations import Evaluation
-from relevance_bayes.types.pages import Page
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])

@@ -26,7 +26,7 @@ from app.tasks.responses import version_record
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
-from relevance_bayes.types import versions
+from relevance_bayes.records import versions
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.references import Reference
+
 from app.database.transaction import OpenTransaction
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
@@ -13,8 +16,6 @@ from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.supervised import name_faults
 from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.tasks.options import refuse
-from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.references import Reference
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import Cell, ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import CellFault, CellFaults, faults_of, long_integer, not_finite, refuse, shown
@@ -30,9 +33,6 @@ from relevance_bayes.tables.kinds import (
     iso_8601,
     kind_of_cells,
 )
-from relevance_bayes.types.datasets import ColumnReading
-from relevance_bayes.types.errors import Fault, InvalidDataError
-from relevance_bayes.types.values import Cell, ColumnKind
 
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from relevance_bayes.types.errors import Fault, InvalidDataError
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 
 MAX_FAULTS_REPORTED = 20
 """The maximum number of faults in a response."""

@@ -6,6 +6,7 @@ from types import NoneType
 
 import numpy as np
 from numpy.typing import NDArray
+from relevance_bayes.records.values import ColumnKind, text_of
 
 from app.formats.cell_faults import (
     MAX_FAULTS,
@@ -20,7 +21,6 @@ from app.formats.cell_faults import (
 )
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, is_nanoseconds, seconds_of
-from relevance_bayes.types.values import ColumnKind, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 """Any JSON value."""

@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from relevance_bayes.records.datasets import ColumnReading, MissingText
+from relevance_bayes.records.values import ColumnKind, NumberForm
 
 from app.formats.cell_faults import (
     MAX_CHARACTERS,
@@ -38,8 +40,6 @@ from relevance_bayes.tables.kinds import (
     is_number,
     kind_of_texts,
 )
-from relevance_bayes.types.datasets import ColumnReading, MissingText
-from relevance_bayes.types.values import ColumnKind, NumberForm
 
 
 @dataclass(frozen=True, eq=False)

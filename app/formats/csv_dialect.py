@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import BinaryIO, TypedDict
 
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
+
 from app.errors import MalformedBodyError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, shown
 from app.formats.csv_header import comments_before, find_beginning, has_header, lines_in, skip_lines
@@ -16,7 +18,6 @@ from app.formats.foreign_files import refuse_foreign
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile
 from relevance_bayes.tables.kinds import is_number
-from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
 
 DELIMITERS = ("\t", ";", "|", ",")
 """Candidates, in order of preference where several divide every line alike; a comma is also common within cells."""

@@ -9,6 +9,8 @@ from itertools import chain, islice
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, faults_of
 from app.formats.csv_columns import (
@@ -30,8 +32,6 @@ from app.formats.spool import BodyFile, BodyInMemory
 from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
 MAX_PIECE_BYTES = 2 * 2**20

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 import pyarrow as pa
+from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, PossibleReading
 
 from app.formats.dates import DAYS, MONTHS, DateFormat
 from app.formats.markers import DEFAULT, Markers
 from relevance_bayes.tables.kinds import seconds_of
-from relevance_bayes.types.errors import Ambiguity, Fault, InvalidDataError, PossibleReading
 
 FIRST_ROWS = 20
 """The rows of which one has a date in a column of dates: all texts of a wide table would take a seventh of its time."""

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import count
 
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+
 from relevance_bayes.tables.kinds import seconds_of, seconds_of_moment
-from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 MONTHS = (
     *("january", "february", "march", "april", "may", "june"),

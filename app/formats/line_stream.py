@@ -7,6 +7,8 @@ from io import BytesIO
 from itertools import chain, islice
 
 import msgspec
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
+from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import CellFaults, refuse
@@ -30,8 +32,6 @@ from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, check
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
-from relevance_bayes.types.values import ColumnKind
 
 ROWS_BETWEEN_CHECKS = 1_000
 

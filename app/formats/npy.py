@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.formats import NPY
+from relevance_bayes.records.values import ColumnKind
 
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
@@ -13,9 +16,6 @@ from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.core.types import Array, Mask
 from relevance_bayes.tables.columns import Labels
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.formats import NPY
-from relevance_bayes.types.values import ColumnKind
 
 ROWS_AT_ONCE = 8192
 """The number of rows that are interleaved at once, so that all their columns fit into the processor's caches."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from relevance_bayes.types.values import ColumnKind, DecimalMark, NumberForm, TextEncoding, ThousandsMark
+from relevance_bayes.records.values import ColumnKind, DecimalMark, NumberForm, TextEncoding, ThousandsMark
 
 MAX_SKIPPED_ROWS = 1_000
 """The maximum number of lines or rows above a table."""

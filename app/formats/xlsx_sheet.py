@@ -10,13 +10,13 @@ from itertools import islice
 from typing import BinaryIO
 
 from openpyxl import load_workbook
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.records.values import Cell, text_of
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import shown
 from app.formats.xlsx_package import check_package
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
-from relevance_bayes.types.values import Cell, text_of
 
 MAX_ROWS = 2**20
 MAX_PLACES = 2**23

@@ -3,9 +3,8 @@
 from typing import Annotated
 
 from fastapi import Depends, Path
-
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
 
 ModelName = Annotated[str, Path(description="The model's name.")]
 VersionName = Annotated[

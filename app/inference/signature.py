@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import ColumnKind, Label
 
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
@@ -19,8 +21,6 @@ from app.prediction import PredictRequest, ServedVersion, predict
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
 from relevance_bayes.tasks.prediction import Prediction, Probabilities
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import ColumnKind, Label
 
 NUMBER = "FP64"
 ANY_NUMBER = -1

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import refuse
@@ -20,7 +21,6 @@ from app.prediction.runner import YieldGil, is_read_quickly, no_yield
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from itertools import chain
 import msgspec
 import numpy as np
 import orjson
+from relevance_bayes.records.json import as_integer
 
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
@@ -24,7 +25,6 @@ from app.inference.tensors import (
     values_of,
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.types.json import as_integer
 
 PIECE_BYTES = 131_072
 """The size of the chunks in which a longer list of numbers is decoded; a decoder holds the GIL."""

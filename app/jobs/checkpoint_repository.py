@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.jobs import Resumption
 from sqlalchemy import literal, select, update
 
 from app.database.changes import changed, insertion
@@ -14,7 +15,6 @@ from app.jobs.attempts import Checkpoint, Kept
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.fitting import LogEntry
-from relevance_bayes.types.jobs import Resumption
 
 
 @dataclass(frozen=True)

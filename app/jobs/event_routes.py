@@ -6,6 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import WithJsonSchema
+from relevance_bayes.records.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
+from relevance_bayes.records.pages import Page
 
 from app.http.dependencies import Owner, identifier
 from app.http.lists import Limit, Wait
@@ -15,8 +17,6 @@ from app.http.rendering import BEGINNING, keep_alive, rendered
 from app.jobs.event_stream import EventStream, streamed
 from app.jobs.records import Position
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
-from relevance_bayes.types.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
-from relevance_bayes.types.pages import Page
 
 MAX_EVENTS = 2**31 - 1
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from relevance_bayes.records.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 from sqlalchemy import and_, case, delete, func, or_, select, update
 from sqlalchemy.orm import aliased
 
@@ -20,7 +21,6 @@ from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
 from app.jobs.transitions import move, running
-from relevance_bayes.types.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "requested by its owner"
 

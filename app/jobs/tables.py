@@ -3,11 +3,11 @@
 from datetime import datetime
 from uuid import UUID
 
+from relevance_bayes.records.jobs import FINISHED, MOVES, NOUNS
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
-from relevance_bayes.types.jobs import FINISHED, MOVES, NOUNS
 
 PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
 SCORING = "of_version IS NOT NULL"

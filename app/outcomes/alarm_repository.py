@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from relevance_bayes.records.outcomes import Statistic
 from sqlalchemy import exists, func, select, text, update
 
 from app.database import keyset
@@ -14,7 +15,6 @@ from app.outcomes.charts import Chart
 from app.outcomes.records import Alarm, AlarmCleared, AlarmRaised
 from app.outcomes.tables import DIRECTION, OPEN, STATISTIC, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
 from app.registry.version_repository import VersionRepository
-from relevance_bayes.types.outcomes import Statistic
 
 
 @dataclass(frozen=True)

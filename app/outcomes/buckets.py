@@ -3,8 +3,9 @@
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
+from relevance_bayes.records.outcomes import LevelCoverage, OutcomeBucket
+
 from relevance_bayes.tasks.scored import LEVELS
-from relevance_bayes.types.outcomes import LevelCoverage, OutcomeBucket
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from datetime import datetime
 from math import log, log1p
 from uuid import UUID
 
-from relevance_bayes.types.outcomes import Direction, Statistic
+from relevance_bayes.records.outcomes import Direction, Statistic
 
 MIN_OUTCOMES_TO_FALSE_ALARM = 10_000
 """The mean number of outcomes of one version until a false alarm, at least."""

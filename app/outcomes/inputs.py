@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from relevance_bayes.records.values import ColumnKind
 
 from app.formats.cells import JSON, column_of
 from relevance_bayes.core.types import Indices
@@ -16,7 +17,6 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
     taken,
 )
-from relevance_bayes.types.values import ColumnKind
 
 Columns = Sequence[tuple[str, ColumnKind]]
 

@@ -12,6 +12,7 @@ from threading import Event, Lock, Thread
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.errors import InvalidDataError
 
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
@@ -26,7 +27,6 @@ from app.registry.version_repository import VersionRepository
 from relevance_bayes.core.types import Indices
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.types.errors import InvalidDataError
 
 FLUSH_SECONDS = 0.5
 """The time for which rows are collected before they are stored."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.types.outcomes import Direction, Statistic
+from relevance_bayes.records.outcomes import Direction, Statistic
 
 MAX_OUTCOMES = 10_000
 """The most outcomes of one request."""
@@ -58,7 +58,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm of a version's chart: see `relevance_bayes.types.outcomes.ModelAlarm`."""
+    """An alarm of a version's chart: see `relevance_bayes.records.outcomes.ModelAlarm`."""
 
     id: UUID
     owner: str

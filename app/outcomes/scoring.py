@@ -7,6 +7,9 @@ from math import log
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.outcomes import Direction, Statistic
+from relevance_bayes.records.values import Label
 
 from app.formats.cell_faults import MAX_FAULTS
 from app.formats.cells import column_of
@@ -16,9 +19,6 @@ from app.outcomes.inputs import block_of_rows
 from app.outcomes.records import Scored
 from app.prediction import ServedVersion
 from relevance_bayes.tasks.scored import LEVELS
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.outcomes import Direction, Statistic
-from relevance_bayes.types.values import Label
 
 ALARM_LEVEL = 95
 """The level whose coverage raises alarms: training measures it on rows that the model was not fitted to."""

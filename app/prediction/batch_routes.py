@@ -3,6 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from relevance_bayes.records.batch_predictions import BatchPrediction
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.pages import Page
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -28,9 +31,6 @@ from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN, batch_prediction_record
-from relevance_bayes.types.batch_predictions import BatchPrediction
-from relevance_bayes.types.keys import KeyScope
-from relevance_bayes.types.pages import Page
 
 TAG = "Batch predictions"
 NOUN = "batch prediction"

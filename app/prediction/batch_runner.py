@@ -6,6 +6,9 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import Progress
+
 from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -22,8 +25,6 @@ from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from relevance_bayes.tables.columns import Block, block_rows, taken
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.jobs import Progress
 
 MAX_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.jobs import FINISHED
+
 from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -21,8 +24,6 @@ from app.prediction.served_versions import ServedVersions
 from app.registry.submission import enqueue
 from relevance_bayes.tables.columns import no_rows
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.jobs import FINISHED
 
 ERROR = "error"
 """The column with the reason why a row has no prediction."""

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
+from relevance_bayes.records.statistics import MIN_SUPPORT
+from relevance_bayes.records.values import Label
 
 from app.prediction.drift_windows import DriftWindow
 from app.registry.records import Version
@@ -16,8 +18,6 @@ from relevance_bayes.tables.moments import Binning
 from relevance_bayes.tasks.listing import monitored_column
 from relevance_bayes.tasks.prediction import Prediction
 from relevance_bayes.tasks.rows import joined
-from relevance_bayes.types.statistics import MIN_SUPPORT
-from relevance_bayes.types.values import Label
 
 MAX_WAITING = 128
 """The number of requests of a version that are counted each second, the first ones."""

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError, sentence
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -22,7 +23,6 @@ from app.prediction.schemas.predict import PredictOptionsIn
 from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link
 from app.prediction.usage_counts import CountedRequest
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
 
 ROWS_AT_ONCE = 8192
 

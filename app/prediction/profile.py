@@ -6,6 +6,10 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.predictions import ClassProbability
+from relevance_bayes.records.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
+from relevance_bayes.records.values import Cell, InputColumn
 
 from app.http.rate_limits import charge_rows
 from app.prediction.predict import PredictRequest, predict
@@ -27,10 +31,6 @@ from relevance_bayes.tables.columns import (
 from relevance_bayes.tables.encoding.table import raw_cells
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, PredictOptions, cost_in_rows
 from relevance_bayes.tasks.prediction import AveragedFunction, Means, Probabilities
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.predictions import ClassProbability
-from relevance_bayes.types.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
-from relevance_bayes.types.values import Cell, InputColumn
 
 MAX_PREDICTIONS = 25_000
 """The most predictions that are averaged for one profile: points times rows."""

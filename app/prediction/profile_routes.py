@@ -1,6 +1,8 @@
 """The route of profiles: from the request's body to the response."""
 
 from fastapi import APIRouter, Request, Response
+from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.references import Reference
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import refuse
@@ -20,8 +22,6 @@ from app.prediction.schemas.profile import MAX_ROWS, PROFILE_OPTIONS, ProfileOpt
 from app.prediction.served import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from relevance_bayes.tables.columns import Block, block_rows
-from relevance_bayes.types.profiles import Profile
-from relevance_bayes.types.references import Reference
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
 

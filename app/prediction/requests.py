@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from relevance_bayes.records.jobs import JobRequest
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.references import Selector
+from relevance_bayes.records.values import AnyTask
+
 from relevance_bayes.tasks.decisions import DecisionOptions
-from relevance_bayes.types.jobs import JobRequest
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.references import Selector
-from relevance_bayes.types.values import AnyTask
 
 
 @dataclass(frozen=True)

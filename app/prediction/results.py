@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from relevance_bayes.types.jobs import Resumption
+from relevance_bayes.records.jobs import Resumption
 
 Layer = Literal["rows", "file"]
 """The layers of a stored result: the file itself, or before it the rows of which it is made once they are all there."""

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+
 from app.formats.cell_faults import MAX_FAULTS, bad_text
 from app.formats.expected import Columns
 from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
-from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 MAX_LENGTH = 200
 """The most characters of a row id."""

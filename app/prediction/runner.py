@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
+from relevance_bayes.records.references import Reference
 from starlette.requests import Request
 from starlette.types import Receive
 
@@ -26,7 +27,6 @@ from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.types.references import Reference
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 """The body of a response, a long one in chunks."""

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.values import ColumnKind
+
 from app.prediction.drift import DriftMonitor
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.union import task_of
 from relevance_bayes.tasks.prediction import PredictiveModel
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.values import ColumnKind
 
 
 @dataclass(frozen=True, eq=False)

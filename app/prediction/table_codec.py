@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -23,7 +24,6 @@ from app.prediction.schemas.predict import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.references import Selector
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from app.database import keyset
@@ -16,9 +19,6 @@ from app.identity import uuid7
 from app.registry.records import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.registry.repository import ModelRepository, model_path
 from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
-from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.models import AliasMove
-from relevance_bayes.types.references import Selector
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.pages import Page
 
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
@@ -22,9 +24,7 @@ from app.http.rendering import to_json
 from app.registry.records import Alias
 from app.registry.schemas.names import ALIAS_IN, Reason, alias_record
 from app.registry.service import Aliases
-from relevance_bayes.types import models as records
-from relevance_bayes.types.models import AliasMove
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records import models as records
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
 

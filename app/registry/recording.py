@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from relevance_bayes.records.functions import RelevanceVector
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
@@ -16,7 +17,6 @@ from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorR
 from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
 from relevance_bayes.plans.requests import TrainingPlan
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.functions import RelevanceVector
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:

@@ -6,6 +6,9 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import Selector
 from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, insert, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -25,9 +28,6 @@ from app.registry.tables import ModelAliasRow, ModelRow, ModelTagRow, ModelVersi
 from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.references import Selector
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 

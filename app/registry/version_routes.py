@@ -4,6 +4,12 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
+from relevance_bayes.records.baselines import Baseline
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.lineage import Lineage
+from relevance_bayes.records.pages import Page
 
 from app.http.conditional_requests import (
     NOT_MODIFIED,
@@ -20,12 +26,6 @@ from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
 from app.registry.schemas.names import lineage_record
-from relevance_bayes.types.baselines import Baseline
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.lineage import Lineage
-from relevance_bayes.types.pages import Page
 
 VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
 

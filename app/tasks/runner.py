@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
+from relevance_bayes.records.jobs import Progress
+
 from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -36,7 +38,6 @@ from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.fit import Fitted
 from relevance_bayes.tasks.listing import Learned, NewVersion
 from relevance_bayes.tasks.work_progress import WorkProgress
-from relevance_bayes.types.jobs import Progress
 
 logger = logging.getLogger(__name__)
 

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import Progress
+
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError
@@ -19,8 +22,6 @@ from app.tasks.union import task_of
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.jobs import Progress
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.values import AnyTask
+
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from relevance_bayes.core.selection import Step
@@ -16,9 +20,6 @@ from relevance_bayes.tasks.fit import Fit
 from relevance_bayes.tasks.listing import BlockHolding, NewVersion
 from relevance_bayes.tasks.prediction import PredictiveModel
 from relevance_bayes.tasks.rows import Read
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.values import AnyTask
 
 Record: TypeAlias = TrainingRequest | TrainingPlan | VersionReport | Predictor
 

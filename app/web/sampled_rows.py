@@ -4,6 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Json
+
 from app.datasets.service import Row
 from app.formats.json_table import read_json, typed_block
 from app.prediction import PredictRequest, ServedVersion, outputs_of, predict
@@ -11,8 +14,6 @@ from app.prediction.render import predictions_json
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import Json
 
 COMPONENTS = 2
 """The components that are the axes of a map."""

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from relevance_bayes.records.baselines import Histogram, NumberHistogram
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Cell, InputColumn, Label
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.profile import Axis, spaced
@@ -18,9 +21,6 @@ from relevance_bayes.tables.columns import (
     taken,
 )
 from relevance_bayes.tasks.prediction import Prediction, Probabilities
-from relevance_bayes.types.baselines import Histogram, NumberHistogram
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import Cell, InputColumn, Label
 
 MAX_SLICES = 6
 """The most slices: those along which the predictions change most."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+from relevance_bayes.records.baselines import NumberHistogram
+from relevance_bayes.records.values import text_of
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.prediction import Probabilities
-from relevance_bayes.types.baselines import NumberHistogram
-from relevance_bayes.types.values import text_of
 
 NODES = 51
 """The values of each input, at equal distances over its range."""

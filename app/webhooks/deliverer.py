@@ -11,6 +11,9 @@ from threading import Event
 from typing import Protocol
 from uuid import UUID
 
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.webhooks import TEST, Attempt, MessageType
+
 from app import __version__
 from app.addresses import Allowance, Target, read_target
 from app.database.transaction import Clock, OpenTransaction, Transaction
@@ -25,8 +28,6 @@ from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.sending import Deadline, NotSent, post
-from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.webhooks import TEST, Attempt, MessageType
 
 
 def trial_message(webhook_id: UUID, at: datetime) -> bytes:

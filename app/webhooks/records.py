@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.types.webhooks import Attempt, DeliveryState, EventType, MessageType
+from relevance_bayes.records.webhooks import Attempt, DeliveryState, EventType, MessageType
 
 MINUTE, HOUR = 60.0, 3600.0
 PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import TypeAdapter
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, TEST
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, Services, ServicesDependency, identifier
@@ -27,9 +29,7 @@ from app.webhooks.schemas import (
     webhook_record,
 )
 from app.webhooks.service import Webhooks
-from relevance_bayes.types import webhooks as records
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, TEST
+from relevance_bayes.records import webhooks as records
 
 NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 

@@ -17,10 +17,10 @@ from threading import Event, Thread
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import httpx
+from relevance_bayes.records.webhooks import DeliveryError
 
 from app.addresses import Address, Allowance, Target
 from app.jobs.worker.retry import Interrupted
-from relevance_bayes.types.webhooks import DeliveryError
 
 SECONDS = 10.0
 """Seconds for one attempt, from the DNS lookup to the status."""

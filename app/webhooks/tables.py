@@ -4,12 +4,12 @@ from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter
+from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
 from app.database.json_documents import Document
-from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
 
 PENDING = "state = 'pending'"
 

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from time import process_time
 
 import numpy as np
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from benchmarks.accuracy.scoring import Distribution, PredictedClasses, PredictedNumbers
@@ -18,7 +19,6 @@ from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.supervised.evaluation import TargetRows
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
-from relevance_bayes.types.errors import InvalidRequestError
 
 DEFAULTS = SupervisedRequest(NO_DATASET, "")
 

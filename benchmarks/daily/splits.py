@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass
 
 import numpy as np
+from relevance_bayes.records.values import ColumnKind
 
 from app.formats.csv_stream import open_csv
 from app.formats.options import ReadOptions
@@ -15,7 +16,6 @@ from benchmarks.files import NotRun
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.columns import Block, CategoryColumn, kind_of, taken
 from relevance_bayes.tables.encoding import EncodedTarget, encode_target
-from relevance_bayes.types.values import ColumnKind
 
 TEST_SHARE = 0.2
 MAX_TRAINING_ROWS = 500

@@ -3,6 +3,8 @@
 import time
 from datetime import UTC, datetime
 
+from relevance_bayes.records.pages import Page
+
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
@@ -10,7 +12,6 @@ from benchmarks.options import Options
 from relevance_bayes.client import Client, connect
 from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import Job, TrainingJob
-from relevance_bayes.types.pages import Page
 
 PAUSE_SECONDS = 2.5
 """Between one job and the next, so that a child is ready for it."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from benchmarks.files import NotRun
@@ -18,7 +19,6 @@ from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
-from relevance_bayes.types.errors import InvalidRequestError
 
 TARGET = "target"
 

@@ -62,7 +62,7 @@ PROSE = (
     "app/", "benchmarks/", "examples/", "library/relevance_bayes/__init__.py", "library/relevance_bayes/cli/",
     "library/relevance_bayes/client/", "library/relevance_bayes/core/", "library/relevance_bayes/documents/",
     "library/relevance_bayes/plans/",
-    "library/relevance_bayes/tables/", "library/relevance_bayes/types/",
+    "library/relevance_bayes/tables/", "library/relevance_bayes/records/",
 )
 """Files and folders whose prose is read: docstrings, comments and other string literals."""
 # fmt: on

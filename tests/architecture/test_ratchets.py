@@ -222,7 +222,7 @@ def _convert(job, d):
 
 
 def test_copies_records_and_names_of_a_sample_are_counted() -> None:
-    here, there = module("app/jobs/records.py", SAMPLE), module("library/relevance_bayes/types/jobs.py", SAMPLE)
+    here, there = module("app/jobs/records.py", SAMPLE), module("library/relevance_bayes/records/jobs.py", SAMPLE)
     neighbour = module("app/jobs/__init__.py", SAMPLE)
     assert copies([here]) == [4, 4]
     assert [one.members for one in here.classes] == [{"a", "b", "c", "d"}]

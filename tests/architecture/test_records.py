@@ -9,14 +9,14 @@ from pathlib import Path
 from types import ModuleType
 
 from pydantic import BaseModel
+from relevance_bayes.records.jobs import Progress
 
 import app
 import relevance_bayes.client
 import relevance_bayes.core
 import relevance_bayes.documents
-import relevance_bayes.types
+import relevance_bayes.records
 from app.http.problems import ProblemOut
-from relevance_bayes.types.jobs import Progress
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "decisions" / "records.md"
 ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| \S.* \|$", re.MULTILINE)
@@ -57,7 +57,7 @@ def members(record: type) -> frozenset[str]:
 
 def twins() -> set[tuple[str, str]]:
     """Each record of the service, of documents or of the core that has the members of one that goes over the wire."""
-    wire = records(relevance_bayes.types, relevance_bayes.client)
+    wire = records(relevance_bayes.records, relevance_bayes.client)
     others = records(*schemas(), relevance_bayes.core, relevance_bayes.documents)
     return {
         (other.__name__, one.__name__) for other, names in others.items() for one, same in wire.items() if names == same

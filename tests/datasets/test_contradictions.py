@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from relevance_bayes.records.values import Cell, ColumnKind
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
@@ -12,7 +13,6 @@ from app.http.dependencies import Limits
 from app.main import make_application
 from relevance_bayes.tables import columns
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
-from relevance_bayes.types.values import Cell, ColumnKind
 from tests.applications import StoredParts
 from tests.formats.samples.json import FlatRow
 from tests.table_files import MEDIA_TYPES, written

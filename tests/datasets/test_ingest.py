@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -19,8 +21,6 @@ from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
 from app.http.tables import RequestKeyRow
 from relevance_bayes.tables.columns import Block, ImageSize
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import ColumnKind
 from tests.small_database import SmallDatabase
 from tests.small_tables import cut_up, numbers, texts
 

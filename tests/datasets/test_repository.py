@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
@@ -15,7 +16,6 @@ from app.errors import ConflictError, InUseError
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
-from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from tests import samples
 from tests.transactions import HandClock
 

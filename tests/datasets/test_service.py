@@ -4,6 +4,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from relevance_bayes.records.errors import NotFoundError
 
 from app.database.pages import PageRequest
 from app.datasets.service import Datasets
@@ -12,7 +13,6 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block, ImageSize
-from relevance_bayes.types.errors import NotFoundError
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import NOW, cut_up, dataset_of, flags, moments, numbers, texts

@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
-from relevance_bayes.types.audit import AUDIT_ACTIONS, ActorKind, AuditEntry
+from relevance_bayes.records.audit import AUDIT_ACTIONS, ActorKind, AuditEntry
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "audit.md").read_text("utf-8")
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from relevance_bayes.records.jobs import VersionName
 
 from app.maintenance.backup import backup
 from app.maintenance.copying import copy_database
 from app.maintenance.restore import restore
 from app.settings import Settings
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.jobs import VersionName
 from tests.database_pool import DatabasePool
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc, sum_of_curves

@@ -3,7 +3,8 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from relevance_bayes.types.outcomes import OutcomesReceived
+from relevance_bayes.records.outcomes import OutcomesReceived
+
 from tests.end_to_end.deployment import Api, Deployment
 from tests.receivers import receiving, responses
 from tests.served import add_version

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from relevance_bayes.records.jobs import Event as JobEvent
+from relevance_bayes.records.jobs import VersionName
 
 from app import services
 from app.identity import BUILT_IN_OWNER as OWNER
@@ -17,8 +19,6 @@ from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.types.jobs import Event as JobEvent
-from relevance_bayes.types.jobs import VersionName
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc, sum_of_curves, two_moons
 from tests.small_tables import numbers, texts

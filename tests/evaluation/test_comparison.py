@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import ConflictError
 from app.evaluation.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
@@ -11,7 +12,6 @@ from app.prediction import PredictRequest, ServedVersion, predict
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.evaluation.planning import plan_evaluation, plan_promotion
 from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionRequest
@@ -11,7 +12,6 @@ from app.registry.records import Version
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_components import version_of_components
 from tests.small_models import small_version
 from tests.small_tables import NOW, dataset_of, flags, numbers, texts

@@ -5,6 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from relevance_bayes.records.promotions import Criterion
 
 from app.database.pages import PageRequest
 from app.evaluation import promote as under_test
@@ -22,7 +23,6 @@ from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.types.promotions import Criterion
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, Bench, table
 from tests.served_versions import served

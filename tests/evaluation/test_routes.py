@@ -6,6 +6,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from relevance_bayes.records.jobs import Transition
 from starlette.testclient import TestClient
 
 from app.evaluation.jobs import EVALUATION_RESULT
@@ -18,7 +19,6 @@ from app.jobs.tables import JobRow
 from app.prediction import evaluate_block
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
-from relevance_bayes.types.jobs import Transition
 from tests.applications import DATASET, LIMITS, NOW, SmallParts, filled_template
 from tests.narrowing import of_kind
 from tests.problems import assert_problem

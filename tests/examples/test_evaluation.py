@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from relevance_bayes.records.evaluations import NumberMetrics
 from typer.testing import CliRunner
 
 from app.cli.commands import application
@@ -13,7 +14,6 @@ from examples.demo.service import running_service
 from examples.tour.data import KIOSK, KIOSK_LATER
 from relevance_bayes.client import DEFAULT_URL, connect
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.evaluations import NumberMetrics
 from tests.examples.python_blocks import run
 from tests.narrowing import of_kind
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from relevance_bayes.records.models import TermsError
 
 from app.tasks.approximation.prediction import ApproximationModel
 from relevance_bayes.core.approximation import Expansion
@@ -14,7 +15,6 @@ from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.models import TermsError
 from tests.exports.trained import EXPORTED_AT
 from tests.small_approximation import version_of_a_term
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+from relevance_bayes.records.reports import InputWidth
 
 from relevance_bayes.core.components import Components, components, usual_densities
 from relevance_bayes.core.hyperparameters import InputMap
@@ -16,7 +17,6 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedInput, InputEncoding, column_names, encode_inputs
 from relevance_bayes.tasks.components.prediction import ComponentsModel, ComponentsPrediction
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.reports import InputWidth
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block, input_column
 from tests.small_components import version_of_components
 

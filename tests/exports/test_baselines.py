@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import pytest
 from pydantic import JsonValue
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.values import Cell, InputColumn
 
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
@@ -17,9 +20,6 @@ from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.validation.baselines import baseline_faults, input_row_faults
 from relevance_bayes.tasks.listing import NewVersion
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
-from relevance_bayes.types.datasets import CategoryCount
-from relevance_bayes.types.values import Cell, InputColumn
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_three_classes

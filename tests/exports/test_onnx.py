@@ -12,6 +12,7 @@ import onnx
 import onnxruntime
 import pytest
 from numpy.typing import NDArray
+from relevance_bayes.records.values import InputColumn
 from scipy.special import ndtr
 
 from app.errors import NotInstalledError
@@ -24,7 +25,6 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, encode_inputs, real_values
-from relevance_bayes.types.values import InputColumn
 from tests.exports.trained import (
     CASES,
     LOG_LINKS,

@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 from pydantic import TypeAdapter
+from relevance_bayes.records.reports import ClassRows, InputWidth
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
@@ -66,7 +67,6 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.types.reports import ClassRows, InputWidth
 from tests.small_models import small_version
 
 ROWS = 40

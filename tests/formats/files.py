@@ -5,6 +5,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.values import Cell, ColumnKind
+
 from app.datasets.uploads import read_until_consistent
 from app.formats import TABLE_FORMATS, named
 from app.formats.csv_stream import open_csv
@@ -14,8 +17,6 @@ from app.formats.streams import TableStream
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.tables.statistics import TableStatistics
-from relevance_bayes.types.datasets import ColumnReading
-from relevance_bayes.types.values import Cell, ColumnKind
 
 
 @contextmanager

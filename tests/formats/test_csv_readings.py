@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from relevance_bayes.records.datasets import ColumnReading, MissingText
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Cell, ColumnKind, NumberForm
 
 from app.errors import MalformedBodyError
 from app.formats.csv_stream import RECORDS_OF_A_BATCH
@@ -12,9 +15,6 @@ from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
-from relevance_bayes.types.datasets import ColumnReading, MissingText
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import Cell, ColumnKind, NumberForm
 from tests.formats.files import read_again, read_csv
 
 LATE = [ROWS_LOOKED_AT, RECORDS_OF_A_BATCH + 10]

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
 
 from app.formats.csv_stream import read_csv as read_rows
 from app.formats.dates import DIRECTIVES, DateFormat, checked_format
@@ -13,7 +14,6 @@ from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from relevance_bayes.tables.columns import TimestampColumn
 from relevance_bayes.tables.kinds import iso_8601
-from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError
 from tests.formats.files import read_csv
 
 

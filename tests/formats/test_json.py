@@ -8,6 +8,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
+from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
@@ -17,8 +19,6 @@ from app.formats.streams import ReadAgainError
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
-from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
-from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, digest_of, table_of
 
 COLUMNS = {"x": [1, 2.5, None], "c": ["a", None, "😀"], "b": [True, False, None], "t": ["2024-05-01", None, None]}

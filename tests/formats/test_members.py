@@ -8,13 +8,13 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from relevance_bayes.records.formats import FILE_FORMATS, FileFormat
 
 from app.formats import FORMATS, by_media_type, by_suffix
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
 from app.formats.options import ReadOptions
 from app.http.openapi import DESCRIBED
-from relevance_bayes.types.formats import FILE_FORMATS, FileFormat
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()
@@ -49,7 +49,7 @@ def missing_parts(one: Format) -> Iterator[str]:
     if not one.suffixes or any(not suffix.startswith(".") or suffix != suffix.lower() for suffix in one.suffixes):
         yield "suffixes in small letters, with their points"
     if one.file_format not in FILE_FORMATS:
-        yield "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients"
+        yield "its file_format in FILE_FORMATS of relevance_bayes.records.formats, for clients"
     if one.file_format.is_written != isinstance(one, WritableFormat):
         yield "is_written of its file_format where it derives from WritableFormat, and nowhere else"
     if one.file_format.for_batches != isinstance(one, PartsFormat | AssembledFormat):
@@ -125,7 +125,7 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
 
 def test_what_a_format_lacks_beside_its_class_is_stated() -> None:
     assert [*missing_parts(WithoutTests())] == [
-        "its file_format in FILE_FORMATS of relevance_bayes.types.formats, for clients",
+        "its file_format in FILE_FORMATS of relevance_bayes.records.formats, for clients",
         "written in tests.formats.samples.half",
         f"its row in docs/reference/formats.md: {row_of_docs(WithoutTests())}",
     ]

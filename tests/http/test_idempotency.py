@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
@@ -14,7 +15,6 @@ from app.http.idempotency import read_key
 from app.main import make_application
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.applications import LIMITS, StoredParts
 from tests.problems import assert_problem
 

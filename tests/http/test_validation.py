@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
-
-from relevance_bayes.types.json import faults_of
+from relevance_bayes.records.json import faults_of
 
 
 @dataclass

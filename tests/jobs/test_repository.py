@@ -6,6 +6,8 @@ from itertools import product
 from uuid import UUID, uuid4
 
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.jobs import MOVES, JobState, Progress
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
@@ -26,8 +28,6 @@ from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWid
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
-from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.types.jobs import MOVES, JobState, Progress
 from tests import samples
 from tests.narrowing import of_kind
 

@@ -3,6 +3,7 @@ from uuid import UUID
 
 import pytest
 from pydantic import ValidationError
+from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Engine, text
 
 from app.audit.repository import store_changes
@@ -13,7 +14,6 @@ from app.registry.repository import ModelRepository
 from app.retention import Retention
 from app.settings import Settings
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from relevance_bayes.types.errors import NotFoundError
 from tests import samples
 from tests.accounts.test_session_repository import NoEntries
 from tests.doubles.queue import ListedQueue

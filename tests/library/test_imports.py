@@ -16,7 +16,7 @@ FOREIGN = (
 PROGRAM = f"""
 import sys
 import relevance_bayes.documents.reading, relevance_bayes.documents.writing, relevance_bayes.documents.arrays
-import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.types.json
+import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.records.json
 import relevance_bayes.tasks.supervised.training, relevance_bayes.tasks.components.training
 print(*sorted(set(sys.modules) & {set(FOREIGN)!r}))
 print("app" in sys.modules)
@@ -35,7 +35,7 @@ def test_the_mathematics_imports_no_pydantic() -> None:
 
 
 def test_records_import_no_arrays() -> None:
-    program = "import sys, relevance_bayes.types.json; print('numpy' in sys.modules)"
+    program = "import sys, relevance_bayes.records.json; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -45,7 +45,7 @@ import json, sys
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.writing import document_of
-from relevance_bayes.types.json import encode, validate
+from relevance_bayes.records.json import encode, validate
 import numpy as np
 
 made = version_of(validate(DOCUMENT, json.load(sys.stdin)))

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.limits import OwnerUse
 from sqlalchemy import update
 
 from app.database.transaction import OpenTransaction, now
@@ -21,8 +23,6 @@ from app.services import use_of
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.limits import OwnerUse
 from tests import samples
 from tests.samples import OWNER, STRANGER
 from tests.small_tables import numbers

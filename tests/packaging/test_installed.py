@@ -63,7 +63,7 @@ from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tables.encoding import encode_inputs, user_mean
-from relevance_bayes.types.json import validate
+from relevance_bayes.records.json import validate
 
 assert app.OWN
 predictor = version_of(validate(DOCUMENT, json.load(open("line.json")))).predictor

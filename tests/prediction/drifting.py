@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from relevance_bayes.records.baselines import Baseline
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.drift import DriftMonitor
@@ -12,7 +13,6 @@ from relevance_bayes.documents.models import ComponentsReport, SupervisedReport,
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
 from relevance_bayes.tasks.listing import NewVersion, baseline_of, monitored_of
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.baselines import Baseline
 from tests.served_versions import served
 from tests.small_models import small_version
 from tests.small_tables import texts

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from relevance_bayes.records.limits import OwnerLimits
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
@@ -15,7 +16,6 @@ from app.prediction import PredictRequest, ServedVersion, predict, runner
 from app.prediction.runner import max_averaged
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, cost_in_rows
 from relevance_bayes.tasks.prediction import Prediction
-from relevance_bayes.types.limits import OwnerLimits
 from tests.applications import LIMITS, SmallParts
 from tests.formats.samples.json import FlatRow
 from tests.problems import assert_problem

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, Transaction, now, open_transactions
@@ -29,7 +30,6 @@ from app.prediction.results import BatchPredicted
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
-from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.formats.flat import Flat
 from tests.narrowing import of_kind

@@ -5,6 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, NumberHistogram
+from relevance_bayes.records.statistics import MIN_SUPPORT
+from relevance_bayes.records.values import InputColumn
 
 from app.prediction import PredictRequest, predict
 from app.prediction.drift import MAX_CELLS, MAX_ROWS, MAX_WAITING, DriftMonitor
@@ -14,9 +17,6 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.tables.columns import CategoryColumn, NumberBlock, NumberColumn, block_rows
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.listing import MAX_INPUTS
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, NumberHistogram
-from relevance_bayes.types.statistics import MIN_SUPPORT
-from relevance_bayes.types.values import InputColumn
 from tests.narrowing import of_data, of_kind
 from tests.prediction.drifting import TRAINED_ON, add, baseline_in, monitor_of, rows, with_baseline
 from tests.served_versions import served

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from relevance_bayes.records.errors import InvalidRequestError
 from scipy.stats import norm
 
 from app.prediction import PredictRequest, ServedVersion, predict
@@ -22,7 +23,6 @@ from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised import prediction as under_test
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_models import AMPLITUDE, small_version, version_of_known_noise
 from tests.small_tables import numbers, texts

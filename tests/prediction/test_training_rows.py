@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from relevance_bayes.records.lineage import ImportedFrom
 
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -15,7 +16,6 @@ from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, 
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
-from relevance_bayes.types.lineage import ImportedFrom
 from tests.evaluation.test_promote import holder_of, point
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, Bench

@@ -6,6 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 from pydantic import TypeAdapter
+from relevance_bayes.records.diagnostics import (
+    Diagnostics,
+    InputResiduals,
+    LevelCoverage,
+    Residuals,
+    ResidualStatistics,
+)
+from relevance_bayes.records.json import encode, validate
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
@@ -14,8 +22,6 @@ from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
 from relevance_bayes.documents.writing import document_of
 from relevance_bayes.tasks.listing import NewSupervisedVersion
-from relevance_bayes.types.diagnostics import Diagnostics, InputResiduals, LevelCoverage, Residuals, ResidualStatistics
-from relevance_bayes.types.json import encode, validate
 from tests.applications import SmallParts
 from tests.narrowing import of_kind
 from tests.small_diagnostics import CLASSES, FOUND, OF_COLOUR, OF_X, PLAN, RELIABILITY, RESIDUALS, STEP, TRACE, kept

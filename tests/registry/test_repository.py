@@ -5,6 +5,11 @@ from threading import Barrier, Event
 from uuid import UUID, uuid4
 
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.functions import ClassWeight, RelevanceVector
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.references import NamedVersion
+from relevance_bayes.records.values import Label
 from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
@@ -22,11 +27,6 @@ from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.tasks.listing import NewSupervisedVersion
-from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.types.functions import ClassWeight, RelevanceVector
-from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.references import NamedVersion
-from relevance_bayes.types.values import Label
 from tests import samples
 
 

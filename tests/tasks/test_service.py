@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.jobs import JobState
 
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
@@ -17,8 +19,6 @@ from app.registry.trainings import TRAINING
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.types.jobs import JobState
 from tests.small_approximation import version_of_a_term
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

@@ -3,6 +3,7 @@ from zlib import decompress
 
 import pytest
 from httpx2 import Response
+from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
@@ -14,7 +15,6 @@ from app.webhooks.records import MAX_WEBHOOKS, Delivery
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.tables import WebhookAttemptRow, WebhookDeliveryRow
 from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.types.webhooks import EVENT_TYPES, TEST, Attempt
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

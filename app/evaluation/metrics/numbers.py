@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from relevance_bayes.records.evaluations import Coverage, ResidualBin
 
 from app.evaluation.metrics.cells import Cells
 from app.evaluation.metrics.losses import MAX_ERROR, Mean, losses
@@ -12,7 +13,6 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.moments import Moments
 from relevance_bayes.tasks.labelled import COVERAGES, LabelledNumbers
 from relevance_bayes.tasks.listing import BINS, pit_counts
-from relevance_bayes.types.evaluations import Coverage, ResidualBin
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
 """The edges between the bins of standardised residuals; the first and the last bin are open."""

@@ -3,13 +3,7 @@
 from typing import TypeAlias
 
 from pydantic import TypeAdapter
-
-from app.evaluation import results
-from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION, PROMOTION_RESULT
-from app.evaluation.metrics.numbers import NumberResult
-from app.jobs.records import Job
-from app.jobs.schemas import shared_by_jobs
-from relevance_bayes.types.evaluations import (
+from relevance_bayes.records.evaluations import (
     ClassDiagnostics,
     ClassMetrics,
     Evaluation,
@@ -17,7 +11,13 @@ from relevance_bayes.types.evaluations import (
     NumberDiagnostics,
     NumberMetrics,
 )
-from relevance_bayes.types.promotions import Promotion, PromotionResult
+from relevance_bayes.records.promotions import Promotion, PromotionResult
+
+from app.evaluation import results
+from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION, PROMOTION_RESULT
+from app.evaluation.metrics.numbers import NumberResult
+from app.jobs.records import Job
+from app.jobs.schemas import shared_by_jobs
 
 Metrics: TypeAlias = NumberMetrics | ClassMetrics
 Diagnostics: TypeAlias = NumberDiagnostics | ClassDiagnostics

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper
+from relevance_bayes.records.values import Period
 
 from app.exports.onnx_file.graph import Graph, Value
 from relevance_bayes.tables.encoding import (
@@ -16,7 +17,6 @@ from relevance_bayes.tables.encoding import (
     InputEncoding,
 )
 from relevance_bayes.tables.encoding.columns import DAY, FIRST_MONDAY, SECONDS
-from relevance_bayes.types.values import Period
 
 MAX_SCALED = 1e75
 """The maximum magnitude of encoded numbers in rows that can be predicted, as in the service."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from relevance_bayes.types.jobs import MAX_PRIORITY, JobKind
+from relevance_bayes.records.jobs import MAX_PRIORITY, JobKind
 
 APPLICATION = "relevance"
 VERSION = "1"

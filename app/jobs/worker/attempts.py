@@ -10,6 +10,8 @@ from threading import Event
 from typing import TypeAlias, TypeVar
 from uuid import UUID
 
+from relevance_bayes.records.jobs import FINISHED, Progress, Resumption
+
 from app.database.transaction import OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
@@ -23,7 +25,6 @@ from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
 from relevance_bayes.tables.columns import Block, block_rows
-from relevance_bayes.types.jobs import FINISHED, Progress, Resumption
 
 
 def start_attempt(tracer: Tracer, job_id: UUID, earlier: EarlierAttempts) -> Span:

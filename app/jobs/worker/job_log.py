@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
+from relevance_bayes.records.jobs import JobKind, JobState
+
 from app.jobs.records import Problem
 from app.tracing.spans import NO_SPAN, Span
-from relevance_bayes.types.jobs import JobKind, JobState
 
 logger = logging.getLogger(__name__)
 

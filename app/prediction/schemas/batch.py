@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, GetPydanticSchema, TypeAdapter
 from pydantic_core.core_schema import literal_schema
+from relevance_bayes.records.jobs import Priority
 
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 from app.jobs.records import Job
@@ -13,8 +14,7 @@ from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.requests import PredictionRequest
 from app.prediction.results import BatchPredicted
 from app.prediction.schemas.predict import PredictionOptions
-from relevance_bayes.types import batch_predictions as records
-from relevance_bayes.types.jobs import Priority
+from relevance_bayes.records import batch_predictions as records
 
 FileFormat = Annotated[
     str, GetPydanticSchema(lambda _source, _handler: literal_schema([one.name for one in BATCH_FORMATS]))

@@ -3,11 +3,11 @@
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Cell, Label
 
 from app.http.openapi import DESCRIBED, described
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Cell, Label
 
 
 def query_parameters() -> list[dict[str, object]]:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field
-
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.predictions import (
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.predictions import (
     ClassLatent,
     ClassProbability,
     Contribution,
@@ -17,7 +16,7 @@ from relevance_bayes.types.predictions import (
     UnknownCategory,
     Variance,
 )
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.values import Label
 
 Support = Annotated[
     float | None,

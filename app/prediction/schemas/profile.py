@@ -3,8 +3,7 @@
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-
-from relevance_bayes.types.values import Cell
+from relevance_bayes.records.values import Cell
 
 MAX_POINTS = 101
 MAX_ROWS = 500

@@ -3,6 +3,8 @@
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from relevance_bayes.records.lineage import DatasetOrigin, Parent
+from relevance_bayes.records.references import ALIAS_PATTERN, MAX_NUMBER
 
 from app.registry.records import (
     MAX_DESCRIPTION_LENGTH,
@@ -15,10 +17,8 @@ from app.registry.records import (
     Model,
 )
 from relevance_bayes.plans.requests import TrainingRequest
-from relevance_bayes.types import lineage as types
-from relevance_bayes.types import models as records
-from relevance_bayes.types.lineage import DatasetOrigin, Parent
-from relevance_bayes.types.references import ALIAS_PATTERN, MAX_NUMBER
+from relevance_bayes.records import lineage as types
+from relevance_bayes.records import models as records
 
 Reason: TypeAlias = Annotated[
     str, Field(max_length=MAX_REASON_LENGTH, description="Why the alias moves, for its history.")

@@ -4,6 +4,8 @@ from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 
+from relevance_bayes.records.lineage import ImportedFrom
+
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.approximation.prediction import ApproximationModel
@@ -18,7 +20,6 @@ from relevance_bayes.tables.encoding import column_names
 from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewApproximationVersion, expected, listed_terms
 from relevance_bayes.tasks.options import refuse
 from relevance_bayes.tasks.rows import Read
-from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:

@@ -4,6 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.models import TermsError
+
 from app import __version__
 from app.datasets.records import Dataset
 from relevance_bayes.core.selection import Step
@@ -22,9 +26,6 @@ from relevance_bayes.tasks.listing import (
 )
 from relevance_bayes.tasks.matrix import Matrix, write_matrix
 from relevance_bayes.tasks.rows import Read, complete_rows
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.models import TermsError
 
 
 @dataclass(frozen=True)

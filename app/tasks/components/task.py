@@ -4,6 +4,10 @@ from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.lineage import ImportedFrom
+
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.task import Task
@@ -18,9 +22,6 @@ from relevance_bayes.tasks.components.training import ComponentsTraining
 from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewComponentsVersion, expected, listed_images
 from relevance_bayes.tasks.options import refuse
 from relevance_bayes.tasks.rows import Read
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.lineage import ImportedFrom
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from relevance_bayes.records.lineage import ImportedFrom
+
 from app.datasets.records import Dataset
 from app.errors import ConflictError
 from app.registry.records import Version
@@ -14,7 +16,6 @@ from relevance_bayes.documents.models import ImagePredictor, ImageReport, Predic
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
 from relevance_bayes.tasks.listing import NewImageVersion, expected
 from relevance_bayes.tasks.rows import Read
-from relevance_bayes.types.lineage import ImportedFrom
 
 NO_FILE = (
     "The code of an image can't be exported: get its pixels from `image`, as PNG or npy, and its functions from "

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from relevance_bayes.records.functions import InputShape, RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.models import TermsError
 
 from app import __version__
 from app.datasets.records import Dataset
@@ -17,9 +20,6 @@ from relevance_bayes.tasks.images.fit import ImageFit
 from relevance_bayes.tasks.listing import BlockHolding, Learned, NewImageVersion, expected
 from relevance_bayes.tasks.matrix import write_matrix
 from relevance_bayes.tasks.rows import Read, complete_rows
-from relevance_bayes.types.functions import InputShape, RelevanceVector
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.models import TermsError
 
 MAX_STEPS_REPORTED = 200
 """The number of points of the reported path of errors, evenly spaced in its logarithm."""

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.lineage import ImportedFrom
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
@@ -20,8 +22,6 @@ from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewSupervis
 from relevance_bayes.tasks.options import PredictOptions, refuse
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.lineage import ImportedFrom
 
 USUAL = (0.0, -1.0, 1.0)
 """Rows that any model must predict: so many sds from the mean in every number."""

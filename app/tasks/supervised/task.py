@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from relevance_bayes.records.lineage import ImportedFrom
+
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.supervised.importing import checked
@@ -15,7 +17,6 @@ from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
 from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.lineage import ImportedFrom
 
 OUTPUTS = {
     "regression": ("mean", "sd", "variance", "interval", "support"),

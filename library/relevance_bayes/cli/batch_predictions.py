@@ -44,9 +44,9 @@ from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Client, Problem
 from relevance_bayes.client.responses import VersionBase
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.formats import CSV, FILE_FORMATS, FileFormat, by_name, by_suffix
+from relevance_bayes.records.values import Label
 
 ROWS_AT_ONCE = 10_000
 """The number of rows of a file whose texts are held at once."""

@@ -18,8 +18,8 @@ from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.rows import RowOptions
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.client.responses.comparisons import Largest, Summary
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.jobs import VersionName
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.jobs import VersionName
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import cell_text, print_json, print_table, time_text
 from relevance_bayes.client.responses import Column, Dataset
-from relevance_bayes.types.datasets import CategoryColumn, DatasetRow, TimestampColumn
+from relevance_bayes.records.datasets import CategoryColumn, DatasetRow, TimestampColumn
 
 MAX_COLUMNS_SHOWN = 8
 DIGITS = 6

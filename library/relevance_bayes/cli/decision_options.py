@@ -9,7 +9,7 @@ import typer
 
 from relevance_bayes.cli.console import refuse
 from relevance_bayes.client.json import Form
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.values import Label
 
 T = TypeVar("T")
 

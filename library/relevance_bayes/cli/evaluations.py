@@ -19,8 +19,8 @@ from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem
-from relevance_bayes.types.evaluations import ClassMetrics, Evaluation, NumberMetrics
-from relevance_bayes.types.values import text_of
+from relevance_bayes.records.evaluations import ClassMetrics, Evaluation, NumberMetrics
+from relevance_bayes.records.values import text_of
 
 
 @reads_file

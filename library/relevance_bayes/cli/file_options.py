@@ -8,7 +8,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from relevance_bayes.types.values import DecimalMark, TextEncoding, ThousandsMark
+from relevance_bayes.records.values import DecimalMark, TextEncoding, ThousandsMark
 
 KindOf = Annotated[
     list[str] | None,

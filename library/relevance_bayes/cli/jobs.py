@@ -18,10 +18,10 @@ from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.progress import figures, phase_text
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob
 from relevance_bayes.client.trainings import Trainings
-from relevance_bayes.types.batch_predictions import BatchPredicted, BatchPrediction
-from relevance_bayes.types.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
-from relevance_bayes.types.jobs import JobBase, JobKind, JobState, VersionName
-from relevance_bayes.types.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
+from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPrediction
+from relevance_bayes.records.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
+from relevance_bayes.records.jobs import JobBase, JobKind, JobState, VersionName
+from relevance_bayes.records.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
 
 NOT_FOUND = 404
 

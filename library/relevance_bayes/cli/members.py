@@ -8,7 +8,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
-from relevance_bayes.types.members import Role
+from relevance_bayes.records.members import Role
 
 Subject = Annotated[
     str, typer.Argument(metavar="SUBJECT", help="The owner of the member's API keys, or that its tokens have.")

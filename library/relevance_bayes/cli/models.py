@@ -13,7 +13,7 @@ from relevance_bayes.cli.rendering import cell_text, number, print_json, print_t
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
 from relevance_bayes.client import Client
 from relevance_bayes.client.responses import VersionBase
-from relevance_bayes.types.functions import RelevanceVector
+from relevance_bayes.records.functions import RelevanceVector
 
 
 def models(

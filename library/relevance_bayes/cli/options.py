@@ -8,9 +8,9 @@ import typer
 from relevance_bayes.cli.connection import PROJECT
 from relevance_bayes.cli.rows import CommandContext, RowReader, text_rows
 from relevance_bayes.cli.streams import readable
-from relevance_bayes.types.formats import FILE_FORMATS
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Missing
+from relevance_bayes.records.formats import FILE_FORMATS
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Missing
 
 Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", metavar="URL", help="The address of the service.")]
 Project = Annotated[

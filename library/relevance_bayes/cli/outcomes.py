@@ -16,9 +16,9 @@ from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import number, print_json, print_table, time_text
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.client.responses import SupervisedVersion
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.outcomes import BucketWidth, OutcomesReceived
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.outcomes import BucketWidth, OutcomesReceived
+from relevance_bayes.records.values import ColumnKind, Label
 
 BATCH = 10_000
 """The number of outcomes in one request."""

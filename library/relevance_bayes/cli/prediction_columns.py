@@ -14,8 +14,8 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Label, text_of
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Label, text_of
 
 COMPONENTS = 10
 """The default number of components shown for a row."""

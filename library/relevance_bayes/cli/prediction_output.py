@@ -14,9 +14,9 @@ from relevance_bayes.cli.rendering import cell_text, print_table
 from relevance_bayes.cli.rows import Row
 from relevance_bayes.cli.streams import STREAM
 from relevance_bayes.client.responses import Prediction, VersionBase
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.formulas import escaped
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.values import Label
 
 ROWS_SHOWN = 20
 """The number of rows of a table on a terminal."""

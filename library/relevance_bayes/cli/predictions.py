@@ -35,10 +35,10 @@ from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.formats import CSV, by_name, by_suffix
-from relevance_bayes.types.predictions import MissingValue, UnknownCategory
-from relevance_bayes.types.values import ColumnKind, NumberForm
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.formats import CSV, by_name, by_suffix
+from relevance_bayes.records.predictions import MissingValue, UnknownCategory
+from relevance_bayes.records.values import ColumnKind, NumberForm
 
 BATCH = 10_000
 """The number of rows in one request."""

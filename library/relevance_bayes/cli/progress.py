@@ -17,8 +17,8 @@ from relevance_bayes.client.calls import Blocking
 from relevance_bayes.client.evaluations import Evaluations, Promotions
 from relevance_bayes.client.progress import count_text, figures, phase_text
 from relevance_bayes.client.trainings import Trainings
-from relevance_bayes.types.jobs import Event, ExpectedCost, JobBase
-from relevance_bayes.types.jobs import Progress as JobProgress
+from relevance_bayes.records.jobs import Event, ExpectedCost, JobBase
+from relevance_bayes.records.jobs import Progress as JobProgress
 
 Collection: TypeAlias = Trainings[Blocking] | Evaluations[Blocking] | BatchPredictions[Blocking] | Promotions[Blocking]
 

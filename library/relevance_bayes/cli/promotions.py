@@ -12,9 +12,9 @@ from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Problem
-from relevance_bayes.types.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
-from relevance_bayes.types.promotions import Criterion, PromotionResult
-from relevance_bayes.types.references import Reference
+from relevance_bayes.records.evaluations import ClassDiagnostics, ClassMetrics, NumberDiagnostics, NumberMetrics
+from relevance_bayes.records.promotions import Criterion, PromotionResult
+from relevance_bayes.records.references import Reference
 
 
 @reads_file

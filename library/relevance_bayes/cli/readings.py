@@ -12,9 +12,9 @@ from relevance_bayes.cli.console import has_terminals, warn
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
 from relevance_bayes.client import ClientError
-from relevance_bayes.types.errors import Ambiguity, Fault, RelevanceError
-from relevance_bayes.types.formats import CSV, by_suffix
-from relevance_bayes.types.values import ColumnKind, DecimalMark
+from relevance_bayes.records.errors import Ambiguity, Fault, RelevanceError
+from relevance_bayes.records.formats import CSV, by_suffix
+from relevance_bayes.records.values import ColumnKind, DecimalMark
 
 MARKS: Mapping[str, DecimalMark] = {".": ".", ",": ","}
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from relevance_bayes.cli.console import echo
 from relevance_bayes.client.json import dumps
-from relevance_bayes.types.json import encode
+from relevance_bayes.records.json import encode
 
 Fact: TypeAlias = tuple[str, str | None]
 """A name and a text, None where there is nothing to show."""

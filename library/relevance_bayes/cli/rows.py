@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, Self, TextIO, TypeAlias
 
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.formats import CSV, NDJSON, RowReadOptions, by_suffix, content_encoding_of
-from relevance_bayes.types.values import Cell, ColumnKind, DecimalMark, NumberForm, TextEncoding, ThousandsMark
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.formats import CSV, NDJSON, RowReadOptions, by_suffix, content_encoding_of
+from relevance_bayes.records.values import Cell, ColumnKind, DecimalMark, NumberForm, TextEncoding, ThousandsMark
 
 Row: TypeAlias = dict[str, Cell]
 

@@ -6,8 +6,8 @@ from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import Fact, cell_text, number
 from relevance_bayes.cli.verdict import UNSEEN, has_linear_columns
 from relevance_bayes.client.responses import Alternative, ComparedModel, Member, SupervisedVersion
-from relevance_bayes.types.choices import Choice
-from relevance_bayes.types.reports import (
+from relevance_bayes.records.choices import Choice
+from relevance_bayes.records.reports import (
     CalendarInputs,
     Evidence,
     Hyperparameters,

@@ -20,7 +20,7 @@ from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import Job, VersionBase
 from relevance_bayes.client.uploads import UploadedDataset
-from relevance_bayes.types.values import Dates, Effort, Prefer, Task, Text
+from relevance_bayes.records.values import Dates, Effort, Prefer, Task, Text
 
 
 @reads_file

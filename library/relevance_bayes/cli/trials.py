@@ -16,7 +16,7 @@ from relevance_bayes.cli.training_request import TrainOptions, training_document
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset
-from relevance_bayes.types.values import Effort
+from relevance_bayes.records.values import Effort
 
 HELD_OUT = 0.2
 """The share of the rows on which the model is measured."""

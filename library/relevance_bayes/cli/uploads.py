@@ -17,7 +17,7 @@ from relevance_bayes.cli.rows import RowOptions
 from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Dataset
 from relevance_bayes.client.uploads import UploadedDataset
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.records.values import ColumnKind
 
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 

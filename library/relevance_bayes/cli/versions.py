@@ -13,7 +13,7 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.types.lineage import ImportedFrom
+from relevance_bayes.records.lineage import ImportedFrom
 
 
 def show_version(version: VersionBase) -> None:

@@ -10,7 +10,7 @@ from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
-from relevance_bayes.types.webhooks import EVENT_TYPES, Delivery
+from relevance_bayes.records.webhooks import EVENT_TYPES, Delivery
 
 WebhookId = Annotated[str, typer.Argument(metavar="WEBHOOK", help="The id of the webhook.")]
 

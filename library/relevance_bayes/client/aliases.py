@@ -7,8 +7,8 @@ from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.http import if_match_header
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.models import Alias, AliasMove
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.models import Alias, AliasMove
+from relevance_bayes.records.pages import Page
 
 
 @dataclass(frozen=True)

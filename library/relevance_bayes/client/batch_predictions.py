@@ -14,10 +14,10 @@ from relevance_bayes.client.job_handle import job_at
 from relevance_bayes.client.json import Form, exclude_none, listed_priors
 from relevance_bayes.client.paths import reference
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.batch_predictions import BatchPrediction
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.batch_predictions import BatchPrediction
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Label
 
 _ONE: Form[BatchPrediction] = Form(BatchPrediction)
 

@@ -10,7 +10,7 @@ from relevance_bayes.client.drivers import Content
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.json import Form, FormOrClass, dumps, form_of
 from relevance_bayes.client.retries import retry_after
-from relevance_bayes.types.formats import content_encoding_of
+from relevance_bayes.records.formats import content_encoding_of
 
 T = TypeVar("T")
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.types.errors import Fault, listed
-from relevance_bayes.types.jobs import JobBase
+from relevance_bayes.records.errors import Fault, listed
+from relevance_bayes.records.jobs import JobBase
 
 NOT_REACHABLE = "not-reachable"
 """The `type` of the problem where the service can't be reached."""

@@ -8,9 +8,9 @@ from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.json import Form, exclude_none
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.evaluations import Evaluation
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.promotions import Promotion
+from relevance_bayes.records.evaluations import Evaluation
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.promotions import Promotion
 
 _EVALUATION: Form[Evaluation] = Form(Evaluation)
 

@@ -10,9 +10,9 @@ from relevance_bayes.client.http import UPLOAD_SECONDS
 from relevance_bayes.client.paths import version_path
 from relevance_bayes.client.prediction_options import query_of
 from relevance_bayes.client.uploads import row_query
-from relevance_bayes.types.formats import RowReadOptions, by_name, media_type_of
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.formats import RowReadOptions, by_name, media_type_of
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Label
 
 
 @dataclass(frozen=True)

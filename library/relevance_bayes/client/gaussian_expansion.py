@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING  # noqa: TID251 - programs that use only JSON s
 
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.functions import Expansion
+from relevance_bayes.records.functions import Expansion
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,7 +29,7 @@ from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, Client
 from relevance_bayes.client.json import FormOrClass
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.retries import MAX_RETRIES, Retries
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.pages import Page
 
 T = TypeVar("T")
 K = TypeVar("K")

@@ -9,8 +9,8 @@ from relevance_bayes.client.job_events import follow
 from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
 from relevance_bayes.client.json import Form
 from relevance_bayes.client.paths import part
-from relevance_bayes.types.jobs import Event, JobBase
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.jobs import Event, JobBase
+from relevance_bayes.records.pages import Page
 
 J = TypeVar("J", bound=JobBase)
 

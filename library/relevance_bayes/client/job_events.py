@@ -10,7 +10,7 @@ from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, Client
 from relevance_bayes.client.event_stream import EventStream, Message
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.json import Form
-from relevance_bayes.types.jobs import Event
+from relevance_bayes.records.jobs import Event
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from relevance_bayes.client.http import Http
 from relevance_bayes.client.job_events import follow
 from relevance_bayes.client.json import Form
 from relevance_bayes.client.progress import display_of
-from relevance_bayes.types.html import facts_html
-from relevance_bayes.types.jobs import Event, JobBase
+from relevance_bayes.records.html import facts_html
+from relevance_bayes.records.jobs import Event, JobBase
 
 J = TypeVar("J", bound=JobBase)
 

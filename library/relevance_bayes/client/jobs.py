@@ -8,8 +8,8 @@ from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.job_events import followed, read_message
 from relevance_bayes.client.json import Form
-from relevance_bayes.types.jobs import JobKind, JobPage, JobState, JobSummary
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.jobs import JobKind, JobPage, JobState, JobSummary
+from relevance_bayes.records.pages import Page
 
 PATH = "/v1/jobs"
 

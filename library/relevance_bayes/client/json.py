@@ -8,8 +8,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from relevance_bayes.types.json import encode, refusal
-from relevance_bayes.types.values import Json, Label
+from relevance_bayes.records.json import encode, refusal
+from relevance_bayes.records.values import Json, Label
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.paths import part
-from relevance_bayes.types.members import KeysOfMember, Member, MemberState, Project, RemovedMember, Role
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.members import KeysOfMember, Member, MemberState, Project, RemovedMember, Role
+from relevance_bayes.records.pages import Page
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http, of_kind
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.registry import tag_query
-from relevance_bayes.types.functions import RelevanceVector, VersionDocument
-from relevance_bayes.types.models import Model
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.functions import RelevanceVector, VersionDocument
+from relevance_bayes.records.models import Model
+from relevance_bayes.records.pages import Page
 
 if TYPE_CHECKING:
     from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA

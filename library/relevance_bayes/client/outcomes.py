@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.paths import version_path
-from relevance_bayes.types.models import Model
-from relevance_bayes.types.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesReceived
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.models import Model
+from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesReceived
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.values import Label
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from urllib.parse import quote
 
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.types.errors import NotFoundError
-from relevance_bayes.types.references import Reference
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import Reference
 
 
 def reference(name: str, version: int | str | None = None) -> Reference:

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING  # noqa: TID251 - pyarrow, pandas and polars are extras
 
 from relevance_bayes.client.table_contents import ArrowTable
-from relevance_bayes.types.html import table_html
+from relevance_bayes.records.html import table_html
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,8 +5,8 @@ from typing import Literal, TypedDict, Unpack
 
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.json import dumps, exclude_none, listed_priors
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Json, Label
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Json, Label
 
 
 class SharedOptions(TypedDict, total=False):

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
-from relevance_bayes.types.html import facts_html, progress_html
-from relevance_bayes.types.jobs import Event
-from relevance_bayes.types.jobs import Progress as JobProgress
+from relevance_bayes.records.html import facts_html, progress_html
+from relevance_bayes.records.jobs import Event
+from relevance_bayes.records.jobs import Progress as JobProgress
 
 PHASES = {
     "compare": "comparing",

@@ -11,12 +11,12 @@ from relevance_bayes.client.json import Form, JsonInput
 from relevance_bayes.client.paths import reference, version_path
 from relevance_bayes.client.responses import Json, Version, VersionBase
 from relevance_bayes.client.responses.comparisons import Comparison
-from relevance_bayes.types.baselines import Baseline
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.lineage import Lineage
-from relevance_bayes.types.models import Model
-from relevance_bayes.types.profiles import Profile
-from relevance_bayes.types.statistics import Statistics
+from relevance_bayes.records.baselines import Baseline
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.lineage import Lineage
+from relevance_bayes.records.models import Model
+from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.statistics import Statistics
 
 ANY_VERSION: Form[VersionBase] = Form(Version)
 

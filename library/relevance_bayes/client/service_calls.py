@@ -27,13 +27,13 @@ from relevance_bayes.client.responses import (
 )
 from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, Uploadable, UploadedDataset, uploaded, uploaded_once
-from relevance_bayes.types.datasets import DatasetRow
-from relevance_bayes.types.functions import Expansion, RelevanceVector, VersionDocument
-from relevance_bayes.types.members import Project
-from relevance_bayes.types.models import Model
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.predictions import Nulls, UnknownCategories
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.datasets import DatasetRow
+from relevance_bayes.records.functions import Expansion, RelevanceVector, VersionDocument
+from relevance_bayes.records.members import Project
+from relevance_bayes.records.models import Model
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Label
 
 V = TypeVar("V", bound=VersionBase)
 

@@ -16,8 +16,8 @@ from relevance_bayes.client.prediction_options import PredictionOptions, json_op
 from relevance_bayes.client.responses import Dataset, Prediction, Predictions
 from relevance_bayes.client.table_contents import ArrowTable, arrow_parts, arrow_table, slices
 from relevance_bayes.client.uploads import uploaded
-from relevance_bayes.types.formats import ARROW, NPY
-from relevance_bayes.types.models import Model
+from relevance_bayes.records.formats import ARROW, NPY
+from relevance_bayes.records.models import Model
 
 if TYPE_CHECKING:
     import numpy as np

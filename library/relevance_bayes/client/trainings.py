@@ -11,7 +11,7 @@ from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
 from relevance_bayes.client.json import Form, JsonInput
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.uploads import Uploadable, uploaded_once
-from relevance_bayes.types.pages import Page
+from relevance_bayes.records.pages import Page
 
 K = TypeVar("K", bound=Job)
 

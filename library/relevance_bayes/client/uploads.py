@@ -12,9 +12,17 @@ from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http
 from relevance_bayes.client.table_contents import ArrowTable, arrow_parts, arrow_table
-from relevance_bayes.types.datasets import Dataset
-from relevance_bayes.types.formats import ARROW, CSV, RowReadOptions, by_beginning, by_name, media_type_of, uncompressed
-from relevance_bayes.types.values import ColumnKind
+from relevance_bayes.records.datasets import Dataset
+from relevance_bayes.records.formats import (
+    ARROW,
+    CSV,
+    RowReadOptions,
+    by_beginning,
+    by_name,
+    media_type_of,
+    uncompressed,
+)
+from relevance_bayes.records.values import ColumnKind
 
 DATASETS = "/v1/datasets"
 

@@ -7,8 +7,8 @@ from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.paths import part
 from relevance_bayes.client.responses import Json
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.webhooks import Delivery, EventType, NewWebhook, Webhook
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.webhooks import Delivery, EventType, NewWebhook, Webhook
 
 
 @dataclass(frozen=True)

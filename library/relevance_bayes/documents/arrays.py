@@ -20,8 +20,8 @@ from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.parts import Part
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
-from relevance_bayes.types.errors import InvalidDataError
-from relevance_bayes.types.json import encode, validate
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.json import encode, validate
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
 Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]

@@ -32,8 +32,8 @@ from relevance_bayes.documents.parts import (
     WavesPart,
 )
 from relevance_bayes.documents.sizes import columns, matrix, vector, wrong
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.encoding import InputEncoding, column_names, columns_of
-from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 
 
 def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:

@@ -20,7 +20,7 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, FunctionsPart, KernelPart, Part
 from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
-from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.records.annotations import OneOf
 
 DegreesOfFreedom: TypeAlias = Annotated[float, Field(ge=1, le=400, allow_inf_nan=False)]
 

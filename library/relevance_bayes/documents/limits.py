@@ -17,7 +17,7 @@ from relevance_bayes.documents.parts import (
 )
 from relevance_bayes.documents.schema import ComponentsPart, TermsPart, VersionDocument
 from relevance_bayes.documents.sizes import wrong
-from relevance_bayes.types.errors import Fault, pointer
+from relevance_bayes.records.errors import Fault, pointer
 
 MAX_MEMBERS = 16
 

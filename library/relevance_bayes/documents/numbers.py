@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.types.annotations import Schema, SchemaHandler
+from relevance_bayes.records.annotations import Schema, SchemaHandler
 
 MAX_COUNT = 2**53
 

@@ -7,7 +7,7 @@ from pydantic import FailFast, Field
 
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.documents.numbers import Count, Matrix, Places, PositiveVector, Vector
-from relevance_bayes.types.annotations import OneOf
+from relevance_bayes.records.annotations import OneOf
 
 FIRST_FAULT = FailFast()
 """The first fault of an array is enough: a million of them would take more memory than the array."""

@@ -23,8 +23,8 @@ from relevance_bayes.documents.numbers import (
 )
 from relevance_bayes.documents.parts import FIRST_FAULT, KernelPart, Part, WaveletsPart
 from relevance_bayes.plans.supervised import MODEL_NAME
-from relevance_bayes.types.annotations import OneOf
-from relevance_bayes.types.values import ColumnKind, Label, Period
+from relevance_bayes.records.annotations import OneOf
+from relevance_bayes.records.values import ColumnKind, Label, Period
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[1] = 1

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 
 def columns(numbers: Sequence[int] | Indices, inputs: int, where: str) -> Indices:

@@ -76,9 +76,9 @@ from relevance_bayes.documents.schema import (
     TermsPart,
     VersionDocument,
 )
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.json import encode, validate
 from relevance_bayes.tables.encoding import EncodedEffects, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.json import encode, validate
 
 BLOCK_ROWS = 4_096
 """The number of rows of a block of a nearest-neighbour process."""

@@ -18,6 +18,9 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.fitting import ComponentsVersion, SupervisedVersion, Vectors, refusals
 from relevance_bayes.plans.requests import Missing
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.functions import VersionDocument
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -38,9 +41,6 @@ from relevance_bayes.tables.kinds import (
     kind_of_cells,
     seconds_of,
 )
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.functions import VersionDocument
-from relevance_bayes.types.values import Cell, ColumnKind
 
 Raw: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 """An array of any type that columns have."""
@@ -380,7 +380,7 @@ class VersionEstimator(BaseEstimator, Generic[V]):
         ----------
         document : bytes
             `document_` of another estimator, or a version that a service exported as npz.
-        vectors : tuple of relevance_bayes.types.functions.RelevanceVector, optional
+        vectors : tuple of relevance_bayes.records.functions.RelevanceVector, optional
             `relevance_vectors_`, by default those of the document, which has no row numbers.
 
         Returns

@@ -28,6 +28,11 @@ from relevance_bayes.documents.writing import document_of
 from relevance_bayes.plans.components import plan_components
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest
 from relevance_bayes.plans.supervised import plan_supervised
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.errors import listed as listed_names
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.json import encode, validate
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -47,11 +52,6 @@ from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, expect
 from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.errors import RelevanceError
-from relevance_bayes.types.errors import listed as listed_names
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.json import encode, validate
-from relevance_bayes.types.values import ColumnKind
 
 Vectors: TypeAlias = tuple[RelevanceVector, ...]
 

@@ -15,11 +15,11 @@ from relevance_bayes.estimators.base import Raw, VersionEstimator, is_missing, t
 from relevance_bayes.estimators.fitting import SupervisedVersion, Vectors, learn
 from relevance_bayes.plans.requests import Dates, Effort, Missing, Prefer, Task, Text
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.predictions import MissingValue, Nulls, UnknownCategories, UnknownCategory
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.predictions import MissingValue, Nulls, UnknownCategories, UnknownCategory
-from relevance_bayes.types.values import ColumnKind
 
 MAX_REPETITIONS = 10_000_000
 """The maximum sum of the sample weights, which are numbers of repetitions."""

@@ -6,9 +6,9 @@ from relevance_bayes.plans.inputs import input_column, size
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, IgnoredColumn
 from relevance_bayes.plans.supervised import default_model_name, name_faults
 from relevance_bayes.plans.target import refusal, unknown_column
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.columns import ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
 
 MAX_TERMS = 10_000
 """The maximum number of rows of a table of terms: the fit computes their products with each other."""

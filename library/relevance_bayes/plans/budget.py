@@ -12,7 +12,7 @@ from dataclasses import replace
 from relevance_bayes.plans.cost import UNITS_PER_SECOND, folds_of, planned_cost
 from relevance_bayes.plans.requests import BudgetPlan, SupervisedPlan
 from relevance_bayes.plans.target import refusal
-from relevance_bayes.types.errors import Fault
+from relevance_bayes.records.errors import Fault
 
 MIN_FOLDS = 3
 """The fewest folds by which processes are compared."""

@@ -5,9 +5,9 @@ from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest
 from relevance_bayes.plans.rows import share_faults
 from relevance_bayes.plans.supervised import default_model_name, name_faults, seed_faults
 from relevance_bayes.plans.target import refusal
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.columns import TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
 
 
 def plan_components(request: ComponentsRequest, dataset: TableSummary) -> ComponentsPlan:

@@ -35,7 +35,7 @@ from relevance_bayes.core.softmax_regression import is_softmax_regression
 from relevance_bayes.core.spec import Spec, has_width_per_input, is_heteroscedastic
 from relevance_bayes.plans.requests import Effort, SupervisedPlan
 from relevance_bayes.plans.rows import held_out_rows
-from relevance_bayes.types.jobs import ExpectedCost
+from relevance_bayes.records.jobs import ExpectedCost
 
 UNITS_PER_SECOND = 1_000.0
 """The units of a CPU second of the reference core."""

@@ -5,9 +5,9 @@ from relevance_bayes.plans.inputs import size as reach
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest
 from relevance_bayes.plans.supervised import default_model_name, name_faults
 from relevance_bayes.plans.target import refusal
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.columns import IMAGE_COLUMNS, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
 
 MIN_PIXELS = 8
 """The minimum height and width."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split, SupervisedRequest
 from relevance_bayes.plans.target import NOISE_POINTER, noise_column, unknown_column
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import Missing
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import Missing
 
 MIN_ROWS_FOR_IDS = 20
 """The minimum number of rows from which a column of distinct values is taken for an id, not a measurement."""

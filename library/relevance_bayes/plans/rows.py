@@ -32,6 +32,8 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
 )
 from relevance_bayes.plans.target import unknown_column
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import Missing
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, ColumnSummary, TableSummary, block_rows, taken
 from relevance_bayes.tables.encoding.columns import (
     FOLDS,
@@ -50,8 +52,6 @@ from relevance_bayes.tables.encoding.columns import (
 )
 from relevance_bayes.tables.encoding.table import encode_target, gaps, real_values
 from relevance_bayes.tables.moments import Moments, logarithmic_scale
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import Missing
 
 
 def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:

@@ -73,11 +73,11 @@ from relevance_bayes.plans.target import (
     refusal,
     resolve_target,
 )
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import MAX_SEED, MODEL_NAME_PATTERN
 from relevance_bayes.tables.columns import ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED, quoted
 from relevance_bayes.tables.moments import LEVELS
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.jobs import MAX_SEED, MODEL_NAME_PATTERN
 
 MODEL_NAME = re.compile(MODEL_NAME_PATTERN)
 

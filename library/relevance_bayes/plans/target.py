@@ -27,10 +27,10 @@ from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans.requests import AutomaticPrior, KernelChoice, SupervisedRequest, Task
 from relevance_bayes.plans.requests.supervised import AnyLikelihood, GaussianLikelihood, NoiseColumn
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import Label, text_of
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, MAX_CLASSES, ColumnSummary, TableSummary
 from relevance_bayes.tables.encoding.table import MAX_SCALED, quoted
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.values import Label, text_of
 
 MAX_NAMED = 20
 """The maximum number of columns or classes that one sentence lists."""

@@ -10,9 +10,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from relevance_bayes.types.annotations import is_none
-from relevance_bayes.types.datasets import ColumnReading
-from relevance_bayes.types.values import ColumnKind, Label
+from relevance_bayes.records.annotations import is_none
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.values import ColumnKind, Label
 
 
 @dataclass(frozen=True, eq=False)

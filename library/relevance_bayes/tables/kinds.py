@@ -24,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from relevance_bayes.types.values import Cell, ColumnKind
+from relevance_bayes.records.values import Cell, ColumnKind
 
 ROWS_LOOKED_AT = 1_000
 """The number of rows from which the kind of a column is inferred."""

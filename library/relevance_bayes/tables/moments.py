@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.baselines import CategoryHistogram, Histogram, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from relevance_bayes.types.baselines import CategoryHistogram, Histogram, NumberHistogram
-from relevance_bayes.types.datasets import CategoryCount
 
 _BELOW_ALL = -1100
 """An exponent below those of all float64, for moments of zeros only."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     MAX_CATEGORIES_LISTED,
     MAX_CLASSES,
@@ -18,7 +19,6 @@ from relevance_bayes.tables.columns import (
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER
 from relevance_bayes.tables.moments import Moments, QuantileSketch, buffer_size
-from relevance_bayes.types.values import ColumnKind
 
 MAX_CELLS_WAITING = 2**21
 """The number of cells up to which small blocks are buffered: a wide table arrives a few rows at a time."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.values import Label
 
 _MAX_FLOAT = float(np.finfo(np.float64).max)
 

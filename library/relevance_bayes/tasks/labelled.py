@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.values import Label
 
 COVERAGES = (50, 80, 95)
 """The intervals, in percent, for which coverage and width are reported."""

@@ -32,16 +32,16 @@ from relevance_bayes.documents.models import (
     SupervisedPredictor,
     SupervisedReport,
 )
+from relevance_bayes.records.baselines import Baseline
+from relevance_bayes.records.evaluations import ReliabilityBin
+from relevance_bayes.records.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
+from relevance_bayes.records.values import Cell, InputColumn, Label, text_of
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, raw_cells
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.decisions import most_probable
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import PredictiveModel
-from relevance_bayes.types.baselines import Baseline
-from relevance_bayes.types.evaluations import ReliabilityBin
-from relevance_bayes.types.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
-from relevance_bayes.types.values import Cell, InputColumn, Label, text_of
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)

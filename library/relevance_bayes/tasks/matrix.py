@@ -9,6 +9,7 @@ import numpy as np
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.plans.rows import InputStatistics
+from relevance_bayes.records.errors import TrainingFailedError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
 from relevance_bayes.tasks.rows import (
@@ -20,7 +21,6 @@ from relevance_bayes.tasks.rows import (
     refuse_too_few,
     refuse_too_many,
 )
-from relevance_bayes.types.errors import TrainingFailedError
 
 MAX_FAULTS_REPORTED = 20
 

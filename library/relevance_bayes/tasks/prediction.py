@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Protocol, Self, TypeAlias
 
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.records.errors import ConflictError, Fault
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels
 from relevance_bayes.tasks.labelled import Labelled
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.scored import ScoredRows
-from relevance_bayes.types.errors import ConflictError, Fault
-from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.values import ColumnKind, Label
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
 

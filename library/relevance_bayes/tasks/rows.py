@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.plans.requests import InputColumn
 from relevance_bayes.plans.rows import Ranks, cell_hashes, mixed
+from relevance_bayes.records.errors import Fault, TrainingFailedError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -32,8 +34,6 @@ from relevance_bayes.tables.columns import (
     taken,
 )
 from relevance_bayes.tables.encoding import gaps
-from relevance_bayes.types.errors import Fault, TrainingFailedError
-from relevance_bayes.types.values import ColumnKind
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset and yields its blocks in order, each with the number of its first row."""

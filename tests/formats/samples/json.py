@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from relevance_bayes.types.values import Cell
+from relevance_bayes.records.values import Cell
 
 FlatRow = dict[str, Cell]
 PARTS = frozenset({"total", "noise", "weights", "residual", "mean", "variance", "detail"})

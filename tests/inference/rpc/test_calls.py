@@ -13,6 +13,8 @@ import grpc
 import numpy as np
 import pytest
 from google.protobuf.message import Message
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.limits import OwnerLimits
 
 from app import __version__
 from app.accounts.authenticator import KeyAuthenticator
@@ -35,8 +37,6 @@ from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner
 from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.types.keys import KeyScope
-from relevance_bayes.types.limits import OwnerLimits
 from tests.applications import Report, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.issuers import AUDIENCE, refused_tokens

@@ -6,6 +6,7 @@ from threading import Thread
 from uuid import UUID
 
 import numpy as np
+from relevance_bayes.records.values import ColumnKind
 
 from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
@@ -19,7 +20,6 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.fit import Trainer
-from relevance_bayes.types.values import ColumnKind
 from tests.jobs.worker import trainers
 
 OWNER = "ada"

@@ -6,6 +6,8 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.reports import InputWarp, InputWidth
 from sqlalchemy import Engine, event
 
 from app.database.transaction import OpenTransaction, Transaction
@@ -24,8 +26,6 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
 from relevance_bayes.documents.models import Hyperparameters, SupervisedPredictor
 from relevance_bayes.plans.requests import Validation
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.reports import InputWarp, InputWidth
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, PROGRAM, Bench, Running
 from tests.narrowing import of_data, of_kind

@@ -84,7 +84,7 @@ def test_every_method_of_a_group_is_a_call_of_both_clients() -> None:
 
 def test_a_call_is_a_coroutine_of_one_client_and_a_result_of_the_other() -> None:
     with Client(Http.to("http://service", api_key=None)) as client:
-        assert str(inspect.signature(client.model)) == "(name: str) -> relevance_bayes.types.models.Model"
+        assert str(inspect.signature(client.model)) == "(name: str) -> relevance_bayes.records.models.Model"
         assert not inspect.iscoroutinefunction(client.model)
         assert client.model.__doc__ == "Return a model."
 

@@ -5,6 +5,8 @@ from math import inf
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.values import ColumnKind, Label
 
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Additive, Gaussian
@@ -23,8 +25,6 @@ from relevance_bayes.documents.writing import APPROXIMATIONS, unknown
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.tasks.listing import NewSupervisedVersion
-from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.values import ColumnKind, Label
 from tests.small_approximation import version_of_a_term
 from tests.small_models import small_version, version_of_three_classes
 from tests.small_tables import DATASET_ID, dataset_of, numbers

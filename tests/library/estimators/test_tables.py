@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy
+from relevance_bayes.records.values import NumberForm
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
@@ -18,7 +19,6 @@ from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, 
 from relevance_bayes.estimators.base import MissingValues, Table, table_column, typed_column
 from relevance_bayes.estimators.fitting import SupervisedVersion
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn, TimestampColumn
-from relevance_bayes.types.values import NumberForm
 from tests.library.estimators.tables import MAKERS, Cells, cells, litres
 
 TABLE = cells()

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.algorithms import ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, Group, Inputs, KernelBasis
@@ -15,7 +16,6 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.plans.requests import ApproximationRequest, IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberColumn
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import dataset_of, numbers, texts
 
 TERMS: Block = {"x": numbers(0.0, 1.0, 2.0), "z": numbers(5.0, 5.0, 5.0), "c": numbers(1.0, -1.0, 0.5)}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
@@ -25,7 +26,6 @@ from relevance_bayes.plans.requests import (
 )
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of
 
 REQUEST = SupervisedRequest(DATASET_ID, "y")

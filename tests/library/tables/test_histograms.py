@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
 from scipy.stats import entropy
 
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn, TimestampColumn
@@ -19,7 +20,6 @@ from relevance_bayes.tables.moments import (
     number_histogram,
     population_stability_index,
 )
-from relevance_bayes.types.baselines import CategoryHistogram, NumberHistogram
 from tests.properties import examples
 from tests.small_tables import flags, numbers, texts
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from relevance_bayes.records.values import Cell, ColumnKind
 
 from relevance_bayes.tables.kinds import (
     MAX_NUMBER_LENGTH,
@@ -14,7 +15,6 @@ from relevance_bayes.tables.kinds import (
     kind_of_texts,
     seconds_of,
 )
-from relevance_bayes.types.values import Cell, ColumnKind
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -14,7 +15,6 @@ from relevance_bayes.plans.rows import Statistics
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from relevance_bayes.records.values import Cell
 
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
@@ -29,7 +30,6 @@ from relevance_bayes.tasks import rows as complete
 from relevance_bayes.tasks.rows import canonical_order, complete_rows
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.values import Cell
 from tests.properties import examples
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 

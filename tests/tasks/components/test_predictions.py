@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.prediction import PredictRequest, predict
 from relevance_bayes.tables.columns import Block
@@ -12,7 +13,6 @@ from relevance_bayes.tasks.components import prediction as under_test
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
 from relevance_bayes.tasks.listing import NewComponentsVersion
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_components import SCORES, version_of_components
 from tests.small_models import small_version

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from relevance_bayes.records.reports import InputWidth
 
 from app.errors import TrainingFailedError
 from app.jobs.fit import FitCheckpoint
@@ -23,7 +24,6 @@ from relevance_bayes.tasks.components import fit as child
 from relevance_bayes.tasks.components.training import ComponentsTraining
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import NewComponentsVersion
-from relevance_bayes.types.reports import InputWidth
 from tests.narrowing import of_kind
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
@@ -18,7 +19,6 @@ from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised import evaluation as under_test
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.served_versions import served
 from tests.small_components import version_of_components
 from tests.small_models import small_version

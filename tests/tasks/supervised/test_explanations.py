@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from relevance_bayes.records.functions import ClassWeight, RelevanceVector
+from relevance_bayes.records.references import Reference
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
@@ -27,8 +29,6 @@ from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.functions import ClassWeight, RelevanceVector
-from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind
 from tests.small_database import SmallDatabase

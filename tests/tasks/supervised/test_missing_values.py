@@ -7,6 +7,11 @@ from typing import Literal
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import validate
+from relevance_bayes.records.predictions import MissingValue, UnknownCategory
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.hyperparameters import FixedWidth
@@ -30,11 +35,6 @@ from relevance_bayes.tasks.supervised.input_rows import InputDistribution, Input
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.training import kept_rows
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
-from relevance_bayes.types.datasets import CategoryCount
-from relevance_bayes.types.errors import InvalidRequestError
-from relevance_bayes.types.json import validate
-from relevance_bayes.types.predictions import MissingValue, UnknownCategory
 from tests.exports.trained import PROCESS, version
 from tests.small_tables import numbers, texts
 from tests.tasks.supervised.test_unknown_categories import stacked

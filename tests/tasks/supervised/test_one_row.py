@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from relevance_bayes.records.predictions import MissingValue
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.predict import USUAL
@@ -22,7 +23,6 @@ from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import figures_of, figures_of_one
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.types.predictions import MissingValue
 from tests.prediction.test_predict import augmented
 from tests.served_versions import served
 from tests.small_models import member_of, small_version

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.inference.signature import tensors_of
 from app.prediction import PredictRequest, predict
@@ -14,7 +15,6 @@ from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import block, trained
 from tests.prediction.test_predict import BLOCK, MIXED
 from tests.served_versions import served

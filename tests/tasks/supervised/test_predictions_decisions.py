@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.prediction import PredictRequest, predict
 from relevance_bayes.tables.columns import Block
@@ -10,7 +11,6 @@ from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.prediction.test_predict import BLOCK, MIXED
 from tests.served_versions import served
 from tests.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes

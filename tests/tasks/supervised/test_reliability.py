@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from relevance_bayes.records.diagnostics import ClassReliability, NumberReliability
 
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.fitting import fit
@@ -18,7 +19,6 @@ from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tasks.supervised.diagnostics import LEVELS, MAX_CLASSES, reliability_of
-from relevance_bayes.types.diagnostics import ClassReliability, NumberReliability
 
 RNG = np.random.default_rng(11)
 TARGET = EncodedTarget("y", "number", 3.0, 2.0, ())

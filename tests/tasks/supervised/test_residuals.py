@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from relevance_bayes.records.diagnostics import CategoryResiduals, NumberResiduals, ResidualStatistics
 
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, encode_inputs
@@ -14,7 +15,6 @@ from relevance_bayes.tasks.supervised.diagnostics import (
     decoded,
     thinned,
 )
-from relevance_bayes.types.diagnostics import CategoryResiduals, NumberResiduals, ResidualStatistics
 
 RNG = np.random.default_rng(8)
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from app.jobs.fit import run
@@ -44,7 +45,6 @@ from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.errors import InvalidRequestError
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, texts
 
 ROWS = 30

@@ -8,6 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.predictions import UnknownCategory
 
 from app.prediction import PredictRequest, evaluate_block, predict
 from relevance_bayes.core.basis import Bias, KernelBasis
@@ -32,9 +35,6 @@ from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinat
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
-from relevance_bayes.types.datasets import CategoryCount
-from relevance_bayes.types.predictions import UnknownCategory
 from tests.exports.trained import LIKELIHOODS, PROCESS, version
 from tests.served_versions import served
 from tests.small_models import small_version

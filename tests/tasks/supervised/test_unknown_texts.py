@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from relevance_bayes.records.predictions import UnknownCategory
 
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.hyperparameters import FixedWidth
@@ -23,7 +24,6 @@ from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinations
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.types.predictions import UnknownCategory
 from tests.exports.trained import PROCESS, version
 from tests.library.tasks.supervised.test_derived_columns import version as learned_version
 from tests.small_tables import dataset_of, numbers, texts

@@ -1,10 +1,10 @@
 """Responses of the service as frozen dataclasses. Names and shapes are the API's; numbers are in the user's units."""
 
 from relevance_bayes.client.responses.predictions import Prediction, Predictions
-from relevance_bayes.types.choices import Choice
-from relevance_bayes.types.datasets import CategoryCount, Column, Dataset, Image
-from relevance_bayes.types.pages import Page
-from relevance_bayes.types.predictions import (
+from relevance_bayes.records.choices import Choice
+from relevance_bayes.records.datasets import CategoryCount, Column, Dataset, Image
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.predictions import (
     ClassLatent,
     ClassProbability,
     Contribution,
@@ -14,7 +14,7 @@ from relevance_bayes.types.predictions import (
     UnknownCategory,
     Variance,
 )
-from relevance_bayes.types.trainings import (
+from relevance_bayes.records.trainings import (
     ApproximationJob,
     ClassificationJob,
     ComparedModel,
@@ -25,8 +25,8 @@ from relevance_bayes.types.trainings import (
     SupervisedJob,
     TrainingJob,
 )
-from relevance_bayes.types.values import Json
-from relevance_bayes.types.versions import (
+from relevance_bayes.records.values import Json
+from relevance_bayes.records.versions import (
     Alternative,
     ApproximationVersion,
     ClassificationVersion,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.responses.predictions import Prediction
-from relevance_bayes.types.jobs import VersionName
+from relevance_bayes.records.jobs import VersionName
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from relevance_bayes.client.errors import Problem
-from relevance_bayes.types.html import table_html
-from relevance_bayes.types.predictions import (
+from relevance_bayes.records.html import table_html
+from relevance_bayes.records.predictions import (
     ClassLatent,
     ClassProbability,
     Contribution,
@@ -15,7 +15,7 @@ from relevance_bayes.types.predictions import (
     UnknownCategory,
     Variance,
 )
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.values import Label
 
 SHOWN_ROWS = 20
 """The predictions in a notebook."""

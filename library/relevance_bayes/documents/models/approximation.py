@@ -6,10 +6,10 @@ from uuid import UUID
 
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.plans.requests import ApproximationPlan
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.models import TermsError
 
 
 @dataclass(frozen=True)

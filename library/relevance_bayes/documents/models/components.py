@@ -7,11 +7,11 @@ from uuid import UUID
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.records.baselines import Baseline
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.types.baselines import Baseline
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.reports import InputWidth
 
 COMPONENTS_REPORTED = 10
 """The default number of components in a prediction."""

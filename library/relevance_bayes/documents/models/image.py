@@ -6,9 +6,9 @@ from uuid import UUID
 
 from relevance_bayes.core.images import ImageCode
 from relevance_bayes.plans.requests import ImagePlan
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.models import TermsError
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior
 from relevance_bayes.plans.requests import SupervisedPlan, Task
-from relevance_bayes.tables.encoding import Encoding
-from relevance_bayes.types.baselines import Baseline, InputCells
-from relevance_bayes.types.diagnostics import Diagnostics
-from relevance_bayes.types.lineage import ImportedFrom
-from relevance_bayes.types.reports import (
+from relevance_bayes.records.baselines import Baseline, InputCells
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.reports import (
     CalendarInputs,
     ClassRows,
     InputTerm,
@@ -29,7 +28,8 @@ from relevance_bayes.types.reports import (
     TextInputs,
     TrainingWarning,
 )
-from relevance_bayes.types.values import Label
+from relevance_bayes.records.values import Label
+from relevance_bayes.tables.encoding import Encoding
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from relevance_bayes.documents.validation.figures import (
     figure_faults,
 )
 from relevance_bayes.documents.validation.reports import WIDTH, common_faults
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.types.errors import Fault
 
 
 def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:

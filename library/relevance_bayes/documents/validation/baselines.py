@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from relevance_bayes.documents.validation.figures import COUNT, POSITIVE_COUNT, Interval, figure_faults
+from relevance_bayes.records.baselines import Baseline, Histogram, InputCells, NumberHistogram
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import Cell, ColumnKind, InputColumn
 from relevance_bayes.tables.kinds import seconds_of
-from relevance_bayes.types.baselines import Baseline, Histogram, InputCells, NumberHistogram
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import Cell, ColumnKind, InputColumn
 
 WHERE = "/report/baseline"
 SIZE = Interval(0, 100)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from math import isclose
 
 from relevance_bayes.documents.validation.figures import FINITE, SHARE, figure_faults
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedEffects,
@@ -13,7 +14,6 @@ from relevance_bayes.tables.encoding import (
     InputEncoding,
     quoted,
 )
-from relevance_bayes.types.errors import Fault
 
 MAX_TEXT_LENGTH = 200
 """The maximum number of characters of a name."""

@@ -11,9 +11,9 @@ from relevance_bayes.documents.validation.baselines import baseline_faults
 from relevance_bayes.documents.validation.columns import input_faults
 from relevance_bayes.documents.validation.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
 from relevance_bayes.documents.validation.reports import WIDTH, common_faults, row_count_faults, width_faults
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import column_names
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
 
 SEED = Interval(0, 2**53 - 1)
 

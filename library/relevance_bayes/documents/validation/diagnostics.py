@@ -13,7 +13,7 @@ from relevance_bayes.documents.validation.figures import (
     Interval,
     figure_faults,
 )
-from relevance_bayes.types.diagnostics import (
+from relevance_bayes.records.diagnostics import (
     CategoryResidual,
     ClassReliability,
     Diagnostics,
@@ -25,8 +25,8 @@ from relevance_bayes.types.diagnostics import (
     ResidualStatistics,
     Trace,
 )
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import InputColumn, Label
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import InputColumn, Label
 
 WHERE = "/report/diagnostics"
 SIZE = Interval(0, 100)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf, isclose
 
-from relevance_bayes.types.errors import Fault
+from relevance_bayes.records.errors import Fault
 
 MAX_COUNT = 2**53
 

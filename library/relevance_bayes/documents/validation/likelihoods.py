@@ -15,8 +15,8 @@ from relevance_bayes.core.likelihoods import (
     TargetLikelihood,
 )
 from relevance_bayes.documents.validation.figures import POSITIVE, Figure, Interval, figure_faults
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
 
 NOISE_SD = Interval(1.0 / MAX_SCALED, MAX_SCALED)
 DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
 from relevance_bayes.documents.validation.columns import column_name_faults
 from relevance_bayes.documents.validation.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.reports import InputWidth
 
 WIDTH = Interval(1.0 / MAX_SCALED, MAX_SCALED)
 WHERE = "/report"

@@ -10,8 +10,8 @@ from relevance_bayes.documents.validation.figures import Interval, figure_faults
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults, noise_by_row_faults
 from relevance_bayes.documents.validation.reports import WIDTH
 from relevance_bayes.plans.requests import SupervisedPlan
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.jobs import MAX_SEED
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import MAX_SEED
 
 PLAN = "/report/plan"
 SEED = Interval(0, MAX_SEED)

@@ -31,9 +31,9 @@ from relevance_bayes.documents.validation.columns import column_name_faults, inp
 from relevance_bayes.documents.validation.figures import COUNT, Interval, figure_faults
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.plans.requests import Task
+from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tables.encoding.table import MAX_SCALED
-from relevance_bayes.types.errors import Fault
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
 """The interval of gamma, with a tolerance for rounding."""

@@ -39,6 +39,8 @@ from relevance_bayes.documents.validation.figures import (
 from relevance_bayes.documents.validation.likelihoods import likelihood_faults, noise_by_row_faults
 from relevance_bayes.documents.validation.reports import WHERE, common_faults, row_count_faults, width_faults
 from relevance_bayes.plans.requests import GroupSplit, RandomSplit, Split
+from relevance_bayes.records.errors import Fault, pointer
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
     Encoding,
@@ -47,8 +49,6 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
-from relevance_bayes.types.errors import Fault, pointer
-from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 
 HOLDOUT = Interval(0.0, 0.9)
 

@@ -30,9 +30,9 @@ from relevance_bayes.plans.requests.supervised import (
     SupervisedRequest,
     Validation,
 )
-from relevance_bayes.types.json import AT
-from relevance_bayes.types.reports import BudgetPlan
-from relevance_bayes.types.values import Dates, Effort, IgnoredColumn, InputColumn, Missing, Prefer, Task, Text
+from relevance_bayes.records.json import AT
+from relevance_bayes.records.reports import BudgetPlan
+from relevance_bayes.records.values import Dates, Effort, IgnoredColumn, InputColumn, Missing, Prefer, Task, Text
 
 
 def _tag(value: object) -> str | None:

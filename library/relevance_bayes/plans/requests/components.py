@@ -7,9 +7,9 @@ from uuid import UUID
 from pydantic import Field
 
 from relevance_bayes.core.kernels import Covariance, Gaussian
-from relevance_bayes.types.annotations import wire
-from relevance_bayes.types.jobs import MAX_SEED, JobRequest, ModelName, Width
-from relevance_bayes.types.values import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName, Width
+from relevance_bayes.records.values import IgnoredColumn, InputColumn, Missing
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from relevance_bayes.types.annotations import wire
-from relevance_bayes.types.jobs import JobRequest, ModelName
-from relevance_bayes.types.values import IgnoredColumn, InputColumn
+from relevance_bayes.records.annotations import wire
+from relevance_bayes.records.jobs import JobRequest, ModelName
+from relevance_bayes.records.values import IgnoredColumn, InputColumn
 
 
 @dataclass(frozen=True)

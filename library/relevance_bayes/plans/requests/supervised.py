@@ -15,9 +15,9 @@ from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, Hur
 from relevance_bayes.core.local.choice import LocalChoice
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
-from relevance_bayes.types.jobs import MAX_SEED, JobRequest, ModelName
-from relevance_bayes.types.reports import BudgetPlan
-from relevance_bayes.types.values import (
+from relevance_bayes.records.jobs import MAX_SEED, JobRequest, ModelName
+from relevance_bayes.records.reports import BudgetPlan
+from relevance_bayes.records.values import (
     ColumnKind,
     Dates,
     Effort,

@@ -31,9 +31,9 @@ import numpy as np
 
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.records.values import ColumnKind, Label, Period
 from relevance_bayes.tables.columns import CategoryColumn
 from relevance_bayes.tables.moments import Moments, signed_exponential, signed_logarithm
-from relevance_bayes.types.values import ColumnKind, Label, Period
 
 DAY = 86_400.0
 

@@ -15,6 +15,8 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -35,8 +37,6 @@ from relevance_bayes.tables.encoding.columns import (
     columns_of,
 )
 from relevance_bayes.tables.kinds import iso_8601
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.values import Cell
 
 MAX_QUOTED_LENGTH = 80
 

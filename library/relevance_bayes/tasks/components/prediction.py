@@ -7,6 +7,8 @@ import numpy as np
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.options import PredictOptions, refuse_all
@@ -19,8 +21,6 @@ from relevance_bayes.tasks.prediction import (
     VersionExpansion,
     no_expansion,
 )
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.functions import ListedFunction
 
 ROWS_AT_ONCE = 8192
 """The number of rows of one kernel evaluation, which bounds the memory of a large batch."""

@@ -10,6 +10,9 @@ from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.functions import named_widths
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import IdentifiedTable
 from relevance_bayes.tasks.components.fit import ComponentsFit, FoundComponents
 from relevance_bayes.tasks.components.prediction import ComponentsModel
@@ -26,9 +29,6 @@ from relevance_bayes.tasks.listing import (
 )
 from relevance_bayes.tasks.matrix import Matrix, encoded_matrix
 from relevance_bayes.tasks.rows import Read
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.reports import InputWidth
 
 
 @dataclass(frozen=True)

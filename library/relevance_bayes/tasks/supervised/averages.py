@@ -25,14 +25,14 @@ from relevance_bayes.core.mixture import Groups, mixture
 from relevance_bayes.core.pool import AnyReady
 from relevance_bayes.core.prediction import Prediction
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.records.errors import Fault, TooLargeError
+from relevance_bayes.records.predictions import MissingValue, UnknownCategory
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, InputEncoding, encode_inputs, gaps
 from relevance_bayes.tables.encoding.table import unknown_texts
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, PredictOptions
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution, InputDonors, normal_quantiles, with_known
-from relevance_bayes.types.errors import Fault, TooLargeError
-from relevance_bayes.types.predictions import MissingValue, UnknownCategory
 
 MAX_COMBINATIONS = ROWS_OF_AVERAGE
 """The most combinations of categories of one row; text columns are inputs by default up to 50 categories."""

@@ -22,6 +22,26 @@ from relevance_bayes.core.problem import least_rows
 from relevance_bayes.core.selection import Compared, MeasuredRows, Trained
 from relevance_bayes.core.selection.scoring import MIN_STANDARD_ERRORS, standard_error
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.diagnostics import (
+    CalibrationCurve,
+    CategoryResidual,
+    CategoryResiduals,
+    ClassReliability,
+    Diagnostics,
+    InputResiduals,
+    LeftOutSource,
+    LevelCoverage,
+    NumberReliability,
+    NumberResiduals,
+    Reliability,
+    Residuals,
+    ResidualSource,
+    ResidualStatistics,
+    Trace,
+    TraceStep,
+)
+from relevance_bayes.records.reports import Outlier, TrainingWarning
+from relevance_bayes.records.values import text_of
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -53,26 +73,6 @@ from relevance_bayes.tasks.supervised.materialise import (
     OutlyingInput,
     distant_values,
 )
-from relevance_bayes.types.diagnostics import (
-    CalibrationCurve,
-    CategoryResidual,
-    CategoryResiduals,
-    ClassReliability,
-    Diagnostics,
-    InputResiduals,
-    LeftOutSource,
-    LevelCoverage,
-    NumberReliability,
-    NumberResiduals,
-    Reliability,
-    Residuals,
-    ResidualSource,
-    ResidualStatistics,
-    Trace,
-    TraceStep,
-)
-from relevance_bayes.types.reports import Outlier, TrainingWarning
-from relevance_bayes.types.values import text_of
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 """The probabilities of the central intervals."""

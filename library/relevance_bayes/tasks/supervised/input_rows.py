@@ -17,6 +17,8 @@ import numpy as np
 from relevance_bayes.core.folds import content_keys
 from relevance_bayes.core.imputation import MIN_DONORS, Donors
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.records.baselines import CategoryHistogram, Histogram, InputCells, NumberHistogram
+from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -36,8 +38,6 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tables.kinds import seconds_of
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
-from relevance_bayes.types.baselines import CategoryHistogram, Histogram, InputCells, NumberHistogram
-from relevance_bayes.types.values import Cell
 
 
 def _column(encoded: EncodedInput, cells: Sequence[Cell]) -> Column:

@@ -7,6 +7,7 @@ from relevance_bayes.core.pool import LearnedModel, n_functions
 from relevance_bayes.core.selection import LocalComparison
 from relevance_bayes.documents.functions import map_warps, named_widths
 from relevance_bayes.documents.models import Hyperparameters, Member
+from relevance_bayes.records.reports import LocalCandidate, LocalReport
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
     Encoding,
@@ -14,7 +15,6 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
-from relevance_bayes.types.reports import LocalCandidate, LocalReport
 
 
 def local_member(model: LocalModel, encoding: Encoding, inputs: Sequence[str]) -> Member:

@@ -33,6 +33,8 @@ from relevance_bayes.plans.rows import (
     ranks,
 )
 from relevance_bayes.plans.target import is_near, too_far
+from relevance_bayes.records.errors import Fault, TrainingFailedError
+from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
@@ -57,8 +59,6 @@ from relevance_bayes.tasks.rows import (
     refuse_too_many,
 )
 from relevance_bayes.tasks.supervised.fit import FILE, LOGARITHMS_FILE, TEXTS_FILE, names_columns
-from relevance_bayes.types.errors import Fault, TrainingFailedError
-from relevance_bayes.types.reports import ClassRows
 
 AllLimits: TypeAlias = Mapping[str, Limits]
 """The limits of each input, by name."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.decisions import Decisions
 from relevance_bayes.tasks.prediction import Members
 from relevance_bayes.tasks.supervised.explanation import Explanation
-from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.values import Label
 
 Member = Mapping[str, object]
 

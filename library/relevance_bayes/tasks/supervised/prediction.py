@@ -27,6 +27,10 @@ from relevance_bayes.core.pool import (
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.predictions import MissingValue, UnknownCategory
+from relevance_bayes.records.reports import ClassRows
+from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import (
     EncodedTarget,
@@ -50,10 +54,6 @@ from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.scoring import scored_rows
-from relevance_bayes.types.errors import Fault, InvalidRequestError
-from relevance_bayes.types.predictions import MissingValue, UnknownCategory
-from relevance_bayes.types.reports import ClassRows
-from relevance_bayes.types.values import ColumnKind, Label
 
 FIGURES, TOTAL = 8, 4
 """The number of figures of a predicted number, in the order of `figures_of`, and the place of its variance."""

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.predictions import MissingValue, UnknownCategory
+from relevance_bayes.records.values import Label, text_of
 from relevance_bayes.tables.columns import FlatColumn, Labels
 from relevance_bayes.tasks.decisions import Decisions, most_probable
 from relevance_bayes.tasks.prediction import Means, Members, Probabilities, RecordClass, Rows
 from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.members import decision_members, explanation_members, support_members
-from relevance_bayes.types.errors import Fault
-from relevance_bayes.types.functions import ListedFunction
-from relevance_bayes.types.predictions import MissingValue, UnknownCategory
-from relevance_bayes.types.values import Label, text_of
 
 _FIGURES_OF = {
     "mean": ("mean",),

@@ -43,6 +43,17 @@ from relevance_bayes.plans.requests import (
     SupervisedPlan,
     Text,
 )
+from relevance_bayes.records.baselines import InputCells
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.reports import (
+    CalendarInputs,
+    DerivedInput,
+    InputWidth,
+    LogarithmicInputs,
+    Score,
+    TextInputs,
+)
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, Block, IdentifiedTable
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
@@ -80,10 +91,6 @@ from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.local import local_member, local_report
 from relevance_bayes.tasks.supervised.materialise import Materialised, class_rows, materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.types.baselines import InputCells
-from relevance_bayes.types.functions import RelevanceVector
-from relevance_bayes.types.jobs import Progress
-from relevance_bayes.types.reports import CalendarInputs, DerivedInput, InputWidth, LogarithmicInputs, Score, TextInputs
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from relevance_bayes.records.reports import TrainingWarning
 
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
@@ -28,7 +29,6 @@ from relevance_bayes.tasks.supervised.materialise import Materialised, materiali
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.reports import TrainingWarning
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

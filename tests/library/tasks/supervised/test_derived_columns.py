@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from relevance_bayes.records.errors import TrainingFailedError
 
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.hyperparameters import FixedWidth
@@ -38,7 +39,6 @@ from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
-from relevance_bayes.types.errors import TrainingFailedError
 from tests.small_tables import dataset_of
 
 DAY = 86_400.0

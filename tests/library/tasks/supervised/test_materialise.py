@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from relevance_bayes.records.errors import TrainingFailedError
+from relevance_bayes.records.reports import ClassRows
+from relevance_bayes.records.values import Label
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
@@ -24,9 +27,6 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tasks import rows as complete_rows
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, class_rows, materialise
-from relevance_bayes.types.errors import TrainingFailedError
-from relevance_bayes.types.reports import ClassRows
-from relevance_bayes.types.values import Label
 from tests.properties import examples
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 

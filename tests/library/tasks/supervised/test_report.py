@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
 from relevance_bayes.core.evidence import LogEvidence
@@ -31,7 +32,6 @@ from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, Enco
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import Materialised
 from relevance_bayes.tasks.supervised.training import _degrees_of_freedom, _recorded, _widths, new_version
-from relevance_bayes.types.reports import InputTerm, InputWarp, InputWidth
 from tests.jobs.worker.trainers import model_of
 from tests.small_tables import dataset_of, numbers, texts
 

@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy
+from relevance_bayes.records.reports import Outlier
 
 from relevance_bayes.core.basis import Bias, ConstantFunction
 from relevance_bayes.core.evidence import LogEvidence
@@ -17,7 +18,6 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.supervised.diagnostics import outliers, warnings
 from relevance_bayes.tasks.supervised.materialise import Materialised
-from relevance_bayes.types.reports import Outlier
 
 ENCODING = Encoding(
     (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "number", 50.0, 10.0, ())
