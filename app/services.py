@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import sqlalchemy
 from dbos import DBOSClient
-from relevance_bayes.records.limits import OwnerUse
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
@@ -91,6 +90,7 @@ from app.tracing.spans import NO_TRACER, Tracer
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
+from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tasks.fit import Limits
 
 

@@ -8,11 +8,11 @@ from typing import Self
 
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
-from relevance_bayes.records.limits import OwnerLimits
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app.addresses import LOOPBACK, Allowance, is_secure_url
+from relevance_bayes.records.limits import OwnerLimits
 
 PREFIX = "RELEVANCE_"
 MEBIBYTE = 1024 * 1024

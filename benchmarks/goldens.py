@@ -15,7 +15,6 @@ from typing import TypedDict
 
 import numpy as np
 from pydantic import TypeAdapter
-from relevance_bayes.records.json import encode
 
 from benchmarks.files import NotRun
 from benchmarks.golden_trainings import GOLDENS, NEW_ROWS, TARGET, Golden
@@ -23,6 +22,7 @@ from benchmarks.options import Options
 from benchmarks.report import Table
 from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.fitting import SupervisedVersion, learn
+from relevance_bayes.records.json import encode
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.tasks.options import PredictOptions

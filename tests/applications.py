@@ -11,8 +11,6 @@ from typing import ParamSpec
 import pytest
 from fastapi.openapi.utils import get_openapi
 from httpx2 import Response
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import OwnerLimits
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
@@ -60,6 +58,8 @@ from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.metrics import webhook_metrics
 from app.webhooks.service import Webhooks
 from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.limits import OwnerLimits
 from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
 from tests.doubles.notifier import SilentNotifier

@@ -1,11 +1,11 @@
 """An API key and a member in a test's database."""
 
 from pydantic import SecretStr
-from relevance_bayes.records.members import Role
 
 from app import administration
 from app.accounts.member_service import Members
 from app.settings import Settings
+from relevance_bayes.records.members import Role
 
 
 def add_key(database_url: str, secret: str) -> None:

@@ -25,11 +25,11 @@ oldest_compatible = {oldest!r}
 
 def upgrade() -> None:
     op.create_table("added_{number}", sa.Column("id", sa.Text(), primary_key=True))
-    op.add_column("training_jobs", sa.Column("added_{number}", sa.Text()))
+    op.add_column("jobs", sa.Column("added_{number}", sa.Text()))
 
 
 def downgrade() -> None:
-    op.drop_column("training_jobs", "added_{number}")
+    op.drop_column("jobs", "added_{number}")
     op.drop_table("added_{number}")
 '''
 
@@ -37,7 +37,7 @@ def downgrade() -> None:
 def with_later_revisions(folder: Path, patch: pytest.MonkeyPatch, *oldest: str | None) -> str:
     """Let this release have a further revision for each `oldest_compatible`; return the last, which it expects.
 
-    The first has the number after that of the last migration. Each adds a table and a column of `training_jobs`.
+    The first has the number after that of the last migration. Each adds a table and a column of `jobs`.
     """
     last = revision.EXPECTED
     later = folder / "migrations"

@@ -5,9 +5,6 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier
 
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset, Upload
@@ -31,6 +28,9 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

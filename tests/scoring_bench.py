@@ -7,7 +7,6 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.values import ColumnKind
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, now, open_transactions
@@ -22,6 +21,7 @@ from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

@@ -1,7 +1,5 @@
 """Versions prepared to predict with, without a database."""
 
-from relevance_bayes.records.functions import ListedFunction
-
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.identity import uuid7
 from app.prediction import ServedVersion
@@ -9,6 +7,7 @@ from app.prediction.serving import serve
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.union import task_of
+from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tasks.listing import NewVersion
 from tests.small_tables import NOW
 

@@ -1,14 +1,14 @@
 """A small version of components for tests, made by hand: three rows of two numbers, of which one is halved."""
 
 import numpy as np
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.reports import InputWidth
 
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import RationalQuadratic
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
 from relevance_bayes.tasks.listing import Learned, NewComponentsVersion
 from tests.small_tables import DATASET_ID

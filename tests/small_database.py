@@ -7,7 +7,6 @@ from pathlib import Path
 from sqlite3 import Connection
 from uuid import UUID
 
-from relevance_bayes.records.jobs import FINISHED
 from sqlalchemy import Engine, delete, event, func, select, update
 from sqlalchemy.orm import Session
 
@@ -31,6 +30,7 @@ from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.delivery_repository import SUBSCRIBERS
+from relevance_bayes.records.jobs import FINISHED
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.listing import NewVersion
 from tests.doubles.queue import RecordingQueue

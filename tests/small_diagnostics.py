@@ -17,7 +17,6 @@ from relevance_bayes.records.diagnostics import (
     TraceStep,
 )
 from relevance_bayes.records.evaluations import ReliabilityBin
-
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from tests.small_models import small_version
 

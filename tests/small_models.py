@@ -4,9 +4,6 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.functions import ClassWeight, RelevanceVector
-from relevance_bayes.records.reports import ClassRows, InputWidth
-from relevance_bayes.records.values import Label
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
@@ -19,6 +16,9 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, RandomSplit, SupervisedPlan, Task
+from relevance_bayes.records.functions import ClassWeight, RelevanceVector
+from relevance_bayes.records.reports import ClassRows, InputWidth
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedNumber,

@@ -6,9 +6,9 @@ from itertools import pairwise
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.values import Cell, ColumnKind
 
 from app.datasets.records import Dataset
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

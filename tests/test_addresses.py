@@ -3,9 +3,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.addresses import Allowance, Target, is_public, read_target
+from relevance_bayes.records.errors import InvalidRequestError
 
 INSIDE = (
     "0.0.0.0",

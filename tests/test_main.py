@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr, ValidationError
-from relevance_bayes.records.errors import InvalidRequestError
 from starlette.testclient import TestClient
 
 from app.administration import migrate
@@ -12,6 +11,7 @@ from app.http.dependencies import Limits
 from app.main import create_app
 from app.services import build
 from app.settings import Settings
+from relevance_bayes.records.errors import InvalidRequestError
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from threading import Lock
 from uuid import UUID
 
 from anyio import move_on_after, sleep, to_thread
-from relevance_bayes.records.keys import KeyScope
 
 from app.accounts.member_repository import MemberRepository
 from app.accounts.records import digest
@@ -20,6 +19,7 @@ from app.errors import UnavailableError
 from app.http.authentication import secret_of
 from app.http.projects import project_of
 from app.identity import LOCAL, Principal
+from relevance_bayes.records.keys import KeyScope
 
 REFRESH_SECONDS = 1.0
 """The age of the copy above which a request waits for a new one; what is revoked is refused within this time."""

@@ -6,10 +6,6 @@ from datetime import datetime
 from typing import TypeAlias
 from urllib.parse import quote
 
-from relevance_bayes.records.audit import AuditAction
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.members import ROLES, Member, MemberState, Role
 from sqlalchemy import ColumnElement, Select, delete, func, literal, select, union_all
 
 from app.accounts.records import MAX_MEMBERS, ProjectRole, permitted_scopes
@@ -20,6 +16,10 @@ from app.database.engine import lock_for_writing
 from app.database.pages import Page
 from app.database.transaction import Transaction
 from app.errors import ConflictError
+from relevance_bayes.records.audit import AuditAction
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.members import ROLES, Member, MemberState, Role
 
 Rows: TypeAlias = type[MemberRow] | type[InvitationRow]
 

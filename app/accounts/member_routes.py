@@ -4,9 +4,6 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from relevance_bayes.records.keys import KEY_SCOPES
-from relevance_bayes.records.members import KeysOfMember, Member, MemberState, Project, RemovedMember
-from relevance_bayes.records.pages import Page
 
 from app.accounts.member_service import Members
 from app.accounts.records import ROLE_SCOPES, ProjectRole
@@ -18,6 +15,9 @@ from app.http.lists import After, Limit
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.identity import Principal
+from relevance_bayes.records.keys import KEY_SCOPES
+from relevance_bayes.records.members import KeysOfMember, Member, MemberState, Project, RemovedMember
+from relevance_bayes.records.pages import Page
 
 TAG = "Members"
 

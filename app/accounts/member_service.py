@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
-from relevance_bayes.records.members import Member, MemberState, Role
-
 from app.accounts.member_repository import MemberRepository, no_such_project, project_path
 from app.accounts.records import MAX_OWNER_LENGTH, ApiKey, ProjectRole, is_label
 from app.accounts.repository import ApiKeyRepository
 from app.database.pages import Page
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
+from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
+from relevance_bayes.records.members import Member, MemberState, Role
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from relevance_bayes.records.audit import AuditAction, AuditDetail
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import ColumnElement, func, or_, select, union, update
 
 from app.accounts.records import MAX_KEYS, ApiKey
@@ -18,6 +16,8 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.identity import Principal
+from relevance_bayes.records.audit import AuditAction, AuditDetail
+from relevance_bayes.records.errors import NotFoundError
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.keys import ApiKey, NewApiKey
-from relevance_bayes.records.pages import Page
 
 from app.accounts.schemas import API_KEY_IN, ROTATION_IN, key_record, new_key_record
 from app.accounts.service import ApiKeys
@@ -14,6 +12,8 @@ from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifie
 from app.http.lists import ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
+from relevance_bayes.records.keys import ApiKey, NewApiKey
+from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix="/v1/keys", tags=["API keys"], dependencies=[AcceptsJson])
 

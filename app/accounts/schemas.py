@@ -3,13 +3,13 @@
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.members import Role
 
 from app.accounts.records import MAX_NAME_LENGTH, ApiKey
 from app.accounts.service import DEFAULT_SCOPES
 from app.http.timestamps import Timestamp
 from relevance_bayes.records import keys as records
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.members import Role
 
 DAY_SECONDS = 86_400
 MAX_OVERLAP_SECONDS = 30 * DAY_SECONDS

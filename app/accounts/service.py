@@ -4,9 +4,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
-
 from app.accounts.records import (
     MAX_NAME_LENGTH,
     MAX_OWNER_LENGTH,
@@ -23,6 +20,8 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER, Principal, uuid7
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
 
 DEFAULT_SCOPES: tuple[KeyScope, ...] = ("predict", "read", "train")
 INITIAL = "initial"

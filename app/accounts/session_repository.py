@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from relevance_bayes.records.keys import KEY_SCOPES
 from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, update
 
 from app.accounts.records import MAX_SESSIONS
@@ -14,6 +13,7 @@ from app.database.column_types import DatabaseAgo, DatabaseNow
 from app.database.engine import lock_for_writing
 from app.database.transaction import Transaction
 from app.identity import Principal
+from relevance_bayes.records.keys import KEY_SCOPES
 
 AT_ONCE = 500
 """The maximum number of rows of one deletion."""

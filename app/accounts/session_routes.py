@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from math import ceil
 
 from fastapi import APIRouter, Request, Response
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KEY_SCOPES, Session
 
 from app.accounts.session_service import Sessions
 from app.http.authentication import SESSION
@@ -16,6 +14,8 @@ from app.http.openapi import problems
 from app.http.projects import HEADER
 from app.http.session_cookies import check_own_page, expired_cookies, session_cookie, session_of
 from app.identity import Principal
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.keys import KEY_SCOPES, Session
 
 router = APIRouter(prefix=SESSION, tags=["Sessions"], dependencies=[AcceptsJson])
 

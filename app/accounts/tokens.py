@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import jwt
-from relevance_bayes.records.keys import KEY_SCOPES
 
 from app.accounts.issuer_keys import MAX_AGE_SECONDS, IssuerKeys
 from app.accounts.records import MAX_OWNER_LENGTH, is_label, is_token
 from app.http.authentication import Authenticator, secret_of
 from app.identity import BUILT_IN_OWNER, Principal
+from relevance_bayes.records.keys import KEY_SCOPES
 
 MAX_TOKENS = 10_000
 """The maximum number of verified tokens in memory."""

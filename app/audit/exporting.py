@@ -5,10 +5,9 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from app.audit.records import canonical, members
 from relevance_bayes.records.audit import AuditEntry
 from relevance_bayes.records.formats import CSV, NDJSON
-
-from app.audit.records import canonical, members
 from relevance_bayes.tables.formulas import escaped
 
 COLUMNS = (

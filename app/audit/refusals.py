@@ -5,10 +5,10 @@ from collections.abc import Callable
 from threading import Lock
 
 import structlog
-from relevance_bayes.records.errors import InvalidDataError
 
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
+from relevance_bayes.records.errors import InvalidDataError
 
 BURST = 50
 """The refused requests of one owner that a process records at once."""

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Literal
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.audit import ActorKind, AuditAction, AuditActor, AuditDetail, AuditEntry
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, insert, select, update
 
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint, hash_of
@@ -17,6 +16,7 @@ from app.database.engine import lock_for_writing
 from app.database.json_documents import Document
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Change, Transaction
+from relevance_bayes.records.audit import ActorKind, AuditAction, AuditActor, AuditDetail, AuditEntry
 
 DETAILS: Document[dict[str, AuditDetail]] = Document(TypeAdapter(dict[str, AuditDetail]))
 ACTION: TypeAdapter[AuditAction] = TypeAdapter(AuditAction)

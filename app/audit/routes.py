@@ -5,8 +5,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
-from relevance_bayes.records.audit import AuditAction, AuditEntry
-from relevance_bayes.records.pages import Page
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
@@ -19,6 +17,8 @@ from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, weight
 from app.http.openapi import problems
 from app.http.timestamps import Timestamp
+from relevance_bayes.records.audit import AuditAction, AuditEntry
+from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix=AUDIT, tags=["Audit"])
 

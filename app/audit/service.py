@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from relevance_bayes.records.audit import AuditEntry
-
 from app.audit.heads import Heads
 from app.audit.records import EVERYTHING, GENESIS, AuditFilter, Checkpoint
 from app.audit.repository import AuditRepository
 from app.audit.verification import Verification, VerifiedChain
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
+from relevance_bayes.records.audit import AuditEntry
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ are such checkpoints of all chains.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from relevance_bayes.records.audit import AuditEntry
-
 from app.audit.heads import Heads
 from app.audit.records import GENESIS, Checkpoint, hash_of
+from relevance_bayes.records.audit import AuditEntry
 
 MAX_FAULTS = 20
 """The maximum number of faults that are reported of one chain."""

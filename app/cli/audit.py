@@ -8,9 +8,6 @@ from pathlib import Path
 
 import typer
 from pydantic import TypeAdapter, ValidationError
-from relevance_bayes.records.audit import AUDIT_ACTIONS, AuditEntry
-from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.formats import CSV, NDJSON
 
 from app import administration
 from app.audit.exporting import EXPORTS
@@ -22,6 +19,9 @@ from app.cli.database import database_in_reach, usable_settings
 from app.database.pages import PageRequest
 from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.rendering import print_json, print_table, time_text
+from relevance_bayes.records.audit import AUDIT_ACTIONS, AuditEntry
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.formats import CSV, NDJSON
 
 CHAINS: TypeAdapter[tuple[VerifiedChain, ...]] = TypeAdapter(tuple[VerifiedChain, ...])
 ENTRY: TypeAdapter[AuditEntry] = TypeAdapter(AuditEntry)

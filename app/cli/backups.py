@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from relevance_bayes.records.errors import RelevanceError
-
 from app.database.revision import EXPECTED
 from app.maintenance import backup as backups
 from app.maintenance import restore as restoring
@@ -11,6 +9,7 @@ from app.maintenance.archive import Manifest
 from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_json, time_text
+from relevance_bayes.records.errors import RelevanceError
 
 
 def backup(settings: Settings, path: Path, *, as_json: bool) -> None:
@@ -56,7 +55,7 @@ def restore(settings: Settings, path: Path, *, replaces: bool, as_json: bool) ->
 
 
 def _show(manifest: Manifest) -> None:
-    counted = (("datasets", "datasets"), ("jobs", "training_jobs"), ("versions", "model_versions"))
+    counted = (("datasets", "datasets"), ("jobs", "jobs"), ("versions", "model_versions"))
     print_facts(
         [
             ("created", time_text(manifest.created_at)),

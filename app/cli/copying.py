@@ -1,11 +1,10 @@
 """`relevance copy-database`."""
 
-from relevance_bayes.records.errors import RelevanceError
-
 from app.maintenance import copying
 from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json, print_table
+from relevance_bayes.records.errors import RelevanceError
 
 
 def copy_database(settings: Settings, url: str, *, as_json: bool) -> None:

@@ -5,9 +5,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
-
 from app import administration
 from app.accounts.records import ApiKey
 from app.accounts.service import ApiKeys
@@ -15,6 +12,8 @@ from app.cli.database import database_in_reach, usable_settings
 from app.database.pages import PageRequest
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_table, time_text
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
 
 PAGE = 1_000
 

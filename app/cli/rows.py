@@ -7,9 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from relevance_bayes.records.formats import content_encoding_of, uncompressed
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
 from app.formats.cell_faults import refuse
 from app.formats.expected import Expected
@@ -19,6 +16,8 @@ from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from app.http.decompression import PIECE, Decompressor
 from relevance_bayes.cli.rows import Row, RowOptions
+from relevance_bayes.records.formats import content_encoding_of, uncompressed
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from psycopg.errors import DiskFull, InsufficientPrivilege, LockNotAvailable, ReadOnlySqlTransaction, UndefinedTable
-from relevance_bayes.records.errors import InvalidDataError
 from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import ConflictError, StorageFullError, UnavailableError
+from relevance_bayes.records.errors import InvalidDataError
 
 FULL = "The disk of the database is full: free space on it, or delete what is not needed."
 

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
 from relevance_bayes.records.errors import RelevanceError
 
 MAGIC = b"RLVC"

@@ -28,7 +28,7 @@ class JobHoldRow(Base):
         Index(None, "owner", "kind", "resource"),
     )
 
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
     kind: Mapped[str] = mapped_column(primary_key=True)
     resource: Mapped[str] = mapped_column(primary_key=True)
     owner: Mapped[str]

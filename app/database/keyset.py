@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 from sqlalchemy import Select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.database.pages import Page, PageRequest
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 R = TypeVar("R")
 T = TypeVar("T")

@@ -7,9 +7,6 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
-from relevance_bayes.records.audit import AuditAction, AuditDetail
-from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.limits import OwnerLimits
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
@@ -17,6 +14,9 @@ from app.database.failures import translated
 from app.database.monitor import DatabaseMonitor
 from app.database.pool_metrics import PoolMetrics
 from app.origin import Origin, current_origin
+from relevance_bayes.records.audit import AuditAction, AuditDetail
+from relevance_bayes.records.jobs import JobKind
+from relevance_bayes.records.limits import OwnerLimits
 
 
 class Queue(Protocol):

@@ -7,10 +7,6 @@ from functools import partial
 from itertools import chain
 from uuid import UUID
 
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import ColumnKind
-
 from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset, Received, Upload
 from app.datasets.repository import DatasetRepository
@@ -20,6 +16,9 @@ from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.limits.quotas import DATASET_BYTES, DATASETS, check_quota
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, ImageSize
 from relevance_bayes.tables.statistics import TableStatistics
 

@@ -2,9 +2,9 @@
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import MalformedBodyError
+from relevance_bayes.records.errors import InvalidRequestError
 
 
 class OneFile:

@@ -5,7 +5,6 @@ from datetime import datetime
 from uuid import UUID
 
 from relevance_bayes.records.values import ColumnKind
-
 from relevance_bayes.tables.columns import IdentifiedTable, ImageSize
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
@@ -21,6 +20,7 @@ from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
+from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.tables.columns import Block, ColumnSummary, ImageSize, block_rows
 
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))

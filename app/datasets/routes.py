@@ -5,9 +5,6 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.values import ColumnKind, DecimalMark, TextEncoding, ThousandsMark
 
 from app.datasets.ingest import Ingest
 from app.datasets.records import Received
@@ -36,6 +33,9 @@ from app.http.rendering import to_json
 from app.malloc import release_memory
 from relevance_bayes.plans.image import peak_of
 from relevance_bayes.records import datasets as records
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.values import ColumnKind, DecimalMark, TextEncoding, ThousandsMark
 
 _BYTES = {"type": "string", "format": "binary"}
 _FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}}

@@ -3,6 +3,8 @@
 from typing import TypeAlias
 
 from pydantic import BaseModel, TypeAdapter
+
+from app.datasets import records as domain
 from relevance_bayes.records.datasets import (
     BooleanColumn,
     CategoryColumn,
@@ -16,8 +18,6 @@ from relevance_bayes.records.datasets import (
     TimestampQuantile,
 )
 from relevance_bayes.records.values import Cell
-
-from app.datasets import records as domain
 from relevance_bayes.tables.columns import ColumnSummary
 from relevance_bayes.tables.kinds import iso_8601
 from relevance_bayes.tables.moments import LEVELS

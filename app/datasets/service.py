@@ -6,14 +6,14 @@ from itertools import count
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.values import Cell
 
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import raw_cells
 

@@ -37,7 +37,7 @@ class DatasetRow(Base):
     columns: Mapped[str | None] = mapped_column(default=None)
     height: Mapped[int | None] = mapped_column(default=None)
     width: Mapped[int | None] = mapped_column(default=None)
-    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
 class DatasetBlockRow(Base):

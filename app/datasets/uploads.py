@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TypeVar, get_args
 
-from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
-from relevance_bayes.records.values import ColumnKind
 from starlette.requests import ClientDisconnect, Request
 
 from app.datasets.multipart import OneFile
@@ -20,6 +18,8 @@ from app.formats.streams import MAX_NAME_LENGTH, ReadAgainError, TableStream, is
 from app.http.decompression import Decompressor
 from app.http.dependencies import Limits
 from app.http.negotiation import FORM, media_type_of, table_format_of
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.cancellation import check_cancelled
 

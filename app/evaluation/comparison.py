@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.values import Label
 
 from app.errors import ConflictError
 from app.prediction import USUAL, PredictRequest, ServedVersion, predict
 from app.tasks.union import task_of
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.decisions import most_probable
 from relevance_bayes.tasks.options import PredictOptions, cost_in_rows

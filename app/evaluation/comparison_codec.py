@@ -5,9 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import orjson
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import Fault, NotFoundError
-from relevance_bayes.records.references import Reference
-from relevance_bayes.records.values import ColumnKind, Label
 
 from app.errors import TooLargeError
 from app.evaluation.comparison import (
@@ -28,6 +25,9 @@ from app.prediction.json_codec import max_containers
 from app.prediction.runner import max_averaged
 from app.prediction.served_versions import ServedVersions
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.errors import Fault, NotFoundError
+from relevance_bayes.records.references import Reference
+from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Means

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
-from relevance_bayes.records.values import Label
-
 from app.evaluation.metrics.classes import ClassResult, ClassScores
 from app.evaluation.metrics.numbers import NumberScores
 from app.evaluation.requests import EvaluationPlan
@@ -20,6 +18,7 @@ from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Mask
+from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
 

@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.evaluations import Metric
-
 from app.datasets.records import Dataset
 from app.errors import ConflictError
 from app.evaluation.metrics.losses import CLASS_METRICS, NUMBER_METRICS
@@ -13,6 +10,8 @@ from app.prediction.dataset_rows import refuse_unfit
 from app.registry.records import Version
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import GroupSplit, Task
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.evaluations import Metric
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
 """The default metrics of promotions."""

@@ -7,8 +7,6 @@ trained on are left out.
 from dataclasses import dataclass
 
 import numpy as np
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.evaluations import Metric
 
 from app.database.transaction import Transaction
 from app.errors import ConflictError
@@ -30,6 +28,8 @@ from app.registry.records import MAX_REASON_LENGTH
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.rows import content_hash
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.evaluations import Metric
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
 

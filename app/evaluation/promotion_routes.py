@@ -3,8 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.promotions import Promotion
 
 from app.evaluation.jobs import PROMOTION_OPTIONS
 from app.evaluation.requests import PromotionRequest
@@ -23,6 +21,8 @@ from app.jobs.records import Job
 from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.promotions import Promotion
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])

@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 from uuid import UUID
 
+from app.jobs.schemas import VersionSelector
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.evaluations import Metric
 from relevance_bayes.records.jobs import JobRequest
 from relevance_bayes.records.promotions import Criterion
 from relevance_bayes.records.values import Task
-
-from app.jobs.schemas import VersionSelector
 
 
 @dataclass(frozen=True)

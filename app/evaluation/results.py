@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from relevance_bayes.records.promotions import Criterion, Improvement
-
 from app.evaluation.metrics.classes import ClassResult
 from app.evaluation.metrics.numbers import NumberResult
+from relevance_bayes.records.promotions import Criterion, Improvement
 
 
 @dataclass(frozen=True)

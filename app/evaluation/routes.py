@@ -3,8 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.evaluations import Evaluation
-from relevance_bayes.records.pages import Page
 
 from app.evaluation.comparison_codec import comparison_json
 from app.evaluation.jobs import EVALUATION
@@ -27,6 +25,8 @@ from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
+from relevance_bayes.records.evaluations import Evaluation
+from relevance_bayes.records.pages import Page
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])

@@ -34,7 +34,7 @@ class Scorer:
             return self.records.settle(job_id, attempt)
         except Interrupted:
             if attempt is not None:
-                attempt.event.handed_back()
+                attempt.event.interrupted()
             return False
 
     def _do(self, attempt: Attempt) -> None:

@@ -4,9 +4,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.jobs import JobKind
-
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION, PROMOTION
@@ -18,6 +15,8 @@ from app.jobs.service import ended
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.jobs import JobKind
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from tokenize import TokenError
 
 import numpy as np
 from pydantic import JsonValue
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 from app.errors import MalformedBodyError, TooLargeError
 from relevance_bayes.documents.arrays import DOCUMENT_NAME, ENDING
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 MAX_MEMBERS = 1_000
 _UNREADABLE = (

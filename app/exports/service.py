@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.records.references import Reference
-
 from app.database.transaction import OpenTransaction
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
@@ -14,6 +11,8 @@ from app.registry.submission import check_model_quota
 from app.tasks.union import task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.plans.supervised import name_faults
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.references import Reference
 from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.tasks.options import refuse
 

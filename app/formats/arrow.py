@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from relevance_bayes.records.formats import ARROW, FEATHER, PARQUET
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.expected import Expected, ReadRows
 from app.formats.flat_table import FlatTable
 from app.formats.format import AssembledFormat, PartsFormat, Predictions, RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import ARROW, FEATHER, PARQUET
+from relevance_bayes.records.values import ColumnKind
 
 
 class Arrow(TableFormat, RowFormat, PartsFormat):

@@ -11,9 +11,6 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import Fault, InvalidDataError
-from relevance_bayes.records.values import Cell, ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import CellFault, CellFaults, faults_of, long_integer, not_finite, refuse, shown
@@ -23,6 +20,9 @@ from app.formats.names import checked_names
 from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, kinds_of, refuse_or_revise
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.columns import Block, Column, NumberColumn, TimestampColumn, rows_of_a_block
 from relevance_bayes.tables.kinds import (
     END_SECOND,

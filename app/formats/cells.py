@@ -6,7 +6,6 @@ from types import NoneType
 
 import numpy as np
 from numpy.typing import NDArray
-from relevance_bayes.records.values import ColumnKind, text_of
 
 from app.formats.cell_faults import (
     MAX_FAULTS,
@@ -19,6 +18,7 @@ from app.formats.cell_faults import (
     not_finite,
     out_of_range,
 )
+from relevance_bayes.records.values import ColumnKind, text_of
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER, is_nanoseconds, seconds_of
 

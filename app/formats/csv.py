@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from relevance_bayes.records.formats import CSV
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.expected import Expected, ReadRows
 from app.formats.flat_table import FlatTable
 from app.formats.format import PartsFormat, Predictions, RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import CSV
+from relevance_bayes.records.values import ColumnKind
 
 TABS = "text/tab-separated-values"
 

@@ -7,8 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from relevance_bayes.records.datasets import ColumnReading, MissingText
-from relevance_bayes.records.values import ColumnKind, NumberForm
 
 from app.formats.cell_faults import (
     MAX_CHARACTERS,
@@ -29,6 +27,8 @@ from app.formats.number_forms import Form, find_form
 from app.formats.options import ReadOptions
 from app.formats.separators import PLAIN, Separators, find_separators, is_numeric
 from app.formats.streams import ReadAgainError
+from relevance_bayes.records.datasets import ColumnReading, MissingText
+from relevance_bayes.records.values import ColumnKind, NumberForm
 from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import (
     FALSE_TEXTS,

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import BinaryIO, TypedDict
 
-from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
-
 from app.errors import MalformedBodyError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, shown
 from app.formats.csv_header import comments_before, find_beginning, has_header, lines_in, skip_lines
 from app.formats.foreign_files import refuse_foreign
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
 from relevance_bayes.tables.kinds import is_number
 
 DELIMITERS = ("\t", ";", "|", ",")

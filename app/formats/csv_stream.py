@@ -9,8 +9,6 @@ from itertools import chain, islice
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import ColumnKind
 
 from app.formats.cell_faults import MAX_FAULTS_REPORTED, faults_of
 from app.formats.csv_columns import (
@@ -30,6 +28,8 @@ from app.formats.names import checked_names, stored_names
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile, BodyInMemory
 from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 

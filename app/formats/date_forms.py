@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 import pyarrow as pa
-from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, PossibleReading
 
 from app.formats.dates import DAYS, MONTHS, DateFormat
 from app.formats.markers import DEFAULT, Markers
+from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, PossibleReading
 from relevance_bayes.tables.kinds import seconds_of
 
 FIRST_ROWS = 20

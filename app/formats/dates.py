@@ -8,7 +8,6 @@ from functools import lru_cache
 from itertools import count
 
 from relevance_bayes.records.errors import Fault, InvalidRequestError
-
 from relevance_bayes.tables.kinds import seconds_of, seconds_of_moment
 
 MONTHS = (

@@ -4,10 +4,9 @@ import codecs
 import weakref
 from typing import BinaryIO
 
-from relevance_bayes.records.values import TextEncoding
-
 from app.errors import MalformedBodyError, UnavailableError
 from app.formats.spool import BodyFile, SpoolFile, new_spool_file, write_whole, writing
+from relevance_bayes.records.values import TextEncoding
 
 PIECE = 2**20
 BOMS: tuple[tuple[bytes, str], ...] = (

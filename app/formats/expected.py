@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from relevance_bayes.records.errors import Fault, InvalidDataError
-from relevance_bayes.records.values import ColumnKind, NumberForm
-
 from app.errors import TooLargeError
 from app.formats.cell_faults import MAX_FAULTS, refuse
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import ColumnKind, NumberForm
 from relevance_bayes.tables.columns import Block
 
 Columns = tuple[tuple[str, ColumnKind], ...]

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Mapping
 
 import pyarrow as pa
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.arrow_reading import (
@@ -25,6 +24,7 @@ from app.formats.expected import Expected, ReadRows
 from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.values import ColumnKind
 
 MARK, FORMER_MARK = b"ARROW1", b"FEA1"
 MARK_OF_STREAM = b"\xff\xff\xff\xff"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, sentence
 
 from relevance_bayes.core.types import Mask
+from relevance_bayes.records.errors import Fault, sentence
 from relevance_bayes.tables.columns import Column, FlatColumn
 
 

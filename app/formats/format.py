@@ -10,14 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from relevance_bayes.records.formats import FileFormat
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.expected import Expected, ReadRows
 from app.formats.flat_table import FlatTable
 from app.formats.options import OptionName, ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import FileFormat
+from relevance_bayes.records.values import ColumnKind
 
 
 class Predictions(Protocol):

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from relevance_bayes.records.formats import JSON
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.format import Predictions, TableFormat, WritableFormat
 from app.formats.json_table import json_stream
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import JSON
+from relevance_bayes.records.values import ColumnKind
 
 
 class Json(TableFormat, WritableFormat):

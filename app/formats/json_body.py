@@ -9,11 +9,11 @@ from itertools import islice
 from typing import NoReturn
 
 import msgspec
-from relevance_bayes.records.errors import Fault, InvalidDataError, pointer
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, not_finite, out_of_range, refuse, shown
 from app.formats.cells import JSON
+from relevance_bayes.records.errors import Fault, InvalidDataError, pointer
 
 MAX_DEPTH = 64
 """The maximum depth of nested objects and arrays."""

@@ -6,14 +6,13 @@ from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 
-from relevance_bayes.records.errors import Fault, InvalidDataError, pointer
-from relevance_bayes.records.values import Cell, ColumnKind
-
 from app.formats.cell_faults import MAX_FAULTS, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
 from app.formats.cells import JSON, block_of, column_of
 from app.formats.expected import need_rows
 from app.formats.json_body import MAX_CONTAINERS, check_containers, check_members, decode
 from app.formats.streams import EmptyColumns, TableStream, check_names, kinds_of, refuse_or_revise
+from relevance_bayes.records.errors import Fault, InvalidDataError, pointer
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.columns import Block, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 

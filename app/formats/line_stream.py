@@ -7,8 +7,6 @@ from io import BytesIO
 from itertools import chain, islice
 
 import msgspec
-from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import CellFaults, refuse
@@ -29,6 +27,8 @@ from app.formats.json_table import (
 from app.formats.number_rows import decoded_rows
 from app.formats.spool import SpoolFile
 from app.formats.streams import EmptyColumns, ReadAgainError, TableStream, check_names, refuse_or_revise
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.tasks.cancellation import check_cancelled

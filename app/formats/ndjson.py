@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from relevance_bayes.records.formats import NDJSON
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
 from app.formats.line_stream import lines_of, read_lines
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import NDJSON
+from relevance_bayes.records.values import ColumnKind
 
 
 class Ndjson(TableFormat, RowFormat, WritableFormat):

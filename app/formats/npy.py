@@ -4,9 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.formats import NPY
-from relevance_bayes.records.values import ColumnKind
 
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
@@ -15,6 +12,9 @@ from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.formats import NPY
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Labels
 
 ROWS_AT_ONCE = 8192

@@ -8,13 +8,13 @@ from tokenize import TokenError
 from typing import BinaryIO
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, InvalidDataError
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError
 from app.formats.cell_faults import CellFault, CellFaults, faults_of, not_a, not_finite
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import BooleanColumn, Column, NumberBlock, NumberColumn, TimestampColumn
 from relevance_bayes.tables.kinds import END_SECOND, FIRST_SECOND
 

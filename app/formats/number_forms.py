@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from relevance_bayes.records.errors import Fault, InvalidDataError
-from relevance_bayes.records.values import DecimalMark, NumberForm, ThousandsMark
 
 from app.formats.cell_faults import shown
 from app.formats.separators import OTHER, Separators, find_column_separators
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import DecimalMark, NumberForm, ThousandsMark
 from relevance_bayes.tables.kinds import MAX_CELL_FAULTS, MAX_NUMBER_LENGTH, SHARE_OF_CELL_FAULTS
 
 BLANKS = " \t\u00a0\u2007\u2009\u202f"

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import TooLargeError
 from app.formats.arrow_reading import check_decoded, joined_batches, named_for, reading, rows_of, stream_of
@@ -12,6 +11,7 @@ from app.formats.expected import Expected, ReadRows
 from app.formats.options import TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import rows_of_a_block
 
 BUFFER = 2**20

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from relevance_bayes.records.formats import PNG
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.format import TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import PNG
+from relevance_bayes.records.values import ColumnKind
 
 
 class Png(TableFormat):

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, InvalidRequestError, PossibleReading
-from relevance_bayes.records.values import DecimalMark, ThousandsMark
 
 from app.formats.options import ReadOptions
+from relevance_bayes.records.errors import Ambiguity, Fault, InvalidDataError, InvalidRequestError, PossibleReading
+from relevance_bayes.records.values import DecimalMark, ThousandsMark
 from relevance_bayes.tables.kinds import is_number
 
 OTHER: Mapping[str, DecimalMark] = {",": ".", ".": ","}

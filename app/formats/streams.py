@@ -5,12 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from app.errors import TooLargeError
+from app.formats.cell_faults import KINDS_HINT, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import Cell, ColumnKind
-
-from app.errors import TooLargeError
-from app.formats.cell_faults import KINDS_HINT, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
 from relevance_bayes.tables.columns import Block, ImageSize, block_rows
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 

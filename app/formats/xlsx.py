@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from relevance_bayes.records.formats import XLSX
-from relevance_bayes.records.values import ColumnKind
-
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.formats import XLSX
+from relevance_bayes.records.values import ColumnKind
 
 
 class Xlsx(TableFormat, RowFormat):

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import IO
 from xml.parsers import expat
 
-from relevance_bayes.records.errors import InvalidDataError
-
 from app.errors import MalformedBodyError, TooLargeError
+from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.tasks.cancellation import check_cancelled
 
 MAX_PARTS = 10_000

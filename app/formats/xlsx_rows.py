@@ -7,8 +7,6 @@ from itertools import chain, islice
 from typing import BinaryIO
 
 import pyarrow as pa
-from relevance_bayes.records.errors import Fault, InvalidDataError
-from relevance_bayes.records.values import Cell, ColumnKind, text_of
 
 from app.formats.cell_faults import CellFault, CellFaults, faults_of, refuse
 from app.formats.cells import column_of
@@ -29,6 +27,8 @@ from app.formats.options import ReadOptions
 from app.formats.spool import SpoolFile
 from app.formats.streams import ReadAgainError, TableStream, kinds_of, refuse_or_revise, with_places
 from app.formats.xlsx_sheet import ERRORS, Row, name_of, sheet_rows
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.values import Cell, ColumnKind, text_of
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, rows_of_a_block
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 

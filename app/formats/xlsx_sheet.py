@@ -10,12 +10,12 @@ from itertools import islice
 from typing import BinaryIO
 
 from openpyxl import load_workbook
-from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
-from relevance_bayes.records.values import Cell, text_of
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import shown
 from app.formats.xlsx_package import check_package
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.records.values import Cell, text_of
 from relevance_bayes.tasks.cancellation import check_cancelled
 
 MAX_ROWS = 2**20

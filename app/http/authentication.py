@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection
 from typing import Protocol
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KeyScope
-
 from app.http.paths import INFERENCE, LIMITS, OWN, is_below
 from app.http.projects import project_of
 from app.identity import LOCAL, Principal
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.keys import KeyScope
 
 HOW_TO_SEND = "Send a valid API key or token as `Authorization: Bearer <key>`."
 

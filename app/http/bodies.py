@@ -6,11 +6,11 @@ from itertools import islice
 from typing import TypeVar
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import Fault, InvalidRequestError, pointer
-from relevance_bayes.records.json import validate
 
 from app.formats.cell_faults import MAX_FAULTS
 from app.formats.json_body import check_containers, check_members, decode
+from relevance_bayes.records.errors import Fault, InvalidRequestError, pointer
+from relevance_bayes.records.json import validate
 
 T = TypeVar("T")
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import Depends, Header
 from pydantic.json_schema import SkipJsonSchema
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.http.conditions import ANY, Condition
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"

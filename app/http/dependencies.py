@@ -7,7 +7,6 @@ from uuid import UUID
 
 from anyio import to_thread
 from fastapi import Depends
-from relevance_bayes.records.errors import NotFoundError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -15,6 +14,7 @@ from app.http.decompression import Decompressor, expanded
 from app.http.negotiation import media_type_of
 from app.http.raw_route import body_of
 from app.identity import Principal
+from relevance_bayes.records.errors import NotFoundError
 
 T = TypeVar("T")
 

@@ -8,13 +8,13 @@ from threading import Lock
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.docs import get_redoc_html, get_swagger_ui_html
-from relevance_bayes.records.errors import NotFoundError
 from starlette.responses import RedirectResponse, Response
 
 from app.http.compression import StaticContent
 from app.http.conditional_requests import REVALIDATED
 from app.http.paths import GUIDE
 from app.http.security_headers import CONTENT_SECURITY_POLICY, page_policy
+from relevance_bayes.records.errors import NotFoundError
 
 DOCS, REDOC, OPENAPI = "/docs", "/redoc", "/openapi.json"
 STATIC = "/static-offline-docs"

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from fastapi import Request
-from relevance_bayes.records.errors import RelevanceError
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app.http.handlers import problem_of
 from app.http.paths import TEMPLATE
+from relevance_bayes.records.errors import RelevanceError
 
 Responder: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 """Sends the response to a request whose scope has the parameters of its path; raises problems."""

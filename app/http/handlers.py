@@ -4,7 +4,6 @@ import structlog
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
-from relevance_bayes.records.errors import InvalidRequestError, RelevanceError, sentence
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,6 +22,7 @@ from app.http.problems import (
     problem_response,
 )
 from app.http.security_headers import SECURITY_HEADERS
+from relevance_bayes.records.errors import InvalidRequestError, RelevanceError, sentence
 
 log = structlog.stdlib.get_logger("app.problems")
 

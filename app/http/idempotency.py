@@ -11,7 +11,6 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header
 from pydantic.json_schema import SkipJsonSchema
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +18,7 @@ from app.database.transaction import OpenTransaction
 from app.errors import KeyInUseError
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
-from relevance_bayes.records.values import AnyTask
-from relevance_bayes.records.webhooks import DeliveryState
 
 from app.database.pages import Order, PageRequest
+from relevance_bayes.records.values import AnyTask
+from relevance_bayes.records.webhooks import DeliveryState
 
 Limit = Annotated[int, Query(ge=1, le=1000, description="The maximum number of items.")]
 After = Annotated[str | None, Query(description="`after` of the previous page; without it, the first page.")]

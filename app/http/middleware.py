@@ -10,7 +10,6 @@ from urllib.parse import unquote_plus
 
 import structlog
 from anyio import to_thread
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,6 +40,7 @@ from app.http.staleness import CURRENT, Staleness
 from app.identity import Principal, new_request_id
 from app.origin import CURRENT as CURRENT_ORIGIN
 from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACERESPONSE, Tracer
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"

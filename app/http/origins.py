@@ -3,12 +3,12 @@
 import re
 from typing import Protocol
 
-from relevance_bayes.records.audit import ActorKind
 from starlette.types import Scope
 
 from app.http.problems import REQUEST_ID
 from app.identity import LOCAL, Principal
 from app.origin import Origin
+from relevance_bayes.records.audit import ActorKind
 
 PRINCIPAL = "principal"
 """The key of a request's principal in its scope's state."""

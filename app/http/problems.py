@@ -5,14 +5,6 @@ from dataclasses import asdict, dataclass
 
 import orjson
 from pydantic import BaseModel, Field
-from relevance_bayes.records.errors import (
-    Fault,
-    InvalidDataError,
-    InvalidRequestError,
-    NotFoundError,
-    RelevanceError,
-    sentence,
-)
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -39,6 +31,14 @@ from app.errors import (
     UnavailableError,
 )
 from app.http.paths import INFERENCE, is_below, path_of
+from relevance_bayes.records.errors import (
+    Fault,
+    InvalidDataError,
+    InvalidRequestError,
+    NotFoundError,
+    RelevanceError,
+    sentence,
+)
 
 PROBLEM_JSON = "application/problem+json"
 MAX_ERRORS = 100

@@ -4,10 +4,10 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from relevance_bayes.records.references import Reference
 from starlette.types import Receive, Scope
 
 from app.errors import MalformedBodyError
+from relevance_bayes.records.references import Reference
 
 
 class RawRoute(APIRoute):

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends
-from relevance_bayes.records.annotations import wire
 from starlette.requests import Request
 
 from app.http.dependencies import services_of
+from relevance_bayes.records.annotations import wire
 
 MAX_PROBES = 8
 """The number of concurrent probes. They have threads of their own, since requests that wait for the database may occupy

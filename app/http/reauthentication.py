@@ -5,7 +5,6 @@ import time
 from dataclasses import dataclass
 
 import anyio
-from relevance_bayes.records.errors import NotFoundError
 from starlette.types import Scope
 
 from app.errors import UnauthenticatedError, UnavailableError
@@ -13,6 +12,7 @@ from app.http.authentication import HOW_TO_SEND, Authenticator, in_project, suff
 from app.http.paths import path_of
 from app.http.projects import HEADER_NAME, joined
 from app.http.session_cookies import session_of
+from relevance_bayes.records.errors import NotFoundError
 
 CHECK_SECONDS = 2.0
 """The seconds between two checks of a request that waits. Keys and sessions are known for a second, so it ends within

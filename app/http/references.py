@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import Depends, Path
+
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
 

@@ -2,6 +2,7 @@
 
 from fastapi.sse import format_sse_event
 from pydantic import TypeAdapter
+
 from relevance_bayes.records.jobs import Event
 
 _ADAPTERS: dict[type, TypeAdapter[object]] = {}

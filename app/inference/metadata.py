@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.records.references import Reference
-
 from app.http.dependencies import Services
 from app.inference.signature import Kind, inputs_of, outputs_of
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
+from relevance_bayes.records.references import Reference
 
 EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
 PLATFORM = "relevance_sparse_bayes"

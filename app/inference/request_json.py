@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 import msgspec
-from relevance_bayes.records.json import as_integer
 
 from app.errors import MalformedBodyError
 from app.http.bodies import MAX_MEMBERS
 from app.inference.records import InferenceOptions, RequestedOutput
 from app.inference.tensors import check_shape
+from relevance_bayes.records.json import as_integer
 
 BINARY_SIZE = "binary_data_size"
 BINARY = "binary_data"

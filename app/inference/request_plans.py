@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
-from relevance_bayes.records.errors import RelevanceError
 
 from app.errors import MalformedBodyError
 from app.formats.json_body import check_containers, check_members
@@ -16,6 +15,7 @@ from app.inference.records import InferenceOptions, InferenceRequest
 from app.inference.request_json import BINARY_SIZE, FLAT_FLOATS, integer_of, options_of, refuse_unsupported, shape_of
 from app.inference.tensor_json import PIECE_BYTES, from_part
 from app.inference.tensors import FLOATS, Tensor, from_bytes, from_values
+from relevance_bayes.records.errors import RelevanceError
 
 _DATA = re.compile(rb'"data"\s*:\s*\[')
 """The beginning of a tensor's values: a key, since in a string quotation marks have backslashes, which no plan has."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from fastapi import APIRouter, Request, Response
-from relevance_bayes.records.references import Reference
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
@@ -35,6 +34,7 @@ from app.inference.tensor_codec import RenderedTensors, TensorCodec
 from app.prediction.runner import Codec, DeferredCodec, PredictionRunner, runner_of
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
+from relevance_bayes.records.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from relevance_bayes.records.references import Reference
 
 from app.inference.signature import Kind
 from app.inference.tensors import DATATYPES
 from app.prediction.usage_counts import Counted
+from relevance_bayes.records.references import Reference
 
 Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
 Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]

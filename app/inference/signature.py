@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.values import ColumnKind, Label
 
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
@@ -19,6 +17,8 @@ from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.inference.tensors import TEXT, Tensor
 from app.prediction import PredictRequest, ServedVersion, predict
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block, Labels, NumberBlock, no_rows
 from relevance_bayes.tasks.prediction import Prediction, Probabilities
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from fastapi import APIRouter
-from relevance_bayes.records.references import Reference
 
 from app.http.dependencies import Owner, Services, ServicesDependency
 from app.http.openapi import inference_problems
@@ -14,6 +13,7 @@ from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import Counted
 from app.registry.catalogue import Catalogue
 from app.registry.records import Version
+from relevance_bayes.records.references import Reference
 
 router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
 

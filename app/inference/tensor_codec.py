@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import refuse
@@ -18,6 +17,7 @@ from app.prediction import USUAL, PredictRequest, ServedVersion
 from app.prediction.json_codec import max_containers
 from app.prediction.row_ids import RowIds, check_row_ids
 from app.prediction.runner import YieldGil, is_read_quickly, no_yield
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction

@@ -8,7 +8,6 @@ from itertools import chain
 import msgspec
 import numpy as np
 import orjson
-from relevance_bayes.records.json import as_integer
 
 from app.errors import MalformedBodyError
 from app.formats.cells import JSON
@@ -24,6 +23,7 @@ from app.inference.tensors import (
     size_of,
     values_of,
 )
+from relevance_bayes.records.json import as_integer
 from relevance_bayes.tasks.cancellation import check_cancelled
 
 PIECE_BYTES = 131_072

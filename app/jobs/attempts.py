@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from relevance_bayes.records.jobs import Resumption
-
 from app.jobs.records import Job
 from relevance_bayes.core.fitting import LogEntry
+from relevance_bayes.records.jobs import Resumption
 
 MAX_STARTS = 3
 """The number of attempts of a job that makes no progress, when its worker or its child process dies each time.

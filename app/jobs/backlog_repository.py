@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.jobs import UNFINISHED, JobState
 from sqlalchemy import func, select
 
 from app.database.column_types import SecondsSince
@@ -12,6 +11,7 @@ from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.records import JobActivity
 from app.jobs.tables import JobRow
+from relevance_bayes.records.jobs import UNFINISHED, JobState
 
 ACTIVITY = select(
     select(JobRow.id).where(JobRow.state == "queued").exists(),

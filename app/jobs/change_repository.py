@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Connection, select, update
 
 from app.database.changes import changed, insertion
@@ -15,6 +14,7 @@ from app.database.transaction import Transaction
 from app.jobs import histories
 from app.jobs.records import ALL, JobChanges, JobFilter, Position, changes_id
 from app.jobs.tables import JobChangeRow, JobRow
+from relevance_bayes.records.errors import NotFoundError
 
 EPOCH_BYTES = 8
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.jobs import Resumption
 from sqlalchemy import literal, select, update
 
 from app.database.changes import changed, insertion
@@ -15,6 +14,7 @@ from app.jobs.attempts import Checkpoint, Kept
 from app.jobs.tables import JobCheckpointRow, JobRow
 from relevance_bayes.core.algorithms.state import State
 from relevance_bayes.core.fitting import LogEntry
+from relevance_bayes.records.jobs import Resumption
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class CheckpointRepository:
     tx: Transaction
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
-        """Replace the job's checkpoint; return False, and store nothing, where the attempt is superseded, handed back
+        """Replace the job's checkpoint; return False, and store nothing, where the attempt is superseded, interrupted
         or has ended.
 
         Resets the count of attempts that died, so that a job which progresses with each attempt can end.
@@ -35,7 +35,7 @@ class CheckpointRepository:
         values = [
             literal(value, column.type) for value, column in zip((attempt, at, by, content), columns[1:], strict=True)
         ]
-        is_running = (job.state == "running", job.attempt == attempt, job.handed_back.is_(False))
+        is_running = (job.state == "running", job.attempt == attempt, job.interrupted.is_(False))
         ours = select(job.id, *values).where(job.id == job_id, *is_running)
         put = insertion(self.tx.session, row).from_select([column.name for column in columns], ours)
         newer = {"attempt": attempt, "at": at, "by": by, "content": content}

@@ -6,8 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import WithJsonSchema
-from relevance_bayes.records.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
-from relevance_bayes.records.pages import Page
 
 from app.http.dependencies import Owner, identifier
 from app.http.lists import Limit, Wait
@@ -17,6 +15,8 @@ from app.http.rendering import BEGINNING, keep_alive, rendered
 from app.jobs.event_stream import EventStream, streamed
 from app.jobs.records import Position
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
+from relevance_bayes.records.jobs import JOB_PATHS, NOUNS, Event, JobKind, Transition
+from relevance_bayes.records.pages import Page
 
 MAX_EVENTS = 2**31 - 1
 

@@ -6,7 +6,6 @@ from contextlib import aclosing
 from uuid import UUID
 
 import anyio
-from relevance_bayes.records.errors import NotFoundError
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -16,6 +15,7 @@ from app.http.reauthentication import LastingRequest
 from app.http.rendering import BEGINNING, keep_alive
 from app.jobs.records import Position
 from app.jobs.waiter import Batch, JobWaiter, WaitingRequests
+from relevance_bayes.records.errors import NotFoundError
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds without an event after which a stream sends a comment as a keep-alive."""

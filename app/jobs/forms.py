@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
-from relevance_bayes.records.jobs import NOUNS, JobKind, Transition
-
 from app.database.json_documents import Document
 from app.identity import uuid7
 from app.jobs.records import Job, wrong_kind
 from app.origin import current_origin
 from app.tracing.spans import current_traceparent, current_tracestate
+from relevance_bayes.records.jobs import NOUNS, JobKind, Transition
 
 
 class Request(Protocol):

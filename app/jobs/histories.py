@@ -8,13 +8,13 @@ from typing import TypeAlias
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.jobs import Event, ExpectedCost, JobKind, JobState, Progress, Resumption, Transition
 from sqlalchemy import ColumnElement, Select, null, select, union_all
 from sqlalchemy.orm import Session, defer
 
 from app.database.json_documents import Document
 from app.jobs.records import Job, JobFilter, Problem
 from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
+from relevance_bayes.records.jobs import Event, ExpectedCost, JobKind, JobState, Progress, Resumption, Transition
 
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))

@@ -6,8 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 from pydantic import WithJsonSchema
-from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
-from relevance_bayes.records.jobs import JobPage
 from starlette.responses import StreamingResponse
 
 from app.http.dependencies import Owner, ServicesDependency
@@ -19,6 +17,8 @@ from app.jobs.records import Position, changes_id
 from app.jobs.schemas import POSITION_PATTERN, AllJobsQuery, JobChangesQuery, job_summary
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
+from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
+from relevance_bayes.records.jobs import JobPage
 
 TAG = "Jobs"
 router = APIRouter(prefix="/v1/jobs", tags=[TAG])

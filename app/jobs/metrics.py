@@ -3,8 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 
-from relevance_bayes.records.jobs import FINISHED, NOUNS, UNFINISHED
-
 from app.database.transaction import Transaction
 from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.ports import SeenWorker
@@ -12,6 +10,7 @@ from app.jobs.queue.names import QUEUE, SCORING_QUEUE, lane
 from app.jobs.total_repository import BOUNDS, NEVER_STARTED, TotalRepository
 from app.jobs.worker_repository import WorkerRepository
 from app.metrics.families import Family, Sample, counter, gauge, sums
+from relevance_bayes.records.jobs import FINISHED, NOUNS, UNFINISHED
 
 JOBS = gauge("relevance_jobs", "Jobs that have not ended, by kind and state.", "kind", "state")
 QUEUED = gauge("relevance_queue_jobs", "Jobs, or deliveries of webhooks, that wait in a queue.", "queue")

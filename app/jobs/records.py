@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from app.database.pages import Page
+from app.errors import ConflictError
 from relevance_bayes.records.errors import Fault, NotFoundError
 from relevance_bayes.records.jobs import (
     JOB_PATHS,
@@ -16,9 +18,6 @@ from relevance_bayes.records.jobs import (
     Resumption,
     Transition,
 )
-
-from app.database.pages import Page
-from app.errors import ConflictError
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.records.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 from sqlalchemy import and_, case, delete, func, or_, select, update
 from sqlalchemy.orm import aliased
 
@@ -21,6 +20,7 @@ from app.jobs.histories import PROBLEM, PROGRESS, row_of
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
 from app.jobs.transitions import move, running
+from relevance_bayes.records.jobs import FINISHED, MOVES, Event, JobCounts, JobKind, JobState, Progress, Resumption
 
 BY_ITS_OWNER = "requested by its owner"
 
@@ -106,18 +106,18 @@ class JobRepository:
     ) -> Claim | None:
         """Move to `running` with the next attempt number; None where the job has ended or is to be cancelled.
 
-        Where the attempt before was not handed back, it has died with its worker: after MAX_STARTS of these without a
+        Where the attempt before was not interrupted, it has died with its worker: after MAX_STARTS of these without a
         checkpoint or progress in between, the claim is `spent`. `traceparent` is the trace context of the attempt.
         """
         job, now = JobRow, self.tx.clock()
         share, has_progressed = self._progress_of_attempt(job_id)
-        died_with_worker = and_(job.state == "running", job.handed_back.is_(False))
+        died_with_worker = and_(job.state == "running", job.interrupted.is_(False))
         died = case((died_with_worker, 1 if has_progressed else job.deaths + 1), else_=job.deaths)
         values = {
             "attempt": job.attempt + 1,
             "started_at": func.coalesce(job.started_at, now),
             "deaths": died,
-            "handed_back": False,
+            "interrupted": False,
             "attempt_traceparent": traceparent,
             "attempt_share": share,
         }
@@ -144,13 +144,13 @@ class JobRepository:
 
     def hand_back(self, job_id: UUID, attempt: int) -> None:
         """Record that a running attempt was interrupted, so that another worker may resume the job."""
-        changed(self.tx.session, running(job_id, attempt).values(handed_back=True))
+        changed(self.tx.session, running(job_id, attempt).values(interrupted=True))
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
         """Count the death of a running attempt, once, and record the end of its output."""
         job = JobRow
-        counted = running(job_id, attempt).where(job.handed_back.is_(False))
-        changed(self.tx.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
+        counted = running(job_id, attempt).where(job.interrupted.is_(False))
+        changed(self.tx.session, counted.values(last_words=words, deaths=job.deaths + 1, interrupted=True))
 
     def earlier_starts(self, job_id: UUID) -> EarlierAttempts | None:
         """Return the recorded attempts of a job; None where there is no such job."""
@@ -161,7 +161,7 @@ class JobRepository:
         if found is None:
             return None
         row, retried_trace = found
-        has_died = row.state == "running" and not row.handed_back
+        has_died = row.state == "running" and not row.interrupted
         traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, retried_trace)
         return EarlierAttempts(histories.job_of(row), row.running_seconds, has_died, traces)
 
@@ -170,11 +170,11 @@ class JobRepository:
         changed(self.tx.session, running(job_id, attempt).values(running_seconds=seconds))
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
-        """Record progress of a running attempt; return False where it is superseded, handed back or has ended."""
+        """Record progress of a running attempt; return False where it is superseded, interrupted or has ended."""
         written = PROGRESS.write(progress)
         row = self.tx.session.execute(
             running(job_id, attempt)
-            .where(JobRow.handed_back.is_(False))
+            .where(JobRow.interrupted.is_(False))
             .values(progress=written, events=JobRow.events + 1)
             .returning(JobRow.events, JobRow.owner),
             execution_options={"synchronize_session": False},

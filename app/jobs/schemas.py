@@ -4,12 +4,12 @@ from typing import Annotated, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from relevance_bayes.records.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
-from relevance_bayes.records.references import ALIAS_PATTERN, MAX_NUMBER
 
 from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
 from app.jobs.records import Job, JobFilter, Problem
+from relevance_bayes.records.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
+from relevance_bayes.records.references import ALIAS_PATTERN, MAX_NUMBER
 
 POSITION_PATTERN = "^(0|[0-9a-f]{16}-[1-9][0-9]{0,17})$"
 """The text of a position among the changes of jobs."""

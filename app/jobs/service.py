@@ -4,8 +4,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from relevance_bayes.records.jobs import FINISHED, Event, JobKind
-
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError, UnavailableError
@@ -13,6 +11,7 @@ from app.jobs.change_repository import JobChangeRepository
 from app.jobs.ports import QueueControl
 from app.jobs.records import ALL, Job, JobChanges, JobFilter, JobList, Position
 from app.jobs.repository import JobRepository
+from relevance_bayes.records.jobs import FINISHED, Event, JobKind
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.records.jobs import FINISHED, MOVES, NOUNS
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, false, text, true
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
+from relevance_bayes.records.jobs import FINISHED, MOVES, NOUNS
 
 PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
 SCORING = "of_version IS NOT NULL"
@@ -19,7 +19,7 @@ class JobRow(Base):
     `for_model` is the model's name in the plan, `model` the one under which a version was recorded. A job that uses
     versions uses number `of_version` of `for_model` and, in a comparison, `compared_version`; a number is never given
     twice. `result` is its result (JSON).
-    `deaths` counts attempts that died; where `handed_back` is set, the newest attempt is counted or did not die.
+    `deaths` counts attempts that died; where `interrupted` is set, the newest attempt is counted or did not die.
     `last_words` is the end of the output of a child that died. `running_seconds` is the running time of all attempts.
     `traceparent` and `tracestate` are the trace context of its submission, `attempt_traceparent` is that of its newest
     attempt.
@@ -28,7 +28,7 @@ class JobRow(Base):
     a training (JSON). `attempt_share` is the completed share of its work when its newest attempt began.
     """
 
-    __tablename__ = "training_jobs"
+    __tablename__ = "jobs"
     __table_args__ = (
         CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),
         CheckConstraint(one_of("kind", frozenset(NOUNS)), name="kind"),
@@ -41,14 +41,14 @@ class JobRow(Base):
         ),
         CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name="failed"),
         Index(None, "owner", "kind", "id"),
-        Index("ix_training_jobs_owner_id", "owner", "id"),
-        Index("ix_training_jobs_owner_state_id", "owner", "state", "id"),
-        Index("ix_training_jobs_owner_kind_state", "owner", "kind", "state"),
-        Index("ix_training_jobs_owner_change_id", "owner", "change", "id"),
+        Index("ix_jobs_owner_id", "owner", "id"),
+        Index("ix_jobs_owner_state_id", "owner", "state", "id"),
+        Index("ix_jobs_owner_kind_state", "owner", "kind", "state"),
+        Index("ix_jobs_owner_change_id", "owner", "change", "id"),
         Index(None, "dataset_id"),
         Index(None, "state"),
         Index(
-            "ix_training_jobs_unfinished",
+            "ix_jobs_unfinished",
             "owner",
             "finished_at",
             "for_model",
@@ -56,7 +56,7 @@ class JobRow(Base):
             postgresql_where=text("finished_at IS NULL"),
         ),
         Index(
-            "ix_training_jobs_scoring",
+            "ix_jobs_scoring",
             "owner",
             "for_model",
             "of_version",
@@ -65,7 +65,7 @@ class JobRow(Base):
             postgresql_where=text(SCORING),
         ),
         Index(
-            "ix_training_jobs_progress_kept",
+            "ix_jobs_progress_kept",
             "finished_at",
             sqlite_where=text(PROGRESS_KEPT),
             postgresql_where=text(PROGRESS_KEPT),
@@ -79,12 +79,12 @@ class JobRow(Base):
     dataset_id: Mapped[UUID]
     request: Mapped[str]
     plan: Mapped[str]
-    for_model: Mapped[str] = mapped_column(server_default="")
-    kind: Mapped[str] = mapped_column(server_default="training", default="training")
+    for_model: Mapped[str] = mapped_column()
+    kind: Mapped[str] = mapped_column(default="training")
     of_version: Mapped[int | None] = mapped_column(default=None)
     compared_version: Mapped[int | None] = mapped_column(default=None)
     result: Mapped[str | None] = mapped_column(default=None)
-    priority: Mapped[int] = mapped_column(server_default="0", default=0)
+    priority: Mapped[int] = mapped_column(default=0)
     retry_of: Mapped[UUID | None] = mapped_column(default=None)
     submitted_by: Mapped[str | None] = mapped_column(default=None)
     submitted_with: Mapped[str | None] = mapped_column(default=None)
@@ -97,15 +97,15 @@ class JobRow(Base):
     model: Mapped[str | None] = mapped_column(default=None)
     version: Mapped[int | None] = mapped_column(default=None)
     error: Mapped[str | None] = mapped_column(default=None)
-    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
-    handed_back: Mapped[bool] = mapped_column(default=False, server_default=false())
-    running_seconds: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    deaths: Mapped[int] = mapped_column(default=0)
+    interrupted: Mapped[bool] = mapped_column(default=False)
+    running_seconds: Mapped[float] = mapped_column(default=0.0)
     last_words: Mapped[str | None] = mapped_column(default=None)
     traceparent: Mapped[str | None] = mapped_column(default=None)
     tracestate: Mapped[str | None] = mapped_column(default=None)
     attempt_traceparent: Mapped[str | None] = mapped_column(default=None)
-    change: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
-    progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
+    change: Mapped[int] = mapped_column(BigInteger, default=0)
+    progress_kept: Mapped[bool] = mapped_column(default=True)
     expected_cost: Mapped[str | None] = mapped_column(default=None)
     attempt_share: Mapped[float | None] = mapped_column(default=None)
 
@@ -127,7 +127,7 @@ class JobTransitionRow(Base):
     __tablename__ = "job_transitions"
     __table_args__ = (CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),)
 
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime]
     state: Mapped[str]
@@ -142,7 +142,7 @@ class JobProgressRow(Base):
 
     __tablename__ = "job_progress"
 
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime]
     progress: Mapped[str]
@@ -153,7 +153,7 @@ class JobCheckpointRow(Base):
 
     __tablename__ = "job_checkpoints"
 
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
     attempt: Mapped[int]
     at: Mapped[datetime]
     by: Mapped[str]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.records.jobs import FINISHED, MOVES, JobState, Resumption
 from sqlalchemy import ColumnElement, Update, delete, update
 
 from app.database.changes import changed
@@ -15,6 +14,7 @@ from app.jobs import histories
 from app.jobs.change_repository import JobChangeRepository
 from app.jobs.records import JobEnded
 from app.jobs.tables import JobCheckpointRow, JobRow, JobTransitionRow
+from relevance_bayes.records.jobs import FINISHED, MOVES, JobState, Resumption
 
 
 @dataclass(frozen=True)

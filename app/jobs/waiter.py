@@ -12,7 +12,6 @@ import anyio
 import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import Depends
-from relevance_bayes.records.jobs import FINISHED, Event, JobKind
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
@@ -24,6 +23,7 @@ from app.jobs.records import Job, JobFilter, Position
 from app.jobs.schemas import job_summary
 from app.jobs.service import Jobs
 from app.jobs.watcher import JobWatcher
+from relevance_bayes.records.jobs import FINISHED, Event, JobKind
 
 T = TypeVar("T")
 EventQuery = tuple[str, JobKind, UUID, Position]

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Event, Lock, Thread
 from uuid import UUID, uuid4
 
-from relevance_bayes.records.limits import OwnerLimits
-
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
 from app.limits.demand_repository import NO_DEMAND, Demand, DemandRepository
@@ -15,6 +13,7 @@ from app.limits.rates import REQUESTS, ROWS, OwnerRates
 from app.limits.repository import OwnerLimitsRepository
 from app.metrics.families import counter
 from app.metrics.numbers import Numbers
+from relevance_bayes.records.limits import OwnerLimits
 
 RESERVED = 0.04
 """The part of a rate that is divided equally, so that requests to a process without any so far are not all refused."""

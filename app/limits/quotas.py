@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.limits import OwnerLimits
-
 from app.database.transaction import Transaction
 from app.errors import QuotaExceededError, TooManyJobsError
 from app.limits.repository import OwnerLimitsRepository
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.limits import OwnerLimits
 
 
 @dataclass(frozen=True)

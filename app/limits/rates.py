@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from math import ceil
 
-from relevance_bayes.records.limits import OwnerLimits
-
 from app.errors import RateLimitError
 from app.limits.token_bucket import TokenBucket
+from relevance_bayes.records.limits import OwnerLimits
 
 REQUESTS, ROWS = "requests", "rows"
 NOUNS = {REQUESTS: "requests", ROWS: "predicted rows"}

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.limits import LIMIT_NAMES, OwnerLimits
 from sqlalchemy import delete, func, select
 
 from app.database.changes import changed, insertion
@@ -12,6 +11,7 @@ from app.database.engine import lock_for_writing
 from app.database.json_documents import Document
 from app.database.transaction import Transaction
 from app.limits.tables import OwnerLimitsRow
+from relevance_bayes.records.limits import LIMIT_NAMES, OwnerLimits
 
 OWN: Document[dict[str, int | None]] = Document(TypeAdapter(dict[str, int | None]))
 

@@ -1,8 +1,6 @@
 """The routes of limits: an owner sees its own; the operator sees and sets those of all owners."""
 
 from fastapi import APIRouter, Response
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.limits import LimitedOwner
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
@@ -12,6 +10,8 @@ from app.http.paths import LIMITS
 from app.identity import BUILT_IN_OWNER
 from app.limits.schemas import OWNER_LIMITS_IN
 from app.limits.service import OwnersWithLimits
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.limits import LimitedOwner
 
 router = APIRouter(prefix=LIMITS, tags=["Limits"], dependencies=[AcceptsJson])
 

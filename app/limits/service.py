@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import quote
 
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.limits import LIMIT_NAMES, LimitedOwner, OwnerUse
-
 from app.accounts.records import MAX_OWNER_LENGTH, is_label
 from app.database.transaction import OpenTransaction, Transaction
 from app.limits.repository import OwnerLimitsRepository
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.limits import LIMIT_NAMES, LimitedOwner, OwnerUse
 
 NO_LIMIT = "none"
 """The text of no limit in commands and in the audit."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
+
 from relevance_bayes.records.errors import RelevanceError
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.outcomes import Statistic
 from sqlalchemy import exists, func, select, text, update
 
 from app.database import keyset
@@ -15,6 +14,7 @@ from app.outcomes.charts import Chart
 from app.outcomes.records import Alarm, AlarmCleared, AlarmRaised
 from app.outcomes.tables import DIRECTION, OPEN, STATISTIC, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
 from app.registry.version_repository import VersionRepository
+from relevance_bayes.records.outcomes import Statistic
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from relevance_bayes.records.outcomes import LevelCoverage, OutcomeBucket
-
 from relevance_bayes.tasks.scored import LEVELS
 
 

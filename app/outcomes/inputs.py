@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from relevance_bayes.records.values import ColumnKind
 
 from app.formats.cells import JSON, column_of
 from relevance_bayes.core.types import Indices
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import get_args
 
-from relevance_bayes.records.outcomes import Statistic
-
 from app.database.transaction import Transaction
 from app.metrics.families import Labels, Sample, gauge, sums
 from app.outcomes.alarm_repository import AlarmRepository
 from app.outcomes.buckets import OutcomeSums
 from app.outcomes.repository import RecordedPredictionRepository
 from app.registry.version_repository import VersionRepository
+from relevance_bayes.records.outcomes import Statistic
 
 MAX_MODELS = 100
 """The most models with metrics of their own: those whose predictions with outcomes are the newest."""

@@ -12,7 +12,6 @@ from threading import Event, Lock, Thread
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.errors import InvalidDataError
 
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError, UnavailableError
@@ -25,6 +24,7 @@ from app.prediction import PredictRequest, ServedVersion
 from app.prediction.row_ids import RowIds
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.core.types import Indices
+from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
 from relevance_bayes.tasks.prediction import Prediction
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from math import isfinite
 from uuid import UUID
 
-from relevance_bayes.records.outcomes import BucketWidth
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from app.database import keyset
@@ -18,6 +17,7 @@ from app.identity import uuid7
 from app.outcomes.buckets import SUMS, OutcomeSums
 from app.outcomes.records import Pending, RecordedRow, Scored
 from app.outcomes.tables import OutcomeHourRow, RecordedPredictionRow
+from relevance_bayes.records.outcomes import BucketWidth
 
 ROWS_AT_ONCE = 500
 """The rows of one statement: six parameters each, of at most 32,766 on SQLite."""

@@ -3,8 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from relevance_bayes.records.outcomes import ModelAlarm, OutcomeBucket, OutcomesReceived
-from relevance_bayes.records.pages import Page
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
@@ -15,6 +13,8 @@ from app.http.openapi import json_body, problems
 from app.http.references import ModelName
 from app.outcomes.schemas import OUTCOMES_IN, BucketsQuery, alarm_record
 from app.outcomes.service import Outcomes
+from relevance_bayes.records.outcomes import ModelAlarm, OutcomeBucket, OutcomesReceived
+from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix="/v1/models/{name}", tags=["Outcomes"], dependencies=[AcceptsJson])
 

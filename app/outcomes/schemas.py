@@ -4,14 +4,14 @@ from collections import Counter
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.outcomes import BucketWidth
-from relevance_bayes.records.references import MAX_NUMBER
-from relevance_bayes.records.values import Label
 
 from app.outcomes.records import MAX_OUTCOMES, Alarm
 from app.prediction.row_ids import MAX_LENGTH
 from relevance_bayes.records import outcomes as records
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.outcomes import BucketWidth
+from relevance_bayes.records.references import MAX_NUMBER
+from relevance_bayes.records.values import Label
 
 RowId: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_LENGTH)]
 

@@ -7,9 +7,6 @@ from math import log
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.outcomes import Direction, Statistic
-from relevance_bayes.records.values import Label
 
 from app.formats.cell_faults import MAX_FAULTS
 from app.formats.cells import column_of
@@ -18,6 +15,9 @@ from app.outcomes.charts import CHARTS, Chart, bernoulli_ratio
 from app.outcomes.inputs import block_of_rows
 from app.outcomes.records import Scored
 from app.prediction import ServedVersion
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.outcomes import Direction, Statistic
+from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.scored import LEVELS
 
 ALARM_LEVEL = 95

@@ -6,10 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.outcomes import BucketWidth, OutcomeBucket, OutcomesReceived
-from relevance_bayes.records.values import Label
-
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
@@ -21,6 +17,9 @@ from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository, model_path
 from app.registry.version_repository import VersionRepository
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.outcomes import BucketWidth, OutcomeBucket, OutcomesReceived
+from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.cancellation import check_cancelled
 
 

@@ -4,11 +4,11 @@ from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.outcomes import Direction, Statistic
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base
+from relevance_bayes.records.outcomes import Direction, Statistic
 
 OPEN = "cleared_at IS NULL"
 

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.jobs import Resumption
 
 from app.database.json_documents import Document
 from app.database.transaction import Transaction
@@ -11,6 +10,7 @@ from app.jobs.forms import JobForm
 from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import BatchPredicted
+from relevance_bayes.records.jobs import Resumption
 
 PREDICTION = JobForm(
     "prediction",

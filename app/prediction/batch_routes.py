@@ -3,9 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from relevance_bayes.records.batch_predictions import BatchPrediction
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.pages import Page
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -31,6 +28,9 @@ from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.prediction.batch_jobs import PREDICTION
 from app.prediction.batch_service import BatchPredictions
 from app.prediction.schemas.batch import BATCH_PREDICTION_IN, batch_prediction_record
+from relevance_bayes.records.batch_predictions import BatchPrediction
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.pages import Page
 
 TAG = "Batch predictions"
 NOUN = "batch prediction"

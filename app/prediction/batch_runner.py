@@ -6,9 +6,6 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.jobs import Progress
-
 from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -24,6 +21,8 @@ from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
 from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import Progress
 from relevance_bayes.tables.columns import Block, block_rows, taken
 
 MAX_CELLS_AT_ONCE = 2**19

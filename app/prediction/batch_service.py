@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.jobs import FINISHED
-
 from app.database.transaction import Clock, OpenTransaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -22,6 +19,8 @@ from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions
 from app.registry.submission import enqueue
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.jobs import FINISHED
 from relevance_bayes.tables.columns import no_rows
 from relevance_bayes.tasks.options import PredictOptions
 

@@ -3,10 +3,6 @@
 from collections.abc import Iterator, Mapping
 from uuid import UUID
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.values import ColumnKind
-
 from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -17,6 +13,9 @@ from app.prediction.serving import Stored, serve, stored
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, block_rows
 
 

@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
-from relevance_bayes.records.statistics import MIN_SUPPORT
-from relevance_bayes.records.values import Label
 
 from app.prediction.drift_windows import DriftWindow
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.statistics import MIN_SUPPORT
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.columns import Block, taken
 from relevance_bayes.tables.moments import Binning
 from relevance_bayes.tasks.listing import monitored_column

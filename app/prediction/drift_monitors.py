@@ -8,12 +8,11 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from uuid import UUID
 
-from relevance_bayes.records.values import Label
-
 from app.metrics.families import Sample, gauge
 from app.prediction.drift import DriftMonitor
 from app.prediction.drift_windows import DriftWindow, SharedWindows, merged
 from app.registry.records import Version
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.moments import population_stability_index
 
 WINDOW_SECONDS = 86_400.0

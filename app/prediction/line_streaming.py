@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
-from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError, sentence
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -22,6 +21,7 @@ from app.prediction.runner import PredictionRunner, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
 from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link
 from app.prediction.usage_counts import CountedRequest
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError, sentence
 from relevance_bayes.tasks.prediction import Prediction
 
 ROWS_AT_ONCE = 8192

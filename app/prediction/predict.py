@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-
 from app.formats.cell_faults import refuse
 from app.prediction.row_ids import RowIds
 from app.prediction.served import ServedVersion
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import LabelledBlock, Prediction

@@ -6,10 +6,6 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.predictions import ClassProbability
-from relevance_bayes.records.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
-from relevance_bayes.records.values import Cell, InputColumn
 
 from app.http.rate_limits import charge_rows
 from app.prediction.predict import PredictRequest, predict
@@ -18,6 +14,10 @@ from app.prediction.served import ServedVersion
 from app.tasks.union import task_of
 from relevance_bayes.core.likelihoods.gaussian import standard_ends
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.predictions import ClassProbability
+from relevance_bayes.records.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
+from relevance_bayes.records.values import Cell, InputColumn
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

@@ -1,8 +1,6 @@
 """The route of profiles: from the request's body to the response."""
 
 from fastapi import APIRouter, Request, Response
-from relevance_bayes.records.profiles import Profile
-from relevance_bayes.records.references import Reference
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import refuse
@@ -21,6 +19,8 @@ from app.prediction.profile import profile, require_profile
 from app.prediction.schemas.profile import MAX_ROWS, PROFILE_OPTIONS, ProfileOptionsIn
 from app.prediction.served import ServedVersion
 from app.prediction.served_versions import ServedVersions
+from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.columns import Block, block_rows
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])

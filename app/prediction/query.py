@@ -7,12 +7,12 @@ from typing import TypeVar, get_args
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.values import DecimalMark, TextEncoding, ThousandsMark
 
 from app.formats.options import MAX_SKIPPED_ROWS, OptionName, ReadOptions
 from app.http.bodies import checked
 from app.prediction.schemas.predict import PredictOptionsIn
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import DecimalMark, TextEncoding, ThousandsMark
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _DECIMAL: TypeAdapter[DecimalMark | None] = TypeAdapter(DecimalMark | None)

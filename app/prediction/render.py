@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
-from relevance_bayes.records.errors import Fault, InvalidDataError
-from relevance_bayes.records.functions import ListedFunction
 
 from app.http.problems import KINDS, fault_members
 from app.prediction import ServedVersion
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tasks.prediction import Prediction
 
 Row = Mapping[str, object]

@@ -8,7 +8,6 @@ from relevance_bayes.records.jobs import JobRequest
 from relevance_bayes.records.predictions import Nulls, UnknownCategories
 from relevance_bayes.records.references import Selector
 from relevance_bayes.records.values import AnyTask
-
 from relevance_bayes.tasks.decisions import DecisionOptions
 
 

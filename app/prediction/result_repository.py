@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from uuid import UUID
 
-from relevance_bayes.records.jobs import JOB_PATHS, Resumption
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 
 from app.database.changes import changed, insertion
@@ -14,6 +13,7 @@ from app.database.transaction import Transaction
 from app.jobs.tables import JobRow
 from app.prediction.results import KeptResult, Layer, Piece, Reached
 from app.prediction.tables import PredictionPieceRow, PredictionResultRow
+from relevance_bayes.records.jobs import JOB_PATHS, Resumption
 
 PIECES_AT_ONCE = 8
 """Of at most a MiB each: on SQLite a matter of milliseconds."""

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-
 from app.formats.cell_faults import MAX_FAULTS, bad_text
 from app.formats.expected import Columns
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
 
 MAX_LENGTH = 200

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
-from relevance_bayes.records.references import Reference
 from starlette.requests import Request
 from starlette.types import Receive
 
@@ -23,6 +22,7 @@ from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.served_versions import ServedVersions
 from app.prediction.slots import MAX_SLOTS, PredictionSlot
 from app.prediction.usage_counts import CountedRequest, Rows
+from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.cancellation import check_cancelled
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.functions import ListedFunction
-from relevance_bayes.records.values import ColumnKind
-
 from app.prediction.drift import DriftMonitor
 from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.union import task_of
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tasks.prediction import PredictiveModel
 
 

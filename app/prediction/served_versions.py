@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from threading import Lock
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import NamedVersion, Selector
-
 from app.database.notifier import Notifier
 from app.database.reachability import Reachability
 from app.database.transaction import OpenTransaction
@@ -27,6 +24,8 @@ from app.prediction.usage_counts import Counters, Totals
 from app.registry.naming import version_ids
 from app.registry.records import Version
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import NamedVersion, Selector
 
 STALE_SECONDS = 300.0
 """The seconds of an outage during which references resolve to their last known versions."""

@@ -2,8 +2,6 @@
 
 from typing import TypeAlias
 
-from relevance_bayes.records.functions import ListedFunction
-
 from app.database.transaction import Transaction
 from app.prediction import ServedVersion
 from app.prediction.drift_monitors import DriftMonitors
@@ -13,6 +11,7 @@ from app.registry.repository import ModelRepository
 from app.registry.vector_repository import VectorRepository
 from app.tasks.union import task_of
 from relevance_bayes.documents.models import Predictor
+from relevance_bayes.records.functions import ListedFunction
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -21,6 +20,7 @@ from app.prediction.render import prediction_lines, predictions_json
 from app.prediction.row_ids import row_ids_of, with_row_ids
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction

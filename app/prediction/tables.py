@@ -19,13 +19,13 @@ class PredictionResultRow(Base):
     __tablename__ = "prediction_results"
     __table_args__ = (CheckConstraint("rows >= 0 AND faulty >= 0 AND size >= 0", name="counts"),)
 
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True)
     attempt: Mapped[int]
     at: Mapped[datetime]
     by: Mapped[str]
     rows: Mapped[int] = mapped_column(default=0)
     faulty: Mapped[int] = mapped_column(default=0)
-    averaged: Mapped[int] = mapped_column(default=0, server_default="0")
+    averaged: Mapped[int] = mapped_column(default=0)
     size: Mapped[int] = mapped_column(BigInteger, default=0)
     whole: Mapped[bool] = mapped_column(default=False)
 

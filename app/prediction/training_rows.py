@@ -5,7 +5,6 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from relevance_bayes.records.errors import NotFoundError
 
 from app.database.transaction import Transaction
 from app.datasets.records import Dataset
@@ -18,6 +17,7 @@ from relevance_bayes.core.types import Mask
 from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.plans.rows import Ranks, content_hash
+from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.supervised.materialise import training_rows
 

@@ -11,8 +11,6 @@ from types import TracebackType
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.references import Reference
-from relevance_bayes.records.statistics import MIN_SUPPORT
 
 from app.errors import ClientLeftError
 from app.http.rate_limits import CURRENT as RATES
@@ -20,6 +18,8 @@ from app.metrics.families import counter
 from app.metrics.numbers import Numbers
 from app.registry.records import Version
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.references import Reference
+from relevance_bayes.records.statistics import MIN_SUPPORT
 from relevance_bayes.tasks.options import cost_in_rows
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

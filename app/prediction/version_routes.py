@@ -3,10 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.functions import Expansion
-from relevance_bayes.records.references import Reference
-from relevance_bayes.records.statistics import Statistics
 
 from app.formats.pixel_files import image_bytes
 from app.http.conditional_requests import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, conditional_response
@@ -19,6 +15,10 @@ from app.prediction.schemas.versions import expansion_record, statistics_record
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.tasks.images.prediction import ImageModel
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.functions import Expansion
+from relevance_bayes.records.references import Reference
+from relevance_bayes.records.statistics import Statistics
 
 Functions = Annotated[
     int | None,

@@ -3,9 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.models import AliasMove
-from relevance_bayes.records.references import Selector
 from sqlalchemy import Row, Select, delete, func, insert, select, update
 
 from app.database import keyset
@@ -19,6 +16,9 @@ from app.identity import uuid7
 from app.registry.records import MAX_ALIASES, Alias, MovedAlias, nowhere
 from app.registry.repository import ModelRepository, model_path
 from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.references import Selector
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.models import AliasMove
-from relevance_bayes.records.pages import Page
 
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
@@ -25,6 +23,8 @@ from app.registry.records import Alias
 from app.registry.schemas.names import ALIAS_IN, Reason, alias_record
 from app.registry.service import Aliases
 from relevance_bayes.records import models as records
+from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
 

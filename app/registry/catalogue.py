@@ -5,11 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from relevance_bayes.records.diagnostics import Diagnostics
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.references import Reference
-
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
@@ -20,6 +15,10 @@ from app.registry.repository import ModelRepository
 from app.registry.trainings import TRAINING
 from app.registry.vector_repository import VectorRepository
 from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.references import Reference
 
 Item = TypeVar("Item")
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from relevance_bayes.records.references import NamedVersion
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
 from app.database.transaction import Transaction
 from app.registry.tables import ModelAliasRow, ModelRow, ModelVersionRow
+from relevance_bayes.records.references import NamedVersion
 
 MAX_AT_ONCE = 200
 """The number of references in one statement."""

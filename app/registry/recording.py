@@ -3,7 +3,6 @@
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.records.functions import RelevanceVector
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
@@ -16,6 +15,7 @@ from app.registry.records import Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
 from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.tasks.listing import NewVersion
 
 

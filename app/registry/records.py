@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
-
 from app.datasets.records import Dataset
 from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.plans.requests import TrainingRequest
+from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
 
 MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50

@@ -6,9 +6,6 @@ from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from relevance_bayes.records.diagnostics import Diagnostics
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import Selector
 from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, insert, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -27,6 +24,9 @@ from app.registry.records import NO_TAGS, Annotation, Model, Version
 from app.registry.tables import ModelAliasRow, ModelRow, ModelTagRow, ModelVersionRow, PosteriorRow, VersionTagRow
 from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import Selector
 from relevance_bayes.tasks.listing import NewVersion
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.pages import Page
 
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
@@ -26,6 +25,7 @@ from app.registry.records import Model
 from app.registry.schemas.names import MODEL_CHANGE_IN, model_record
 from app.registry.service import Annotations
 from relevance_bayes.records import models as records
+from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relevance_bayes.records.models import AliasMove
-from relevance_bayes.records.references import Reference, Selector
-
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import Alias, AnnotationPatch, Model, MovedAlias, Version
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.references import Reference, Selector
 
 
 @dataclass(frozen=True)

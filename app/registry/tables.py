@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, false
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base
@@ -33,7 +33,7 @@ class ModelRow(Base):
     deleted_at: Mapped[datetime | None] = mapped_column(default=None)
     last_number: Mapped[int] = mapped_column(default=0)
     description: Mapped[str | None] = mapped_column(default=None)
-    record_share: Mapped[float] = mapped_column(default=0.0, server_default="0")
+    record_share: Mapped[float] = mapped_column(default=0.0)
 
 
 class ModelVersionRow(Base):
@@ -54,7 +54,7 @@ class ModelVersionRow(Base):
     owner: Mapped[str]
     model_id: Mapped[UUID] = mapped_column(ForeignKey("models.id"))
     number: Mapped[int]
-    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("training_jobs.id"))
+    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("jobs.id"))
     created_at: Mapped[datetime]
     report: Mapped[str]
     description: Mapped[str | None] = mapped_column(default=None)
@@ -77,7 +77,7 @@ class RelevanceVectorRow(Base):
     dataset_row: Mapped[int | None]
     inputs: Mapped[str | None]
     input: Mapped[str | None]
-    moved: Mapped[bool] = mapped_column(server_default=false())
+    moved: Mapped[bool] = mapped_column()
     weight_mean: Mapped[float]
     weight_sd: Mapped[float]
     alpha: Mapped[float]
@@ -86,7 +86,7 @@ class RelevanceVectorRow(Base):
     shape: Mapped[str | None] = mapped_column(default=None)
     phase: Mapped[float | None] = mapped_column(default=None)
     member: Mapped[int | None] = mapped_column(default=None)
-    function: Mapped[str] = mapped_column(default="mean", server_default="mean")
+    function: Mapped[str] = mapped_column(default="mean")
 
 
 class PosteriorRow(Base):

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from relevance_bayes.records.functions import ListedFunction, RelevanceVector
 from sqlalchemy import and_, func, or_, select
 
 from app.database import keyset
@@ -12,6 +11,7 @@ from app.database.pages import Page
 from app.database.transaction import Transaction
 from app.registry.tables import RelevanceVectorRow
 from app.registry.version_codec import CELLS, SHAPE, WEIGHTS
+from relevance_bayes.records.functions import ListedFunction, RelevanceVector
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,6 @@ members `task`, `inputs`, `target` and `model` with {"array": name} in the place
 """
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.diagnostics import Diagnostics
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.functions import ClassWeight, InputShape
-from relevance_bayes.records.json import validate
-from relevance_bayes.records.values import Cell
 
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
 from app.database.json_documents import Document
@@ -18,6 +13,11 @@ from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
 from relevance_bayes.documents.writing import content_of
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.functions import ClassWeight, InputShape
+from relevance_bayes.records.json import validate
+from relevance_bayes.records.values import Cell
 
 
 def encode_predictor(predictor: Predictor) -> bytes:

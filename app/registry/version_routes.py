@@ -4,12 +4,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
-from relevance_bayes.records.baselines import Baseline
-from relevance_bayes.records.diagnostics import Diagnostics
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.lineage import Lineage
-from relevance_bayes.records.pages import Page
 
 from app.http.conditional_requests import (
     NOT_MODIFIED,
@@ -26,6 +20,12 @@ from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
 from app.registry.schemas.names import lineage_record
+from relevance_bayes.records.baselines import Baseline
+from relevance_bayes.records.diagnostics import Diagnostics
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.lineage import Lineage
+from relevance_bayes.records.pages import Page
 
 VECTORS: TypeAdapter[Page[RelevanceVector]] = TypeAdapter(Page[RelevanceVector])
 

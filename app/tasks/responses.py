@@ -6,8 +6,6 @@ A record takes the members of the plan and the report that have its names; those
 from collections.abc import Mapping, Sequence
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.json import encode
-from relevance_bayes.records.models import DatasetName
 
 from app.jobs.records import Job
 from app.jobs.schemas import shared_by_jobs
@@ -19,6 +17,8 @@ from relevance_bayes.documents.models import ComponentsReport, Hyperparameters, 
 from relevance_bayes.plans.requests import ComponentsPlan, LocalPlan, SupervisedPlan, TrainingPlan
 from relevance_bayes.plans.requests.supervised import named_bases, named_likelihood
 from relevance_bayes.records import trainings, versions
+from relevance_bayes.records.json import encode
+from relevance_bayes.records.models import DatasetName
 
 Members = Mapping[str, object]
 

@@ -3,8 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.trainings import KnownJob
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
@@ -21,6 +19,8 @@ from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from app.registry.trainings import TRAINING
 from app.tasks.responses import training_job
 from app.tasks.service import Training
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.trainings import KnownJob
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-from relevance_bayes.records.jobs import Progress
-
 from app.database.transaction import Transaction
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -34,6 +32,7 @@ from app.tracing.spans import Span
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.selection import Step
 from relevance_bayes.plans.cost import Cost
+from relevance_bayes.records.jobs import Progress
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.fit import Fitted
 from relevance_bayes.tasks.listing import Learned, NewVersion
@@ -81,7 +80,7 @@ class Runner:
             return self.records.settle(job_id, attempt)
         except Interrupted:
             if attempt is not None:
-                attempt.event.handed_back()
+                attempt.event.interrupted()
             return False
 
 

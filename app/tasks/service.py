@@ -3,9 +3,6 @@
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.jobs import Progress
-
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError
@@ -21,6 +18,8 @@ from app.registry.trainings import TRAINING
 from app.tasks.union import task_of
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import Progress
 from relevance_bayes.tasks.listing import NewVersion
 
 

@@ -5,10 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.records.values import AnyTask
-
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from relevance_bayes.core.selection import Step
@@ -16,6 +12,9 @@ from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.cost import Cost
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.values import AnyTask
 from relevance_bayes.tasks.fit import Fit
 from relevance_bayes.tasks.listing import BlockHolding, NewVersion
 from relevance_bayes.tasks.prediction import PredictiveModel

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.functions import ListedFunction
 
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
 from relevance_bayes.tasks.prediction import Means, Members, RecordClass, Rows

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from relevance_bayes.records.pages import Page
 
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
@@ -27,6 +26,7 @@ from app.registry.schemas.names import ANNOTATION_IN
 from app.registry.service import Annotations
 from app.tasks.responses import version_record
 from relevance_bayes.records import versions as records
+from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 

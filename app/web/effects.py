@@ -4,13 +4,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
-from relevance_bayes.records.profiles import Profile
-
 from app.prediction import ServedVersion
 from app.prediction.profile import profile
 from app.prediction.schemas.profile import ProfileOptionsIn
 from app.web.sampled_rows import SampledRows
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
+from relevance_bayes.records.profiles import Profile
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.cancellation import check_cancelled
 

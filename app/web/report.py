@@ -10,12 +10,6 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.references import Reference
-from relevance_bayes.records.values import Json
-from relevance_bayes.records.versions import KnownVersion
 
 from app import __version__
 from app.datasets.service import Datasets, Row
@@ -36,6 +30,12 @@ from app.web.slices import Slice, slices_of
 from app.web.surfaces import NODES, surface_of
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.references import Reference
+from relevance_bayes.records.values import Json
+from relevance_bayes.records.versions import KnownVersion
 
 Members: TypeAlias = dict[str, Json]
 

@@ -8,11 +8,10 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 
-from relevance_bayes.records.values import Json
-
 from app import __version__
 from app.web.linked_modules import linked
 from app.web.static_files import page
+from relevance_bayes.records.values import Json
 
 ENTRY = "report/main.js"
 

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from fastapi import APIRouter, Path, Request
-from relevance_bayes.records.errors import NotFoundError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -17,6 +16,7 @@ from app.http.paths import GUIDE, INFERENCE, OWN, PAGE
 from app.http.rendering import to_json
 from app.http.security_headers import CONTENT_SECURITY_POLICY, PAGE_POLICY, SECURITY_HEADERS
 from app.web.static_files import page
+from relevance_bayes.records.errors import NotFoundError
 
 FILES = "/page"
 """The path below which the files of the page are served, each below the digest of all of them."""

@@ -4,14 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import Json
-
 from app.datasets.service import Row
 from app.formats.json_table import read_json, typed_block
 from app.prediction import PredictRequest, ServedVersion, outputs_of, predict
 from app.prediction.render import predictions_json
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Json
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.options import PredictOptions
 

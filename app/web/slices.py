@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from relevance_bayes.records.baselines import Histogram, NumberHistogram
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import Cell, InputColumn, Label
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.profile import Axis, spaced
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.baselines import Histogram, NumberHistogram
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Cell, InputColumn, Label
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from relevance_bayes.records.baselines import NumberHistogram
-from relevance_bayes.records.values import text_of
 
 from app.prediction import PredictRequest, ServedVersion, predict
+from relevance_bayes.records.baselines import NumberHistogram
+from relevance_bayes.records.values import text_of
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.prediction import Probabilities
 

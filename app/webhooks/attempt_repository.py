@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.webhooks import Attempt
 from sqlalchemy import delete, select, text, update
 
 from app.database.changes import changed
@@ -13,6 +12,7 @@ from app.database.transaction import Transaction
 from app.identity import uuid7
 from app.webhooks.records import DeliveryAttempt
 from app.webhooks.tables import MESSAGE_TYPE, PENDING, WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
+from relevance_bayes.records.webhooks import Attempt
 
 ATTEMPTS_KEPT = 50
 """The number of attempts of one delivery that are kept, the newest."""

@@ -11,9 +11,6 @@ from threading import Event
 from typing import Protocol
 from uuid import UUID
 
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.webhooks import TEST, Attempt, MessageType
-
 from app import __version__
 from app.addresses import Allowance, Target, read_target
 from app.database.transaction import Clock, OpenTransaction, Transaction
@@ -28,6 +25,8 @@ from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.sending import Deadline, NotSent, post
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.webhooks import TEST, Attempt, MessageType
 
 
 def trial_message(webhook_id: UUID, at: datetime) -> bytes:
@@ -128,7 +127,7 @@ class Deliverer:
     tracer: Tracer = NO_TRACER
 
     def __call__(self, entry: UUID) -> bool:
-        """Make the attempt of a queue entry; return False where it is handed back."""
+        """Make the attempt of a queue entry; return False where it is interrupted."""
         try:
             if self.stopping.is_set():
                 return False

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.webhooks import OF_KIND, TEST, Attempt, DeliveryState, EventType, MessageType
 from sqlalchemy import Select, delete, func, insert, select, text, update
 from sqlalchemy.orm import Session
 
@@ -32,6 +30,8 @@ from app.webhooks.tables import (
     WebhookDeliveryRow,
     WebhookRow,
 )
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.webhooks import OF_KIND, TEST, Attempt, DeliveryState, EventType, MessageType
 
 DELIVERIES_AT_ONCE = 100
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.webhooks import EventType
 from sqlalchemy import Select, delete, func, select, update
 
 from app.addresses import read_target
@@ -18,6 +16,8 @@ from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
 from app.webhooks.records import MAX_WEBHOOKS, Webhook, webhook_path
 from app.webhooks.tables import EVENTS, WebhookDeliveryRow, WebhookRow
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.webhooks import EventType
 
 
 @dataclass(frozen=True)

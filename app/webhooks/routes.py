@@ -7,8 +7,6 @@ from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import TypeAdapter
-from relevance_bayes.records.pages import Page
-from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, TEST
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, Services, ServicesDependency, identifier
@@ -30,6 +28,8 @@ from app.webhooks.schemas import (
 )
 from app.webhooks.service import Webhooks
 from relevance_bayes.records import webhooks as records
+from relevance_bayes.records.pages import Page
+from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, TEST
 
 NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
 

@@ -5,13 +5,13 @@ from typing import Annotated, Literal, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.webhooks.records import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
+from relevance_bayes.records import webhooks as records
 from relevance_bayes.records.jobs import JobState, VersionName
 from relevance_bayes.records.outcomes import ModelAlarm
 from relevance_bayes.records.values import AnyTask
 from relevance_bayes.records.webhooks import EVENT_TYPES, AlarmEventType, EventType, JobEventType
-
-from app.webhooks.records import MAX_DESCRIPTION_LENGTH, Delivery, Webhook
-from relevance_bayes.records import webhooks as records
 
 Url: TypeAlias = Annotated[str, Field(description="An https URL without user name, password or #fragment.")]
 Events: TypeAlias = Annotated[

@@ -17,10 +17,10 @@ from threading import Event, Thread
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import httpx
-from relevance_bayes.records.webhooks import DeliveryError
 
 from app.addresses import Address, Allowance, Target
 from app.jobs.worker.retry import Interrupted
+from relevance_bayes.records.webhooks import DeliveryError
 
 SECONDS = 10.0
 """Seconds for one attempt, from the DNS lookup to the status."""
@@ -29,7 +29,7 @@ CONNECT_SECONDS = 4.0
 """Seconds of these for one connection, and again for its TLS handshake; less than a worker's grace period."""
 
 LAST_SECONDS = 2.0
-"""Seconds for a request in progress at shutdown; an unfinished one is handed back, and sent again by another worker."""
+"""Seconds for a request in progress at shutdown; an unfinished one is interrupted, and sent again by another worker."""
 
 CHECK_SECONDS = 0.25
 

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.webhooks import EVENT_TYPES, DeliveryState, EventType
-
 from app.addresses import Allowance
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Clock, OpenTransaction
@@ -17,6 +14,8 @@ from app.identity import uuid7
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import Delivery, Webhook, new_secret
 from app.webhooks.repository import WebhookRepository
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.webhooks import EVENT_TYPES, DeliveryState, EventType
 
 
 @dataclass(frozen=True)

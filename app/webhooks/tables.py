@@ -4,12 +4,12 @@ from datetime import datetime
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.database.base import Base, one_of
 from app.database.json_documents import Document
+from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, DeliveryError, DeliveryState, EventType, MessageType
 
 PENDING = "state = 'pending'"
 
@@ -62,7 +62,7 @@ class WebhookDeliveryRow(Base):
     webhook_id: Mapped[UUID] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
     event_id: Mapped[UUID]
     type: Mapped[str]
-    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"))
+    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("jobs.id", ondelete="CASCADE"))
     created_at: Mapped[datetime]
     state: Mapped[str]
     entry: Mapped[UUID]

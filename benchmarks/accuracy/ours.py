@@ -4,7 +4,6 @@ from functools import partial
 from time import process_time
 
 import numpy as np
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from benchmarks.accuracy.scoring import Classifier, PredictedClasses, PredictedNumbers, Regressor
@@ -16,6 +15,7 @@ from relevance_bayes.core.spec import TargetLikelihood
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.requests import PriorChoice, SupervisedRequest, Task
 from relevance_bayes.plans.requests.supervised import named_likelihood
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn
 
 TARGET = "t"

@@ -5,7 +5,6 @@ from dataclasses import fields, replace
 from time import process_time
 
 import numpy as np
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from benchmarks.accuracy.scoring import Distribution, PredictedClasses, PredictedNumbers
@@ -16,6 +15,7 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.supervised.evaluation import TargetRows
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution

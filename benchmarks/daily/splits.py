@@ -6,7 +6,6 @@ import io
 from dataclasses import dataclass
 
 import numpy as np
-from relevance_bayes.records.values import ColumnKind
 
 from app.formats.csv_stream import open_csv
 from app.formats.options import ReadOptions
@@ -14,6 +13,7 @@ from app.formats.spool import BodyInMemory
 from benchmarks.daily.catalogue import DailyTable
 from benchmarks.files import NotRun
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, CategoryColumn, kind_of, taken
 from relevance_bayes.tables.encoding import EncodedTarget, encode_target
 

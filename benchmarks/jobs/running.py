@@ -3,8 +3,6 @@
 import time
 from datetime import UTC, datetime
 
-from relevance_bayes.records.pages import Page
-
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
@@ -12,6 +10,7 @@ from benchmarks.options import Options
 from relevance_bayes.client import Client, connect
 from relevance_bayes.client.drivers import Query, finished
 from relevance_bayes.client.responses import Job, TrainingJob
+from relevance_bayes.records.pages import Page
 
 PAUSE_SECONDS = 2.5
 """Between one job and the next, so that a child is ready for it."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from benchmarks.files import NotRun
@@ -18,6 +17,7 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
 
 TARGET = "target"

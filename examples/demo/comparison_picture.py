@@ -6,11 +6,11 @@ from typing import Protocol
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from relevance_bayes.records.reports import InputWidth
 
 from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
 from examples.demo.truth import Array
 from relevance_bayes.client.responses import SupervisedVersion
+from relevance_bayes.records.reports import InputWidth
 
 COLOURS = {"automatic": BLUE, "independent": ORANGE}
 NAMES = {"automatic": "defaults", "independent": "the classical machine"}

@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from relevance_bayes.records.functions import RelevanceVector
 
 from examples.demo.truth import Array, Curve, Points, probability_of_one, sinc
 from relevance_bayes.client.responses import Prediction
+from relevance_bayes.records.functions import RelevanceVector
 
 INK, MUTED, BLUE, ORANGE, GREEN = "#222222", "#8a8a8a", "#0072b2", "#d55e00", "#009e73"
 """Colours that colour-blind people can distinguish."""

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from relevance_bayes.records.jobs import UNFINISHED
-
 from relevance_bayes.client import DEFAULT_URL
 from relevance_bayes.client.responses import Json
+from relevance_bayes.records.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
 DOCS = README.parent / "docs"

@@ -56,7 +56,7 @@ def downgrade() -> None:
         "job_checkpoints",
         "job_progress",
         "job_transitions",
-        "training_jobs",
+        "jobs",
         "dataset_blocks",
         "datasets",
         "audit_entries",
@@ -168,7 +168,7 @@ def _create_accounts() -> None:
         sa.Column("content", sa.LargeBinary()),
         sa.CheckConstraint(
             "(status IS NULL) = (headers IS NULL) AND (status IS NULL) = (content IS NULL)",
-            name=op.f("ck_request_keys_answer"),
+            name=op.f("ck_request_keys_response"),
         ),
         sa.CheckConstraint("status IS NOT NULL OR holder IS NOT NULL", name=op.f("ck_request_keys_holder")),
         sa.PrimaryKeyConstraint("owner", "scope", "key", name=op.f("pk_request_keys")),
@@ -223,7 +223,7 @@ def _create_datasets() -> None:
         sa.Column("columns", sa.Text()),
         sa.Column("height", sa.Integer()),
         sa.Column("width", sa.Integer()),
-        sa.Column("stored_bytes", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("stored_bytes", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
             "state <> 'ready' OR (rows IS NOT NULL AND digest IS NOT NULL AND columns IS NOT NULL)",
             name=op.f("ck_datasets_complete"),
@@ -252,7 +252,7 @@ def _create_datasets() -> None:
 def _create_jobs() -> None:
     """Create the tables of jobs, their workers, and the files of batch predictions."""
     op.create_table(
-        "training_jobs",
+        "jobs",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("owner", sa.Text(), nullable=False),
         sa.Column("state", sa.Text(), nullable=False),
@@ -260,12 +260,12 @@ def _create_jobs() -> None:
         sa.Column("dataset_id", sa.Uuid(), nullable=False),
         sa.Column("request", sa.Text(), nullable=False),
         sa.Column("plan", sa.Text(), nullable=False),
-        sa.Column("for_model", sa.Text(), server_default="", nullable=False),
-        sa.Column("kind", sa.Text(), server_default="training", nullable=False),
+        sa.Column("for_model", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("of_version", sa.Integer()),
         sa.Column("compared_version", sa.Integer()),
         sa.Column("result", sa.Text()),
-        sa.Column("priority", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("priority", sa.Integer(), nullable=False),
         sa.Column("retry_of", sa.Uuid()),
         sa.Column("submitted_by", sa.Text()),
         sa.Column("submitted_with", sa.Text()),
@@ -278,61 +278,59 @@ def _create_jobs() -> None:
         sa.Column("model", sa.Text()),
         sa.Column("version", sa.Integer()),
         sa.Column("error", sa.Text()),
-        sa.Column("deaths", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("handed_back", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column("running_seconds", sa.Double(), server_default="0", nullable=False),
+        sa.Column("deaths", sa.Integer(), nullable=False),
+        sa.Column("interrupted", sa.Boolean(), nullable=False),
+        sa.Column("running_seconds", sa.Double(), nullable=False),
         sa.Column("last_words", sa.Text()),
         sa.Column("traceparent", sa.Text()),
         sa.Column("tracestate", sa.Text()),
         sa.Column("attempt_traceparent", sa.Text()),
-        sa.Column("change", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("progress_kept", sa.Boolean(), server_default=sa.true(), nullable=False),
+        sa.Column("change", sa.BigInteger(), nullable=False),
+        sa.Column("progress_kept", sa.Boolean(), nullable=False),
         sa.Column("expected_cost", sa.Text()),
         sa.Column("attempt_share", sa.Double()),
-        sa.CheckConstraint("(kind = 'training') = (of_version IS NULL)", name=op.f("ck_training_jobs_of_version")),
+        sa.CheckConstraint("(kind = 'training') = (of_version IS NULL)", name=op.f("ck_jobs_of_version")),
         sa.CheckConstraint(
-            "(result IS NOT NULL) = (state = 'succeeded' AND kind <> 'training')", name=op.f("ck_training_jobs_result")
+            "(result IS NOT NULL) = (state = 'succeeded' AND kind <> 'training')", name=op.f("ck_jobs_result")
         ),
-        sa.CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name=op.f("ck_training_jobs_failed")),
+        sa.CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name=op.f("ck_jobs_failed")),
         sa.CheckConstraint(
             "(state IN ('cancelled', 'failed', 'succeeded')) = (finished_at IS NOT NULL)",
-            name=op.f("ck_training_jobs_finished"),
+            name=op.f("ck_jobs_finished"),
         ),
         sa.CheckConstraint(
             "(version IS NULL OR state = 'succeeded') AND (version IS NULL) = (model IS NULL)",
-            name=op.f("ck_training_jobs_succeeded"),
+            name=op.f("ck_jobs_succeeded"),
         ),
+        sa.CheckConstraint("kind IN ('evaluation', 'prediction', 'promotion', 'training')", name=op.f("ck_jobs_kind")),
         sa.CheckConstraint(
-            "kind IN ('evaluation', 'prediction', 'promotion', 'training')", name=op.f("ck_training_jobs_kind")
+            "state IN ('cancelled', 'failed', 'queued', 'running', 'succeeded')", name=op.f("ck_jobs_state")
         ),
-        sa.CheckConstraint(
-            "state IN ('cancelled', 'failed', 'queued', 'running', 'succeeded')", name=op.f("ck_training_jobs_state")
-        ),
-        sa.CheckConstraint("attempt >= 0 AND events >= 0", name=op.f("ck_training_jobs_counts")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_training_jobs")),
+        sa.CheckConstraint("attempt >= 0 AND events >= 0", name=op.f("ck_jobs_counts")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
     )
-    op.create_index(op.f("ix_training_jobs_dataset_id"), "training_jobs", ["dataset_id"])
-    op.create_index(op.f("ix_training_jobs_owner_change_id"), "training_jobs", ["owner", "change", "id"])
-    op.create_index(op.f("ix_training_jobs_owner_id"), "training_jobs", ["owner", "id"])
-    op.create_index(op.f("ix_training_jobs_owner_kind_id"), "training_jobs", ["owner", "kind", "id"])
-    op.create_index(op.f("ix_training_jobs_owner_kind_state"), "training_jobs", ["owner", "kind", "state"])
-    op.create_index(op.f("ix_training_jobs_owner_state_id"), "training_jobs", ["owner", "state", "id"])
+    op.create_index(op.f("ix_jobs_dataset_id"), "jobs", ["dataset_id"])
+    op.create_index(op.f("ix_jobs_owner_change_id"), "jobs", ["owner", "change", "id"])
+    op.create_index(op.f("ix_jobs_owner_id"), "jobs", ["owner", "id"])
+    op.create_index(op.f("ix_jobs_owner_kind_id"), "jobs", ["owner", "kind", "id"])
+    op.create_index(op.f("ix_jobs_owner_kind_state"), "jobs", ["owner", "kind", "state"])
+    op.create_index(op.f("ix_jobs_owner_state_id"), "jobs", ["owner", "state", "id"])
     op.create_index(
-        op.f("ix_training_jobs_progress_kept"),
-        "training_jobs",
+        op.f("ix_jobs_progress_kept"),
+        "jobs",
         ["finished_at"],
         **_where("progress_kept AND finished_at IS NOT NULL"),
     )
     op.create_index(
-        op.f("ix_training_jobs_scoring"),
-        "training_jobs",
+        op.f("ix_jobs_scoring"),
+        "jobs",
         ["owner", "for_model", "of_version", "id"],
         **_where("of_version IS NOT NULL"),
     )
-    op.create_index(op.f("ix_training_jobs_state"), "training_jobs", ["state"])
+    op.create_index(op.f("ix_jobs_state"), "jobs", ["state"])
     op.create_index(
-        op.f("ix_training_jobs_unfinished"),
-        "training_jobs",
+        op.f("ix_jobs_unfinished"),
+        "jobs",
         ["owner", "finished_at", "for_model"],
         **_where("finished_at IS NULL"),
     )
@@ -351,7 +349,7 @@ def _create_jobs() -> None:
             "state IN ('cancelled', 'failed', 'queued', 'running', 'succeeded')", name=op.f("ck_job_transitions_state")
         ),
         sa.ForeignKeyConstraint(
-            ["job_id"], ["training_jobs.id"], name=op.f("fk_job_transitions_job_id_training_jobs"), ondelete="CASCADE"
+            ["job_id"], ["jobs.id"], name=op.f("fk_job_transitions_job_id_jobs"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("job_id", "number", name=op.f("pk_job_transitions")),
     )
@@ -362,9 +360,7 @@ def _create_jobs() -> None:
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("progress", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["job_id"], ["training_jobs.id"], name=op.f("fk_job_progress_job_id_training_jobs"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["job_id"], ["jobs.id"], name=op.f("fk_job_progress_job_id_jobs"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("job_id", "number", name=op.f("pk_job_progress")),
     )
 
@@ -376,7 +372,7 @@ def _create_jobs() -> None:
         sa.Column("by", sa.Text(), nullable=False),
         sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["job_id"], ["training_jobs.id"], name=op.f("fk_job_checkpoints_job_id_training_jobs"), ondelete="CASCADE"
+            ["job_id"], ["jobs.id"], name=op.f("fk_job_checkpoints_job_id_jobs"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("job_id", name=op.f("pk_job_checkpoints")),
     )
@@ -388,9 +384,7 @@ def _create_jobs() -> None:
         sa.Column("resource", sa.Text(), nullable=False),
         sa.Column("owner", sa.Text(), nullable=False),
         sa.CheckConstraint("kind IN ('dataset', 'model', 'version')", name=op.f("ck_job_holds_kind")),
-        sa.ForeignKeyConstraint(
-            ["job_id"], ["training_jobs.id"], name=op.f("fk_job_holds_job_id_training_jobs"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["job_id"], ["jobs.id"], name=op.f("fk_job_holds_job_id_jobs"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("job_id", "kind", "resource", name=op.f("pk_job_holds")),
     )
     op.create_index(op.f("ix_job_holds_owner_kind_resource"), "job_holds", ["owner", "kind", "resource"])
@@ -445,14 +439,14 @@ def _create_jobs() -> None:
         sa.Column("by", sa.Text(), nullable=False),
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("faulty", sa.Integer(), nullable=False),
-        sa.Column("averaged", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("averaged", sa.Integer(), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("whole", sa.Boolean(), nullable=False),
         sa.CheckConstraint("rows >= 0 AND faulty >= 0 AND size >= 0", name=op.f("ck_prediction_results_counts")),
         sa.ForeignKeyConstraint(
             ["job_id"],
-            ["training_jobs.id"],
-            name=op.f("fk_prediction_results_job_id_training_jobs"),
+            ["jobs.id"],
+            name=op.f("fk_prediction_results_job_id_jobs"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("job_id", name=op.f("pk_prediction_results")),
@@ -490,7 +484,7 @@ def _create_models() -> None:
         sa.Column("deleted_at", sa.DateTime(timezone=True)),
         sa.Column("last_number", sa.Integer(), nullable=False),
         sa.Column("description", sa.Text()),
-        sa.Column("record_share", sa.Double(), server_default="0", nullable=False),
+        sa.Column("record_share", sa.Double(), nullable=False),
         sa.CheckConstraint("last_number >= 0", name=op.f("ck_models_counts")),
         sa.CheckConstraint("record_share BETWEEN 0 AND 1", name=op.f("ck_models_record_share")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_models")),
@@ -521,7 +515,7 @@ def _create_models() -> None:
         sa.Column("parent", sa.Integer()),
         sa.Column("diagnostics", sa.Text()),
         sa.CheckConstraint("number >= 1", name=op.f("ck_model_versions_counts")),
-        sa.ForeignKeyConstraint(["job_id"], ["training_jobs.id"], name=op.f("fk_model_versions_job_id_training_jobs")),
+        sa.ForeignKeyConstraint(["job_id"], ["jobs.id"], name=op.f("fk_model_versions_job_id_jobs")),
         sa.ForeignKeyConstraint(["model_id"], ["models.id"], name=op.f("fk_model_versions_model_id_models")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_model_versions")),
         sa.UniqueConstraint("job_id", name=op.f("uq_model_versions_job_id")),
@@ -564,7 +558,7 @@ def _create_models() -> None:
         sa.Column("dataset_row", sa.Integer()),
         sa.Column("inputs", sa.Text()),
         sa.Column("input", sa.Text()),
-        sa.Column("moved", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.Column("moved", sa.Boolean(), nullable=False),
         sa.Column("weight_mean", sa.Double(), nullable=False),
         sa.Column("weight_sd", sa.Double(), nullable=False),
         sa.Column("alpha", sa.Double(), nullable=False),
@@ -573,7 +567,7 @@ def _create_models() -> None:
         sa.Column("shape", sa.Text()),
         sa.Column("phase", sa.Double()),
         sa.Column("member", sa.Integer()),
-        sa.Column("function", sa.Text(), server_default="mean", nullable=False),
+        sa.Column("function", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["version_id"],
             ["model_versions.id"],
@@ -765,8 +759,8 @@ def _create_webhooks() -> None:
         ),
         sa.ForeignKeyConstraint(
             ["job_id"],
-            ["training_jobs.id"],
-            name=op.f("fk_webhook_deliveries_job_id_training_jobs"),
+            ["jobs.id"],
+            name=op.f("fk_webhook_deliveries_job_id_jobs"),
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(

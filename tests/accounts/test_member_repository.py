@@ -4,9 +4,6 @@ from itertools import count
 
 import anyio
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.keys import KEY_SCOPES
-from relevance_bayes.records.members import ROLES, Member, Role
 from sqlalchemy import text
 
 from app.accounts import member_repository as subject
@@ -17,6 +14,9 @@ from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.keys import KEY_SCOPES
+from relevance_bayes.records.members import ROLES, Member, Role
 from tests import samples
 from tests.transactions import HandClock
 

@@ -5,8 +5,6 @@ from itertools import product
 
 import pytest
 from httpx2 import Response
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
-from relevance_bayes.records.members import ROLES, Role
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
@@ -15,6 +13,8 @@ from app.accounts.records import ROLE_SCOPES
 from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.http.openapi import Json
 from app.main import make_application
+from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.members import ROLES, Role
 from tests.accounts.test_routes import key, operations
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import LIMITS, Minutes, Operation, SmallParts

@@ -7,13 +7,13 @@ from typing import Protocol
 from uuid import UUID
 
 import pytest
-from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.keys import KeyScope
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
 from app.jobs import event_stream
 from app.jobs.service import History, Jobs
+from relevance_bayes.records.jobs import JobKind
+from relevance_bayes.records.keys import KeyScope
 from tests import samples
 from tests.accounts.test_session_routes import OWN_PAGE, session
 from tests.applications import StoredParts

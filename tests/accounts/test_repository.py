@@ -2,8 +2,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KeyScope
 
 from app.accounts import repository as subject
 from app.accounts.records import ApiKey, digest
@@ -12,6 +10,8 @@ from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal, uuid7
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.keys import KeyScope
 from tests import samples
 from tests.transactions import HandClock
 

@@ -7,7 +7,6 @@ from functools import cache
 
 import pytest
 from httpx2 import Response
-from relevance_bayes.records.keys import KeyScope
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
@@ -17,6 +16,7 @@ from app.http.openapi import Json
 from app.http.paths import is_protected
 from app.main import create_app, make_application
 from app.settings import Settings
+from relevance_bayes.records.keys import KeyScope
 from tests.applications import LIMITS, NOW, Minutes, Operation, SmallParts
 from tests.issuers import AUDIENCE, refused_tokens, serving
 from tests.problems import assert_problem

@@ -1,14 +1,14 @@
 from datetime import timedelta
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.keys import KEY_SCOPES
 
 from app.accounts.records import KEY_PREFIX, ApiKey, digest
 from app.accounts.repository import ApiKeyRepository
 from app.accounts.service import ApiKeys
 from app.database.pages import PageRequest
 from app.errors import ConflictError
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.keys import KEY_SCOPES
 from tests.applications import SmallParts
 from tests.small_tables import NOW
 

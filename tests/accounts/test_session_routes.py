@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from httpx2 import Response
-from relevance_bayes.records.keys import KEY_SCOPES
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
@@ -16,6 +15,7 @@ from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.http.authentication import READING
 from app.identity import Principal
 from app.main import make_application
+from relevance_bayes.records.keys import KEY_SCOPES
 from tests.accounts.test_routes import ROWS, key, operations
 from tests.applications import DATASET, LIMITS, SESSION_SECONDS, SUBMIT, Minutes, SmallParts
 from tests.issuers import AUDIENCE, serving

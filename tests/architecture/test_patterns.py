@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 import pytest
-from relevance_bayes.records.values import DecimalMark, NumberForm, ThousandsMark
 
 from app.formats import date_forms, dates, number_forms, separators
+from relevance_bayes.records.values import DecimalMark, NumberForm, ThousandsMark
 from tests.architecture.pattern_sources import Pattern, literals, of_modules, of_page
 from tests.architecture.patterns import Use, fault
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 
 from pydantic import BaseModel
-from relevance_bayes.records.jobs import Progress
 
 import app
 import relevance_bayes.client
@@ -17,6 +16,7 @@ import relevance_bayes.core
 import relevance_bayes.documents
 import relevance_bayes.records
 from app.http.problems import ProblemOut
+from relevance_bayes.records.jobs import Progress
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "decisions" / "records.md"
 ROW = re.compile(r"^\| `(\w+)` \| `(\w+)` \| \S.* \|$", re.MULTILINE)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
-from relevance_bayes.records.values import AnyTask
 
 from app.jobs.worker.child.process import FOR_FITS
 from app.tasks.task import Record, Task
@@ -17,6 +16,7 @@ from app.tasks.union import TASKS, task_of
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.records.values import AnyTask
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [path.parent.name for path in (ROOT / "app/tasks").glob("*/task.py")]

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 
 import httpx2
 import pytest
-from relevance_bayes.records.audit import AuditEntry
-from relevance_bayes.records.webhooks import EVENT_TYPES
 
 from app.audit.service import Audit
 from app.database.transaction import OpenTransaction
@@ -23,6 +21,8 @@ from app.server.config import Config
 from app.server.limits import ConnectionLimits
 from app.webhooks.records import Webhook
 from app.webhooks.repository import WebhookRepository
+from relevance_bayes.records.audit import AuditEntry
+from relevance_bayes.records.webhooks import EVENT_TYPES
 from tests import samples
 from tests.accounts.test_session_repository import NoEntries
 from tests.applications import LIMITS, SmallParts

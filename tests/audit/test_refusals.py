@@ -2,13 +2,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from relevance_bayes.records.audit import AuditDetail
 
 from app.audit import refusals as subject
 from app.audit.refusals import BURST, LimitedRefusals
 from app.audit.service import Audit
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import UnavailableError
+from relevance_bayes.records.audit import AuditDetail
 
 
 class Clock:

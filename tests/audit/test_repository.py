@@ -5,7 +5,6 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from relevance_bayes.records.audit import AuditEntry
 from sqlalchemy import Engine, text
 
 from app.audit import repository as subject
@@ -16,6 +15,7 @@ from app.database.engine import lock_for_writing
 from app.database.pages import PageRequest
 from app.database.transaction import Change, OpenTransaction
 from app.origin import Origin, acting
+from relevance_bayes.records.audit import AuditEntry
 from tests.transactions import HandClock
 from tests.waiting import until
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 from playwright.sync_api import Dialog, expect
-from relevance_bayes.records.evaluations import NumbersEvaluation
 
 from relevance_bayes.client.registry import AnnotationChange
+from relevance_bayes.records.evaluations import NumbersEvaluation
 from tests.browser.data import KIOSK, LATER, Filled
 from tests.browser.visits import Visit
 from tests.end_to_end.deployment import Api, Deployment

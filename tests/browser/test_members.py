@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 from playwright.sync_api import Browser, expect
-from relevance_bayes.records.members import Role
 
 from relevance_bayes.client import connect
+from relevance_bayes.records.members import Role
 from tests.browser.conftest import url_of
 from tests.browser.test_permissions import ADMIN, created, log_in
 from tests.browser.test_views import PHONE

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from relevance_bayes.records.limits import LIMIT_NAMES
 from starlette.testclient import TestClient
 
 from app.main import create_app
 from app.settings import Settings
+from relevance_bayes.records.limits import LIMIT_NAMES
 from tests.commands import Run, runner
 from tests.waiting import until
 

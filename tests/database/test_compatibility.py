@@ -115,12 +115,12 @@ def test_a_release_refuses_to_migrate_later_tables_that_are_not_compatible(engin
 def test_a_migration_does_not_wait_for_a_lock_before_others(contracted: Engine) -> None:
     """It tries again, and requests that come meanwhile are processed within half a second."""
     with ThreadPoolExecutor(1) as pool, contracted.connect() as connection:
-        connection.execute(text("SELECT count(*) FROM training_jobs"))
+        connection.execute(text("SELECT count(*) FROM jobs"))
         migration = pool.submit(migrate, contracted)
         for _ in range(20):
             with contracted.connect() as other:
                 other.execute(text("SET LOCAL statement_timeout = 1000"))
-                other.execute(text("SELECT count(*) FROM training_jobs"))
+                other.execute(text("SELECT count(*) FROM jobs"))
             time.sleep(0.05)
         assert not migration.done()
         connection.rollback()
@@ -132,7 +132,7 @@ def test_a_migration_does_not_wait_for_a_lock_before_others(contracted: Engine) 
 def test_a_migration_gives_up_where_a_lock_is_never_free(contracted: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "MAX_WAIT_SECONDS", 0.0)
     with contracted.connect() as connection:
-        connection.execute(text("SELECT count(*) FROM training_jobs"))
+        connection.execute(text("SELECT count(*) FROM jobs"))
         with pytest.raises(UnavailableError) as refused:
             migrate(contracted)
         assert is_lock_timeout(refused.value)

@@ -69,7 +69,7 @@ def in_workers(change: Callable[[BatchOperations], object]) -> Operation:
 
 
 def create(op: Operations, ondelete: str | None = None) -> None:
-    job = Column("job", Uuid, ForeignKey("training_jobs.id", ondelete=ondelete))
+    job = Column("job", Uuid, ForeignKey("jobs.id", ondelete=ondelete))
     op.create_table("added", Column("id", Uuid, primary_key=True), Column("must", Text, nullable=False), job)
 
 
@@ -93,7 +93,7 @@ REFUSED: dict[str, Operation] = {
     "workers has the check": in_workers(lambda batch: batch.create_check_constraint("one", "executor > 'a'")),
     "datasets has the check": lambda op: _states(op, "'deleted', 'ready', 'uploading', 'waiting'"),
     "sessions.owner has a new foreign key to workers": lambda op: _with_foreign_key(op),
-    "added.job keeps rows of training_jobs from being deleted": lambda op: create(op),
+    "added.job keeps rows of jobs from being deleted": lambda op: create(op),
 }
 
 ALLOWED: dict[str, Operation] = {

@@ -1,8 +1,8 @@
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.database import keyset
 from app.identity import uuid7
+from relevance_bayes.records.errors import InvalidRequestError
 
 
 def test_a_cursor_comes_back_as_what_it_was() -> None:

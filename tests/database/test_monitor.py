@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError
 
@@ -25,6 +24,7 @@ from app.errors import OutOfReachError, UnavailableError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.naming import version_ids
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.errors import NotFoundError
 from tests import postgres
 from tests.conftest import PROGRAMS
 from tests.doubles.queue import ListedQueue

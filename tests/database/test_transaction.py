@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import Event, Thread, Timer
 
 import pytest
-from relevance_bayes.records.errors import InvalidDataError, NotFoundError
 from sqlalchemy import Engine, create_engine, text
 
 from app.database.column_types import UtcDateTime
@@ -20,6 +19,7 @@ from app.jobs.worker_repository import WorkerRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.tasks.service import finish_training
+from relevance_bayes.records.errors import InvalidDataError, NotFoundError
 from tests import postgres, samples
 from tests.conftest import TEMPLATE
 from tests.doubles.queue import ListedQueue

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from relevance_bayes.records.values import Cell, ColumnKind
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.http.dependencies import Limits
 from app.main import make_application
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables import columns
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from tests.applications import StoredParts

@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import ColumnKind
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -20,6 +18,8 @@ from app.errors import KeyInUseError, UnavailableError
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
 from app.http.tables import RequestKeyRow
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, ImageSize
 from tests.small_database import SmallDatabase
 from tests.small_tables import cut_up, numbers, texts

@@ -4,7 +4,6 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
@@ -15,6 +14,7 @@ from app.datasets.repository import BLOCKS_AT_ONCE, DatasetRepository
 from app.errors import ConflictError, InUseError
 from app.jobs.repository import JobRepository
 from app.registry.submission import submit
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests import samples
 from tests.transactions import HandClock

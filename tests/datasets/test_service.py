@@ -4,7 +4,6 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 
 from app.database.pages import PageRequest
 from app.datasets.service import Datasets
@@ -12,6 +11,7 @@ from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.tables.columns import Block, ImageSize
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

@@ -10,13 +10,13 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.json import validate
 from sklearn.gaussian_process import kernels
 
 from app.registry.trainings import TRAINING
 from relevance_bayes.core.hyperparameters import Width
 from relevance_bayes.core.kernels import Covariance, Kernel
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.json import validate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "kernels.md").read_text("utf-8")
 ROWS = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) ?\|$", PAGE.split("| parameter |")[0], re.MULTILINE)

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from relevance_bayes.records.webhooks import EVENT_TYPES
 
 from relevance_bayes.core.dictionaries import Dictionary
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import LogVariance, TargetLikelihood
+from relevance_bayes.records.webhooks import EVENT_TYPES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

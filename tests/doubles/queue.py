@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from relevance_bayes.records.jobs import JobKind
 from sqlalchemy import Connection, text
 
 from app.errors import UnavailableError
 from app.jobs.ports import QueueState
+from relevance_bayes.records.jobs import JobKind
 
 
 class ListedQueue:

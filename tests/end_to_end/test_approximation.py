@@ -5,13 +5,13 @@ from random import Random
 
 import numpy as np
 import pytest
-from relevance_bayes.records.models import TermsError
 from sklearn.svm import SVR
 
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.expansions import expansion_of
 from relevance_bayes.client.responses import ApproximationJob, ApproximationVersion, Json
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.models import TermsError
 from tests.end_to_end.deployment import Api
 
 WIDTH = 0.8

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from relevance_bayes.records.jobs import VersionName
 
 from app.maintenance.backup import backup
 from app.maintenance.copying import copy_database
 from app.maintenance.restore import restore
 from app.settings import Settings
 from relevance_bayes.client.responses import Json
+from relevance_bayes.records.jobs import VersionName
 from tests.database_pool import DatabasePool
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc, sum_of_curves
@@ -56,7 +56,7 @@ def test_jobs_go_on_and_predictions_are_the_same_bytes(
 
     path, manifest = backup(Settings(database_url=deployment.database_url), tmp_path / "backup.tar")
     assert api.calls.trainings.get(running.id).state == "running"
-    assert manifest.rows["training_jobs"] == 4
+    assert manifest.rows["jobs"] == 4
     before = predictions(api)
     api.calls.trainings.cancel(running.id)
     deployment.stop()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from relevance_bayes.records.reports import InputWidth
 
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import ComponentsJob, ComponentsVersion, Json, Prediction
@@ -10,6 +9,7 @@ from relevance_bayes.core.components import Components, components, typical_widt
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.reports import InputWidth
 from tests.end_to_end.deployment import Api
 
 RANDOM = np.random.default_rng(5)

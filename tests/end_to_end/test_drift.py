@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from relevance_bayes.records.baselines import Histogram, NumberHistogram
 
 from relevance_bayes.client import Client
 from relevance_bayes.client.responses import Json
+from relevance_bayes.records.baselines import Histogram, NumberHistogram
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import Api, deployed
 from tests.metrics.expositions import Scrape, scrape

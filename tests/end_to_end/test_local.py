@@ -6,10 +6,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from relevance_bayes.records.json import encode
 
 from relevance_bayes.client.errors import ClientError
 from relevance_bayes.client.responses import Json, RegressionJob, SupervisedVersion
+from relevance_bayes.records.json import encode
 from tests.end_to_end.deployment import Api
 
 ROWS = 300

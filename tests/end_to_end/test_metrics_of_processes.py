@@ -13,10 +13,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from relevance_bayes.records.values import Label
 
 from app.http.metrics_service import CACHE_SECONDS
 from app.prediction.drift_monitors import MIN_ROWS
+from relevance_bayes.records.values import Label
 from tests.conftest import migrated_database
 from tests.end_to_end.deployment import TIMEOUT, Api, Deployment, deployed
 from tests.end_to_end.tables import sinc

@@ -4,7 +4,6 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 from relevance_bayes.records.outcomes import OutcomesReceived
-
 from tests.end_to_end.deployment import Api, Deployment
 from tests.receivers import receiving, responses
 from tests.served import add_version

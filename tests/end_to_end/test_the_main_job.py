@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from relevance_bayes.records.jobs import Event as JobEvent
-from relevance_bayes.records.jobs import VersionName
 
 from app import services
 from app.identity import BUILT_IN_OWNER as OWNER
@@ -16,6 +14,8 @@ from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import Json
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.records.jobs import Event as JobEvent
+from relevance_bayes.records.jobs import VersionName
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import ConflictError
 from app.evaluation.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
 from app.prediction import PredictRequest, ServedVersion, predict
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 from tests.served_versions import served

@@ -30,7 +30,7 @@ def test_an_evaluation_is_logged_when_it_starts_and_when_it_ends(
     assert events(caplog) == [("job started", "evaluation", 1, "running"), ("job ended", "evaluation", 1, "succeeded")]
 
 
-def test_an_evaluation_that_is_handed_back_is_logged(
+def test_an_evaluation_that_is_interrupted_is_logged(
     bench: Bench, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def last(version: ServedVersion, block: Block) -> LabelledBlock:
@@ -39,7 +39,7 @@ def test_an_evaluation_that_is_handed_back_is_logged(
 
     monkeypatch.setattr("app.evaluation.evaluate.evaluate_block", last)
     assert not bench.run(bench.evaluation())
-    assert [event[0] for event in events(caplog)] == ["job started", "job handed back"]
+    assert [event[0] for event in events(caplog)] == ["job started", "job interrupted"]
 
 
 def test_an_evaluation_past_its_time_limit_fails_as_timed_out(

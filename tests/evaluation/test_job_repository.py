@@ -3,7 +3,6 @@
 from uuid import UUID
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
@@ -17,6 +16,7 @@ from app.registry.submission import submit
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import Webhook, new_secret
 from app.webhooks.repository import WebhookRepository
+from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 
 

@@ -5,7 +5,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from relevance_bayes.records.promotions import Criterion
 
 from app.database.pages import PageRequest
 from app.evaluation import promote as under_test
@@ -18,6 +17,7 @@ from app.origin import Origin, acting
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_ALIASES
+from relevance_bayes.records.promotions import Criterion
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.listing import NewSupervisedVersion

@@ -5,7 +5,6 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.jobs import Transition
 from starlette.testclient import TestClient
 
 from app.evaluation.jobs import PROMOTION_RESULT
@@ -16,6 +15,7 @@ from app.http.conditions import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import JobRow
 from app.registry.alias_repository import AliasRepository
+from relevance_bayes.records.jobs import Transition
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

@@ -6,7 +6,6 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.jobs import Transition
 from starlette.testclient import TestClient
 
 from app.evaluation.jobs import EVALUATION_RESULT
@@ -17,6 +16,7 @@ from app.identity import BUILT_IN_OWNER
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import JobRow
 from app.prediction import evaluate_block
+from relevance_bayes.records.jobs import Transition
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
 from tests.applications import DATASET, LIMITS, NOW, SmallParts, filled_template

@@ -101,7 +101,7 @@ def test_a_worker_that_stops_hands_it_back(bench: Bench) -> None:
     assert bench.look(job_id).attempt == 1
 
 
-def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_interrupted_between_two_blocks_has_not_died(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = bench.evaluation()
 
     def last(version: ServedVersion, block: Block) -> LabelledBlock:

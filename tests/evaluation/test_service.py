@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
 from app.evaluation.jobs import EVALUATION
@@ -14,6 +13,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.tables import JobRow
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import NOW

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from relevance_bayes.records.evaluations import NumberMetrics
 from typer.testing import CliRunner
 
 from app.cli.commands import application
@@ -14,6 +13,7 @@ from examples.demo.service import running_service
 from examples.tour.data import KIOSK, KIOSK_LATER
 from relevance_bayes.client import DEFAULT_URL, connect
 from relevance_bayes.client.responses import Json
+from relevance_bayes.records.evaluations import NumberMetrics
 from tests.examples.python_blocks import run
 from tests.narrowing import of_kind
 

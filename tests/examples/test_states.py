@@ -1,6 +1,5 @@
-from relevance_bayes.records.jobs import MOVES
-
 from examples.states import PAGE, renewed, table
+from relevance_bayes.records.jobs import MOVES
 
 
 def test_the_page_of_jobs_lists_the_moves_as_they_are() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from relevance_bayes.records.webhooks import DeliveryError
 
 from app.webhooks.records import PAUSES, new_secret, signature
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
+from relevance_bayes.records.webhooks import DeliveryError
 from tests.examples.python_blocks import BLOCK
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "webhooks.md").read_text()

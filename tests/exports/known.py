@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from relevance_bayes.records.models import TermsError
 
 from app.tasks.approximation.prediction import ApproximationModel
 from relevance_bayes.core.approximation import Expansion
@@ -12,6 +11,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedApproximation
 from relevance_bayes.documents.models import ApproximationPredictor
 from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
+from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.options import PredictOptions

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from relevance_bayes.records.reports import InputWidth
 
 from relevance_bayes.core.components import Components, components, usual_densities
 from relevance_bayes.core.hyperparameters import InputMap
@@ -13,6 +12,7 @@ from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedComponents
 from relevance_bayes.documents.models import ComponentsPredictor
+from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedInput, InputEncoding, column_names, encode_inputs
 from relevance_bayes.tasks.components.prediction import ComponentsModel, ComponentsPrediction

@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import pytest
 from pydantic import JsonValue
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.records.values import Cell, InputColumn
 
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
@@ -19,6 +16,9 @@ from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.validation.baselines import baseline_faults, input_row_faults
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.values import Cell, InputColumn
 from relevance_bayes.tasks.listing import NewVersion
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
 from tests.small_components import version_of_components

@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pydantic import JsonValue
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.lineage import ImportedFrom
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.exports import npz_file
@@ -24,6 +22,8 @@ from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.documents.writing import document_of
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.lineage import ImportedFrom
 from tests.exports.trained import CASES, block, predicted, trained
 
 MEBIBYTE = 2**20

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import InputRange, Model
@@ -14,6 +13,7 @@ from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import SupervisedContent
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.documents.writing import content_of
+from relevance_bayes.records.errors import InvalidRequestError
 from tests.exports.trained import LOG_LINKS, far_rows, predicted, trained, with_model
 from tests.narrowing import of_kind
 

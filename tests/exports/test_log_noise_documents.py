@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
@@ -13,6 +12,7 @@ from relevance_bayes.documents.reading import predictor_of
 from relevance_bayes.documents.schema import SupervisedContent
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.documents.writing import content_of
+from relevance_bayes.records.errors import InvalidRequestError
 from tests.exports.trained import trained
 from tests.narrowing import of_kind
 

@@ -5,11 +5,11 @@ import struct
 import zipfile
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import MalformedBodyError
 from app.exports import npz_file
 from relevance_bayes.documents.arrays import DOCUMENT_NAME
+from relevance_bayes.records.errors import InvalidRequestError
 
 MALFORMED = [
     "",

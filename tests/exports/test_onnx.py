@@ -12,7 +12,6 @@ import onnx
 import onnxruntime
 import pytest
 from numpy.typing import NDArray
-from relevance_bayes.records.values import InputColumn
 from scipy.special import ndtr
 
 from app.errors import NotInstalledError
@@ -23,6 +22,7 @@ from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.models import SupervisedReport
+from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, encode_inputs, real_values
 from tests.exports.trained import (

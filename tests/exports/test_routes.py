@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import NotFoundError
 from starlette.testclient import TestClient
 
 from app.exports.formats import RENDERINGS, Format
@@ -26,6 +25,7 @@ from app.main import make_application
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.records.errors import NotFoundError
 from tests.applications import LIMITS, SmallParts
 from tests.exports.known import KNOWN
 from tests.exports.learned import learned

@@ -9,8 +9,6 @@ from functools import cache
 from itertools import cycle, islice
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.reports import Outlier
 from starlette.testclient import TestClient
 
 from app.exports.formats import RENDERINGS
@@ -20,6 +18,8 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import Alternative
 from relevance_bayes.plans.requests import IgnoredColumn, Validation
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.reports import Outlier
 from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.learned import learned

@@ -8,7 +8,6 @@ from typing import get_args
 
 import numpy as np
 from pydantic import TypeAdapter
-from relevance_bayes.records.reports import ClassRows, InputWidth
 
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
@@ -52,6 +51,7 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.functions import model_terms, model_warps, model_widths
 from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, Task
+from relevance_bayes.records.reports import ClassRows, InputWidth
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import (
     EncodedCategory,

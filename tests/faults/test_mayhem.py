@@ -11,7 +11,6 @@ from functools import partial
 from uuid import uuid4
 
 import numpy as np
-from relevance_bayes.records.jobs import FINISHED
 from sqlalchemy import exists, select
 
 from app.identity import BUILT_IN_OWNER
@@ -26,6 +25,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Validation
+from relevance_bayes.records.jobs import FINISHED
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.live_workers import workers_alive
 from tests.narrowing import of_kind

@@ -54,7 +54,7 @@ class Requested:
         engine = make_engine(self.api.database_url)
         entries = "dbos.workflow_status" if engine.dialect.name == "postgresql" else "workflow_status"
         with engine.connect() as connection:
-            jobs = connection.execute(text("SELECT id, dataset_id FROM training_jobs")).all()
+            jobs = connection.execute(text("SELECT id, dataset_id FROM jobs")).all()
             queued = connection.execute(text(f"SELECT workflow_uuid FROM {entries}")).scalars().all()
         engine.dispose()
         assert sorted(UUID(str(job)) for job, dataset in jobs if UUID(str(dataset)) == UUID(self.dataset_id)) == sorted(

@@ -103,7 +103,7 @@ def test_a_worker_that_shuts_down_hands_its_job_over_at_once(make_place: MakePla
     first.send_signal(signal.SIGTERM)
     assert first.wait(10) == 0
     assert has_exited(fit)
-    assert place.job_events(0) == [("job started", 1), ("job handed back", 1)]
+    assert place.job_events(0) == [("job started", 1), ("job interrupted", 1)]
     place.started(2)
     place.open_the_gate()
     assert place.ended(job).state == "succeeded"

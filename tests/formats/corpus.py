@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import Cell, ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.options import ReadOptions
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Cell, ColumnKind
 from tests.formats.files import read_again
 
 MAX_BYTES = 500_000

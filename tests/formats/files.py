@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.values import Cell, ColumnKind
-
 from app.datasets.uploads import read_until_consistent
 from app.formats import TABLE_FORMATS, named
 from app.formats.csv_stream import open_csv
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.tables.statistics import TableStatistics

@@ -7,12 +7,12 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
-from relevance_bayes.records.values import ColumnKind, DecimalMark, ThousandsMark
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import MAX_FAULTS_REPORTED
 from app.formats.options import ReadOptions
+from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
+from relevance_bayes.records.values import ColumnKind, DecimalMark, ThousandsMark
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from tests.formats.files import Table, read_csv
 from tests.properties import examples

@@ -1,9 +1,9 @@
 """The first line of a CSV file: names, or a row; where both are possible, it is refused until it is stated."""
 
 import pytest
-from relevance_bayes.records.errors import InvalidDataError
 
 from app.formats.options import ReadOptions
+from relevance_bayes.records.errors import InvalidDataError
 from tests.formats.files import read_csv
 
 

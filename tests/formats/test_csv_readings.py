@@ -4,15 +4,15 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from relevance_bayes.records.datasets import ColumnReading, MissingText
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import Cell, ColumnKind, NumberForm
 
 from app.errors import MalformedBodyError
 from app.formats.csv_stream import RECORDS_OF_A_BATCH
 from app.formats.csv_stream import read_csv as read_rows
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions
+from relevance_bayes.records.datasets import ColumnReading, MissingText
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import Cell, ColumnKind, NumberForm
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from tests.formats.files import read_again, read_csv

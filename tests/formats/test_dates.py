@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
 
 from app.formats.csv_stream import read_csv as read_rows
 from app.formats.dates import DIRECTIVES, DateFormat, checked_format
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
 from relevance_bayes.tables.columns import TimestampColumn
 from relevance_bayes.tables.kinds import iso_8601
 from tests.formats.files import read_csv

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import feather
-from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.arrow import Arrow
 from app.formats.expected import Expected
 from app.formats.feather_file import open_feather, read_feather
 from app.formats.options import ReadOptions, TableLimits
+from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 from tests.formats.files import Table, spooled, table_of
 from tests.table_files import arrow_stream
 

@@ -8,11 +8,11 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from PIL import Image
-from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.images import npy_image, open_image, png_image
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 from relevance_bayes.tables.columns import IMAGE_COLUMNS, ImageSize, NumberColumn
 from tests.formats.files import spooled
 

@@ -8,14 +8,14 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.json_body import decode
 from app.formats.json_table import json_stream, read_json, typed_block
 from app.formats.streams import ReadAgainError
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tables.encoding import raw_cells
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT

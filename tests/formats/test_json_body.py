@@ -6,12 +6,12 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import InvalidDataError
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats import json_body
 from app.formats.cells import JSON
 from app.formats.json_body import check_containers, check_members
+from relevance_bayes.records.errors import InvalidDataError
 
 VALUES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.integers() | st.text(alphabet='ab"\\,:{}[]\n', max_size=8),

@@ -8,13 +8,13 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from relevance_bayes.records.formats import FILE_FORMATS, FileFormat
 
 from app.formats import FORMATS, by_media_type, by_suffix
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
 from app.formats.options import ReadOptions
 from app.http.openapi import DESCRIBED
+from relevance_bayes.records.formats import FILE_FORMATS, FileFormat
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "formats.md").read_text()

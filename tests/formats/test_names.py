@@ -5,13 +5,13 @@ import pickle
 import zipfile
 
 import pytest
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import TextEncoding
 
 from app.errors import MalformedBodyError
 from app.formats.names import stored_names
 from app.formats.options import ReadOptions
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import TextEncoding
 from tests.formats.files import read_again, read_csv
 
 

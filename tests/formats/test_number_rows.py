@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import RelevanceError
 
 from app.formats import number_rows
 from app.formats.json_table import read_json, typed_block
 from app.formats.number_rows import NumberRows, read_number_rows
+from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.tables.columns import NumberColumn
 
 NAMES = ("x", "y 2", "größe")

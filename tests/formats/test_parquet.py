@@ -11,9 +11,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import InvalidDataError, RelevanceError
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats import parquet_file
@@ -21,6 +18,9 @@ from app.formats.expected import Expected
 from app.formats.options import TableLimits
 from app.formats.parquet_file import open_parquet, read_parquet
 from app.formats.streams import ReadAgainError
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import InvalidDataError, RelevanceError
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from tests.formats.files import Table, spooled, table_of
 from tests.formats.test_memory import measured

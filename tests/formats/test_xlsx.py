@@ -10,13 +10,13 @@ from datetime import time as time_of_day
 
 import pytest
 from openpyxl import Workbook
-from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, RelevanceError
-from relevance_bayes.records.values import ColumnKind
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from app.formats.xlsx_rows import open_xlsx, read_xlsx
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError, RelevanceError
+from relevance_bayes.records.values import ColumnKind
 from tests.formats.files import Table, read_csv, spooled, table_of
 from tests.formats.samples.xlsx import NAMESPACE, PARTS, TYPE, row_of, workbook, written
 

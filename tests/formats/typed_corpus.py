@@ -20,12 +20,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather as pf
 import pyarrow.parquet as pq
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
-from relevance_bayes.records.values import Cell, ColumnKind, text_of
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats import TABLE_FORMATS, by_suffix
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
+from relevance_bayes.records.values import Cell, ColumnKind, text_of
 from tests.formats.corpus import MAX_BYTES, TRUTHS, files_of, number_of, same_time
 from tests.formats.files import read_file
 

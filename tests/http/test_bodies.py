@@ -2,9 +2,9 @@
 
 import pytest
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.http.bodies import checked
+from relevance_bayes.records.errors import InvalidRequestError
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import httpx2
 import pytest
 from backports import zstd
 from fastapi.testclient import TestClient
-from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
@@ -26,6 +25,7 @@ from app.main import make_application
 from app.prediction import ServedVersion, predict
 from app.prediction.json_codec import JsonCodec, max_containers
 from app.prediction.runner import no_yield
+from relevance_bayes.records.errors import InvalidDataError, RelevanceError
 from tests.applications import LIMITS, SmallParts
 from tests.problems import TITLES
 from tests.served_versions import served

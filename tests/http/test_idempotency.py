@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 from sqlalchemy import Engine, text
 from starlette.testclient import TestClient
 
@@ -13,6 +12,7 @@ from app.datasets.ingest import Ingest
 from app.errors import UnavailableError
 from app.http.idempotency import read_key
 from app.main import make_application
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
 from tests.applications import LIMITS, StoredParts
@@ -65,7 +65,7 @@ def test_the_same_submit_under_the_same_key_is_one_job(
     first, again = (client.post("/v1/training-jobs", json=submit, headers=named("a")) for _ in range(2))
     assert first.status_code == 202
     assert_same_response(first, again)
-    assert (kept(engine, "training_jobs"), kept(engine, "submitted")) == (1, 1)
+    assert (kept(engine, "jobs"), kept(engine, "submitted")) == (1, 1)
     other = client.post("/v1/training-jobs", json=submit, headers=named("b"))
     assert other.json()["id"] != first.json()["id"]
 
@@ -93,7 +93,7 @@ def test_another_body_under_the_same_key_is_refused(
     client.post("/v1/training-jobs", json=submit, headers=named("a"))
     other = client.post("/v1/training-jobs", json={**submit, "seed": 1}, headers=named("a"))
     assert_problem(other, "idempotency-key-reused", REUSED)
-    assert kept(engine, "training_jobs") == 1
+    assert kept(engine, "jobs") == 1
 
 
 def test_what_was_refused_may_be_mended_under_its_key(
@@ -116,7 +116,7 @@ def test_a_key_of_one_call_means_nothing_to_another(
     assert client.post("/v1/datasets", json=COLUMNS, headers=named("a")).status_code == 201
     assert (again.status_code, again.json()["retry_of"]) == (202, job["id"])
     assert_same_response(again, client.post(f"/v1/training-jobs/{job['id']}/retry", headers=named("a")))
-    assert kept(engine, "training_jobs") == 2
+    assert kept(engine, "jobs") == 2
 
 
 def test_of_submits_at_once_one_makes_a_job_and_all_return_it(
@@ -130,7 +130,7 @@ def test_of_submits_at_once_one_makes_a_job_and_all_return_it(
     assert {response.status_code for response in responses} == {202}
     assert len({response.content for response in responses}) == 1
     assert sum("Idempotent-Replayed" not in response.headers for response in responses) == 1
-    assert kept(engine, "training_jobs") == 1
+    assert kept(engine, "jobs") == 1
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_more_jobs_than_may_wait_are_reported_to_come_later(
         "too-many-jobs",
         "3 jobs are unfinished, the maximum: try again later, or cancel some.",
     )
-    assert (kept(engine, "training_jobs"), kept(engine, "submitted"), kept(engine, "request_keys")) == (3, 3, 3)
+    assert (kept(engine, "jobs"), kept(engine, "submitted"), kept(engine, "request_keys")) == (3, 3, 3)
     again = client.post("/v1/training-jobs", json=submit, headers=named("0"))
     assert again.json()["id"] == ids[0]
     client.post(f"/v1/training-jobs/{ids[0]}/cancel")

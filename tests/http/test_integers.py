@@ -4,14 +4,14 @@ import json
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.json import as_integer
 from starlette.testclient import TestClient
 
 from app.exports.formats import RENDERINGS
 from app.http.bodies import read_strictly
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import as_integer
 from tests.applications import SmallParts
 from tests.exports.test_routes import MORE_BYTES, changed_at
 from tests.exports.trained import trained

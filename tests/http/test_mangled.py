@@ -9,12 +9,12 @@ import pytest
 from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import RelevanceError
 
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
 from app.prediction import ServedVersion, predict
 from app.prediction.runner import no_yield
 from app.prediction.table_codec import ContentNegotiation, TableCodec
+from relevance_bayes.records.errors import RelevanceError
 from tests.properties import examples
 from tests.served_versions import served
 from tests.small_models import small_version, version_of_numbers

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from relevance_bayes.records.keys import KEY_SCOPES
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
@@ -16,6 +15,7 @@ from app.main import make_application
 from app.metrics.families import Sample
 from app.metrics.numbers import Numbers, OwnNumbers
 from app.prediction.drift_monitors import ROWS as MONITORED
+from relevance_bayes.records.keys import KEY_SCOPES
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.keys import share
 from tests.metrics.expositions import Scrape, scrape

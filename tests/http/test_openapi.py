@@ -10,8 +10,6 @@ from uuid import UUID
 import pytest
 from httpx2 import Response
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.json import validate
 from starlette.testclient import TestClient
 
 from app.http.bodies import checked
@@ -19,6 +17,8 @@ from app.http.openapi import CREDENTIALS, Json, recorded
 from app.main import SCHEMAS, make_application
 from app.prediction.schemas.predict import PREDICT_IN
 from app.registry.trainings import TRAINING
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import validate
 from tests.applications import LIMITS, SmallParts
 from tests.doubles.authenticator import OneKey
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
 from starlette.testclient import TestClient
 from structlog.testing import capture_logs
 
@@ -13,6 +12,7 @@ from app.formats import ROW_FORMATS, WRITABLE_FORMATS
 from app.http.problems import KINDS, kind_of
 from app.main import make_application
 from relevance_bayes.records import errors as shared_errors
+from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError
 from tests.applications import LIMITS, SUBMIT, SmallParts
 from tests.doubles.authenticator import OneKey
 from tests.problems import TITLES, assert_problem

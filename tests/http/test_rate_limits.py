@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from relevance_bayes.records.limits import OwnerLimits
 from starlette.testclient import TestClient
 
 from app.errors import RateLimitError
 from app.limits.rates import OwnerRates
 from app.main import make_application
+from relevance_bayes.records.limits import OwnerLimits
 from tests.applications import LIMITS, SmallParts
 from tests.problems import assert_problem
 

@@ -2,7 +2,6 @@
 
 import orjson
 import pytest
-from relevance_bayes.records.errors import RelevanceError
 
 from app.errors import MalformedBodyError
 from app.inference import messages, tensor_json
@@ -10,6 +9,7 @@ from app.inference.messages import read_request
 from app.inference.records import InferenceRequest
 from app.inference.request_plans import read_by_plan
 from app.prediction.runner import no_yield
+from relevance_bayes.records.errors import RelevanceError
 
 TENSOR = {"name": "input", "shape": [2, 2], "datatype": "FP64", "data": [1.0, 2.5, -3.0, 4e-300]}
 HEAD = {"name": "input", "shape": [1, 2], "datatype": "FP32", "parameters": {"binary_data_size": 8}}

@@ -7,13 +7,13 @@ from threading import Event
 from uuid import UUID
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, Transaction, open_transactions
 from app.jobs.change_repository import JobChangeRepository, renew_epochs
 from app.jobs.records import ALL, JobChanges, JobFilter, Position, changes_id
 from app.jobs.repository import JobRepository
+from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 from tests.doubles.queue import ListedQueue
 

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from relevance_bayes.records.jobs import Progress
 from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
@@ -9,6 +8,7 @@ from app.jobs.attempts import Checkpoint, Claim
 from app.jobs.checkpoint_repository import CheckpointRepository
 from app.jobs.repository import JobRepository
 from app.jobs.tables import JobCheckpointRow, JobRow
+from relevance_bayes.records.jobs import Progress
 from tests import samples
 
 HERE = "this program"

@@ -12,7 +12,6 @@ from typing import Final
 from uuid import UUID, uuid4
 
 import pytest
-from relevance_bayes.records.jobs import JobKind
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Message
@@ -28,6 +27,7 @@ from app.jobs.waiter import WaitingRequests
 from app.main import make_application
 from relevance_bayes.client.event_stream import Message as Reported
 from relevance_bayes.client.event_stream import messages
+from relevance_bayes.records.jobs import JobKind
 from tests import samples
 from tests.applications import LIMITS, StoredParts
 from tests.problems import assert_problem

@@ -6,8 +6,6 @@ from itertools import product
 from uuid import UUID, uuid4
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.jobs import MOVES, JobState, Progress
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
@@ -28,6 +26,8 @@ from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWid
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.jobs import MOVES, JobState, Progress
 from tests import samples
 from tests.narrowing import of_kind
 
@@ -182,7 +182,7 @@ def test_a_fit_that_dies_by_itself_is_counted_whatever_its_progress(transaction:
         assert JobRepository(tx).claim(job_id) == Claim(3, spent=True)
 
 
-def test_to_be_handed_back_is_no_death(transaction: OpenTransaction) -> None:
+def test_to_be_interrupted_is_no_death(transaction: OpenTransaction) -> None:
     job_id = samples.queued_job(transaction)
     for attempt in range(1, 8):
         with transaction() as tx:
@@ -465,21 +465,21 @@ def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(transaction: Op
 def test_unfinished_jobs_are_found_by_their_index(engine: Engine, transaction: OpenTransaction) -> None:
     """Whatever has ended costs a submit nothing."""
     _bring_to(transaction, "succeeded")
-    counted = "SELECT count(*) FROM training_jobs WHERE owner = 'ada' AND finished_at IS NULL"
+    counted = "SELECT count(*) FROM jobs WHERE owner = 'ada' AND finished_at IS NULL"
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":  # of an empty table all indexes cost the same
             connection.execute(text(ENDED_JOBS))
-            connection.execute(text("ANALYZE training_jobs"))
+            connection.execute(text("ANALYZE jobs"))
         plan = connection.execute(
             text(f"EXPLAIN {'QUERY PLAN ' if engine.dialect.name == 'sqlite' else ''}{counted}")
         ).all()
-    assert "ix_training_jobs_unfinished" in str(plan)
+    assert "ix_jobs_unfinished" in str(plan)
 
 
 ENDED_JOBS = """
-INSERT INTO training_jobs SELECT (jsonb_populate_record(
+INSERT INTO jobs SELECT (jsonb_populate_record(
     job, jsonb_build_object('id', gen_random_uuid(), 'owner', 'ada', 'change', job.change + number)
-)).* FROM training_jobs AS job, generate_series(1, 1000) AS number
+)).* FROM jobs AS job, generate_series(1, 1000) AS number
 """
 
 
@@ -520,4 +520,4 @@ def test_the_database_itself_refuses_a_job_that_can_not_be(
 ) -> None:
     samples.queued_job(transaction)
     with pytest.raises(IntegrityError), engine.begin() as connection:
-        connection.execute(text(f"UPDATE training_jobs SET {wrong}"))
+        connection.execute(text(f"UPDATE jobs SET {wrong}"))

@@ -3,7 +3,6 @@ from uuid import UUID
 
 import pytest
 from pydantic import ValidationError
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Engine, text
 
 from app.audit.repository import store_changes
@@ -14,6 +13,7 @@ from app.registry.repository import ModelRepository
 from app.retention import Retention
 from app.settings import Settings
 from app.webhooks.delivery_repository import SUBSCRIBERS
+from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 from tests.accounts.test_session_repository import NoEntries
 from tests.doubles.queue import ListedQueue
@@ -52,9 +52,9 @@ def remove_expired(transaction: OpenTransaction) -> int:
 def test_progress_of_old_jobs_goes_and_transitions_keep_their_numbers(engine: Engine) -> None:
     transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     old = job_with_progress(transaction, times=3)
-    age("training_jobs", "finished_at", engine)
+    age("jobs", "finished_at", engine)
     young, running = job_with_progress(transaction, times=3), job_with_progress(transaction, times=2, ended=False)
-    age("training_jobs", "started_at", engine)
+    age("jobs", "started_at", engine)
     assert remove_expired(transaction) == 1
     assert reported(transaction, old) == [(1, "transition"), (2, "transition"), (6, "transition")]
     assert [number for number, _ in reported(transaction, young)] == [1, 2, 3, 4, 5, 6]
@@ -71,7 +71,7 @@ def test_it_goes_in_pieces(
     monkeypatch.setattr("app.jobs.retention.JOBS_AT_ONCE", jobs_at_once)
     transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     jobs = [job_with_progress(transaction, times=times) for times in (6, 0, 5)]
-    age("training_jobs", "finished_at", engine)
+    age("jobs", "finished_at", engine)
     assert remove_expired(transaction) == calls
     for job_id in jobs:
         assert {kind for _, kind in reported(transaction, job_id)} == {"transition"}
@@ -81,10 +81,10 @@ def test_it_goes_in_pieces(
 def test_what_is_done_is_not_looked_at_again(engine: Engine) -> None:
     transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS)
     job_with_progress(transaction, times=2)
-    age("training_jobs", "finished_at", engine)
+    age("jobs", "finished_at", engine)
     remove_expired(transaction)
     with engine.connect() as connection:
-        assert not connection.execute(text("SELECT progress_kept FROM training_jobs")).scalar_one()
+        assert not connection.execute(text("SELECT progress_kept FROM jobs")).scalar_one()
 
 
 @pytest.mark.thorough
@@ -96,9 +96,9 @@ def test_ended_jobs_expire_unless_their_version_is_there(
     transaction = open_transactions(engine, ListedQueue, subscribers=SUBSCRIBERS, store_changes=store_changes)
     failed = [job_with_progress(transaction, times=1) for _ in range(5)]
     samples.stored_version(transaction)
-    age("training_jobs", "finished_at", engine)
+    age("jobs", "finished_at", engine)
     young, running = job_with_progress(transaction, times=1), job_with_progress(transaction, times=1, ended=False)
-    age("training_jobs", "started_at", engine)
+    age("jobs", "started_at", engine)
     seconds = None if days is None else days * DAY
     Retention(transaction, NoEntries(), lambda: datetime.now(UTC), DAY, DAY, 365 * DAY, DAY, seconds).remove_expired()
     with transaction() as tx:

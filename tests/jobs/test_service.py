@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 
 from app.database.pages import PageRequest
 from app.errors import ConflictError
@@ -11,6 +10,7 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.records import JobFilter
 from app.jobs.service import Jobs
 from app.tasks.service import Training
+from relevance_bayes.records.errors import NotFoundError
 from tests.small_database import SmallDatabase
 from tests.small_tables import NOW
 from tests.tasks.test_service import DATASET, REQUEST, TABLE

@@ -1,12 +1,12 @@
 """References to versions."""
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import SEPARATOR, Reference, is_alias
 
 from app.errors import PreconditionFailedError
 from app.http.conditions import ANY, Condition
 from relevance_bayes.plans.supervised import MODEL_NAME
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import SEPARATOR, Reference, is_alias
 
 
 @pytest.mark.parametrize(

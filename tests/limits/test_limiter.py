@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from relevance_bayes.records.limits import OwnerLimits
 
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import RateLimitError, UnavailableError
 from app.limits.limiter import IDLE_SECONDS, RateLimiter
 from app.limits.repository import OwnerLimitsRepository
 from app.metrics.numbers import Numbers
+from relevance_bayes.records.limits import OwnerLimits
 from tests.waiting import until
 
 LIMITS = OwnerLimits(requests_per_second=100, rows_per_second=1_000)

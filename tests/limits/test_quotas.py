@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
-from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.limits import OwnerUse
 from sqlalchemy import update
 
 from app.database.transaction import OpenTransaction, now
@@ -22,6 +20,8 @@ from app.registry.submission import check_model_quota
 from app.services import use_of
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.errors import RelevanceError
+from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tables.columns import Block
 from tests import samples
 from tests.samples import OWNER, STRANGER

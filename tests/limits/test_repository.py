@@ -1,8 +1,7 @@
-from relevance_bayes.records.limits import OwnerLimits
-
 from app.database.transaction import OpenTransaction
 from app.limits.repository import OWN, OwnerLimitsRepository
 from app.limits.tables import OwnerLimitsRow
+from relevance_bayes.records.limits import OwnerLimits
 
 
 def test_limits_are_those_of_the_settings_until_others_are_set(transaction: OpenTransaction) -> None:

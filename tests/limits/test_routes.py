@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import LIMIT_NAMES
 from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.http.openapi import Json
 from app.main import make_application
 from app.settings import Settings
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.limits import LIMIT_NAMES
 from tests.applications import LIMITS, SmallParts
 from tests.problems import assert_problem
 

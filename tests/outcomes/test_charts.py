@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from relevance_bayes.records.outcomes import Direction
 
 from app.outcomes.charts import (
     CHARTS_OF_A_VERSION,
@@ -19,6 +18,7 @@ from app.outcomes.charts import (
 )
 from app.outcomes.records import Scored
 from app.outcomes.scoring import MIN_LOG_SCORE, Promise, advance
+from relevance_bayes.records.outcomes import Direction
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 NOMINAL = Promise()

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.database.transaction import OpenTransaction
 from app.http.authentication import sufficient_scopes
@@ -12,6 +11,7 @@ from app.outcomes.records import RecordedRow, Scored
 from app.outcomes.repository import EXPIRED_AT_ONCE, ROWS_AT_ONCE, RecordedPredictionRepository
 from app.registry.repository import ModelRepository
 from app.registry.version_repository import VersionRepository
+from relevance_bayes.records.errors import InvalidRequestError
 from tests import samples
 
 DAY = 86_400.0

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-from relevance_bayes.records.baselines import Baseline
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.drift import DriftMonitor
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport, VersionReport
+from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
 from relevance_bayes.tasks.listing import NewVersion, baseline_of, monitored_of
 from relevance_bayes.tasks.options import PredictOptions

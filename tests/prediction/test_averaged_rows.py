@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.limits import OwnerLimits
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
@@ -14,6 +13,7 @@ from app.limits.rates import OwnerRates
 from app.main import make_application
 from app.prediction import PredictRequest, ServedVersion, predict, runner
 from app.prediction.runner import max_averaged
+from relevance_bayes.records.limits import OwnerLimits
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE, cost_in_rows
 from relevance_bayes.tasks.prediction import Prediction
 from tests.applications import LIMITS, SmallParts

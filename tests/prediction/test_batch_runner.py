@@ -8,7 +8,6 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from sqlalchemy import Engine
 
 from app.database.transaction import OpenTransaction, Transaction, now, open_transactions
@@ -29,6 +28,7 @@ from app.prediction.result_repository import ResultRepository
 from app.prediction.results import BatchPredicted
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.formats.flat import Flat

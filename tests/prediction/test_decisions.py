@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from httpx2 import Response
 from pytest import approx  # noqa: PT013
-from relevance_bayes.records.values import Label
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
+from relevance_bayes.records.values import Label
 from tests.applications import SmallParts, filled_template
 from tests.prediction.test_routes import FORMS, ROWS
 from tests.problems import assert_problem

@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import Selector
 from sqlalchemy import Engine
 
 from app.database.engine import make_engine
@@ -20,6 +18,8 @@ from app.prediction.served_versions import REFRESH_AFTER, STALE_AFTER, ServedVer
 from app.registry.alias_repository import AliasRepository
 from app.registry.repository import ModelRepository
 from app.tasks.service import finish_training
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import Selector
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from relevance_bayes.records.errors import InvalidRequestError
 from scipy.stats import norm
 
 from app.prediction import PredictRequest, ServedVersion, predict
@@ -17,6 +16,7 @@ from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPredicti
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.plans.requests import Task
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.listing import NewSupervisedVersion

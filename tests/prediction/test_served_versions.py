@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from threading import Event
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 
 from app.database.reachability import Reachability
 from app.database.transaction import Transaction
@@ -17,6 +16,7 @@ from app.prediction import served_versions as under_test
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository
 from app.registry.service import Aliases
+from relevance_bayes.records.errors import NotFoundError
 from tests.small_components import version_of_components
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

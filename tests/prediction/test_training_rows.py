@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from relevance_bayes.records.lineage import ImportedFrom
 
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
@@ -13,6 +12,7 @@ from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
 from app.evaluation.requests import EvaluationRequest, PromotionRequest
 from app.evaluation.results import Evaluation, Promotion
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
+from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, materialise

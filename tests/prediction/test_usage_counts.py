@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.limits import OwnerLimits
-from relevance_bayes.records.references import Reference
 
 from app.errors import ClientLeftError, MalformedBodyError
 from app.http.rate_limits import CURRENT as RATES
@@ -15,6 +13,8 @@ from app.limits.rates import OwnerRates
 from app.prediction import usage_counts as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import BOUNDS, CountedRequest, Counters, Counts
+from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.references import Reference
 from tests.served_versions import served
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

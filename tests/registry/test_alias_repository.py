@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from threading import Barrier
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.references import Selector
 from sqlalchemy import Engine
 
 from app.database.pages import PageRequest
@@ -22,6 +20,8 @@ from app.registry.repository import ModelRepository
 from app.registry.service import Aliases
 from app.registry.vector_repository import VectorRepository
 from app.tasks.service import finish_training
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.references import Selector
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.small_models import small_version

@@ -1,13 +1,13 @@
 """Annotations of models and versions, and which version came before one."""
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
 from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 
 OWNER, MODEL = samples.OWNER, "prices"

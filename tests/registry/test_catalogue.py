@@ -1,13 +1,13 @@
 """The models that an owner has, on a small database."""
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.references import Reference
 
 from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
 from app.tasks.union import weight_unit
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.references import Reference
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 

@@ -1,7 +1,6 @@
 """The deletion of a model with more versions than one transaction deletes."""
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
 from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
@@ -11,6 +10,7 @@ from app.registry.catalogue import Catalogue
 from app.registry.repository import ModelRepository
 from app.registry.version_repository import VersionRepository
 from app.tasks.union import weight_unit
+from relevance_bayes.records.errors import NotFoundError
 from tests import samples
 
 

@@ -6,6 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 from pydantic import TypeAdapter
+from starlette.testclient import TestClient
+
+from app.identity import BUILT_IN_OWNER
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
+from relevance_bayes.documents.writing import document_of
 from relevance_bayes.records.diagnostics import (
     Diagnostics,
     InputResiduals,
@@ -14,13 +21,6 @@ from relevance_bayes.records.diagnostics import (
     ResidualStatistics,
 )
 from relevance_bayes.records.json import encode, validate
-from starlette.testclient import TestClient
-
-from app.identity import BUILT_IN_OWNER
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
-from relevance_bayes.documents.writing import document_of
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from tests.applications import SmallParts
 from tests.narrowing import of_kind

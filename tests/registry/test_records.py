@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.registry.records import MAX_TAGS, Annotation, AnnotationPatch, Member
+from relevance_bayes.records.errors import InvalidRequestError
 
 NAMES = st.sampled_from("abcd")
 TAGS = st.dictionaries(NAMES, st.text(max_size=2))

@@ -4,7 +4,6 @@ from dataclasses import replace
 from math import log
 
 import pytest
-from relevance_bayes.records.references import Reference
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
@@ -17,6 +16,7 @@ from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.documents.models import Alternative
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.references import Reference
 from tests.applications import DATASET, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import STATES, WEIGHTS, small_version, version_of_known_noise, version_of_three_classes

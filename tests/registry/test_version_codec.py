@@ -4,7 +4,6 @@ from typing import get_args
 
 import pytest
 from pydantic import ValidationError
-from relevance_bayes.records.reports import ClassRows
 
 from app.registry.trainings import TRAINING
 from app.registry.version_codec import REPORT
@@ -16,6 +15,7 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
 from relevance_bayes.documents.models import Alternative, Member, SupervisedReport
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
+from relevance_bayes.records.reports import ClassRows
 from tests import samples
 from tests.class_names import class_names_in
 from tests.narrowing import of_data

@@ -7,8 +7,6 @@ from typing import get_args
 from uuid import UUID
 
 import pytest
-from relevance_bayes.records.errors import Fault
-from relevance_bayes.records.jobs import Progress, Transition
 from starlette.testclient import TestClient
 
 from app.http.bodies import checked
@@ -18,6 +16,8 @@ from app.jobs.records import Problem
 from app.jobs.repository import JobRepository
 from app.registry.trainings import TRAINING
 from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.jobs import Progress, Transition
 from tests.applications import DATASET, NOW, SUBMIT, SmallParts
 from tests.problems import assert_problem
 

@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.jobs import JobState
 
 from app.datasets.repository import DatasetRepository
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
@@ -18,6 +16,8 @@ from app.jobs.tables import JobRow
 from app.registry.trainings import TRAINING
 from app.tasks.service import Training
 from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.jobs import JobState
 from relevance_bayes.tables.columns import Block
 from tests.small_approximation import version_of_a_term
 from tests.small_database import SmallDatabase

@@ -9,8 +9,6 @@ from hashlib import sha256
 
 import pytest
 from httpx2 import Response
-from relevance_bayes.records.reports import ClassRows, InputWidth
-from relevance_bayes.records.values import IgnoredColumn, InputColumn, Json
 from starlette.testclient import TestClient
 
 from app import __version__
@@ -19,6 +17,8 @@ from app.main import make_application
 from app.web.report import bounded_version
 from app.web.report_document import MAX_DATA_BYTES, embedded_json
 from relevance_bayes.documents.models import SupervisedReport
+from relevance_bayes.records.reports import ClassRows, InputWidth
+from relevance_bayes.records.values import IgnoredColumn, InputColumn, Json
 from tests.applications import LIMITS, SmallParts
 from tests.browser.data import MARKUP
 from tests.doubles.authenticator import OneKey

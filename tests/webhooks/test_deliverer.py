@@ -14,7 +14,6 @@ from uuid import UUID
 
 import pytest
 from dbos import DBOSClient
-from relevance_bayes.records.webhooks import EVENT_TYPES, Attempt
 from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
@@ -38,6 +37,7 @@ from app.webhooks.repository import WebhookRepository
 from app.webhooks.schemas import MessageOut
 from app.webhooks.schemas import TestMessageOut as WebhookTest
 from app.webhooks.sending import Deadline, NotSent
+from relevance_bayes.records.webhooks import EVENT_TYPES, Attempt
 from tests import samples
 from tests.receivers import Receiver, hangs, receiving, responses
 from tests.waiting import until

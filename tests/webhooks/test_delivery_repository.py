@@ -4,9 +4,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.jobs import JobKind, JobState
-from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, OF_KIND, Attempt, EventType
 from sqlalchemy import Engine, text
 
 from app.database.pages import PageRequest
@@ -19,6 +16,9 @@ from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
 from app.webhooks.records import Delivery
 from app.webhooks.repository import WebhookRepository
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.jobs import JobKind, JobState
+from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, OF_KIND, Attempt, EventType
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook

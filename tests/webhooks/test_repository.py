@@ -2,8 +2,6 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.webhooks import EVENT_TYPES, EventType
 
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
@@ -13,6 +11,8 @@ from app.jobs.repository import JobRepository
 from app.webhooks.delivery_repository import DeliveryRepository
 from app.webhooks.records import MAX_WEBHOOKS, Webhook, new_secret
 from app.webhooks.repository import WebhookRepository
+from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.webhooks import EVENT_TYPES, EventType
 from tests import samples
 
 

@@ -3,7 +3,6 @@ from zlib import decompress
 
 import pytest
 from httpx2 import Response
-from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
@@ -15,6 +14,7 @@ from app.webhooks.records import MAX_WEBHOOKS, Delivery
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.tables import WebhookAttemptRow, WebhookDeliveryRow
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

@@ -6,12 +6,12 @@ from pathlib import Path
 from threading import Event, Timer
 
 import pytest
-from relevance_bayes.records.webhooks import DeliveryError
 
 from app.addresses import Allowance, read_target
 from app.jobs.worker.retry import Interrupted
 from app.webhooks import sending
 from app.webhooks.sending import LAST_SECONDS, Deadline, NotSent, post
+from relevance_bayes.records.webhooks import DeliveryError
 from tests.receivers import Behaviour, floods, hangs, receiving, responses, sends, sends_slowly, unused_port
 
 HERE = Allowance.of("127.0.0.0/8")

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import typer
-from relevance_bayes.records.values import ColumnKind
 
 from app import __version__
 from app.cli.commands.audit import audit
@@ -16,6 +15,7 @@ from app.cli.commands.maintenance import backup, copy_database, doctor, restore,
 from app.cli.commands.service import api, check_worker, config, migrate, serve, worker
 from relevance_bayes.cli.commands import add_client_commands, new_application, run
 from relevance_bayes.cli.rows import Row, RowOptions
+from relevance_bayes.records.values import ColumnKind
 
 __all__ = ["application", "main"]
 

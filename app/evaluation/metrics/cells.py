@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from relevance_bayes.records.evaluations import ResidualBin
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.evaluations import ResidualBin
 
 MAX_CELLS = 4_096
 """The number of cells that are kept; beyond it pairs of neighbours are merged."""

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from relevance_bayes.records.annotations import is_none
-from relevance_bayes.records.evaluations import Area, PositiveClassMetrics, ReliabilityBin
-from relevance_bayes.records.values import Label
 
 from app.evaluation.metrics.losses import Mean, losses
 from app.evaluation.metrics.ranking import Ranking
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.annotations import is_none
+from relevance_bayes.records.evaluations import Area, PositiveClassMetrics, ReliabilityBin
+from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.labelled import LabelledClasses
 from relevance_bayes.tasks.listing import CalibrationBins
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Self, get_args
 
 import numpy as np
-from relevance_bayes.records.evaluations import ClassMetric, Metric, NumberMetric
 
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.evaluations import ClassMetric, Metric, NumberMetric
 from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 
 

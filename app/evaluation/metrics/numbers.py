@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from relevance_bayes.records.evaluations import Coverage, ResidualBin
 
 from app.evaluation.metrics.cells import Cells
 from app.evaluation.metrics.losses import MAX_ERROR, Mean, losses
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.evaluations import Coverage, ResidualBin
 from relevance_bayes.tables.moments import Moments
 from relevance_bayes.tasks.labelled import COVERAGES, LabelledNumbers
 from relevance_bayes.tasks.listing import BINS, pit_counts

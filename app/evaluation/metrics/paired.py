@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from relevance_bayes.records.evaluations import Metric
-from relevance_bayes.records.promotions import Improvement
 
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.promotions import Improvement
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
 """The keys of the rows' groups, (N,)."""

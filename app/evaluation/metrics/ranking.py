@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from relevance_bayes.records.evaluations import Area
 
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.evaluations import Area
 
 MAX_NUMBERS = 2**20
 """The number of scores that are kept exactly; more are counted in bins of their logits."""

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.jobs.schemas import VersionSelector
+from app.prediction.schemas.predictions import ValueOut
 from relevance_bayes.records.jobs import VersionName
 from relevance_bayes.records.predictions import ClassProbability
 from relevance_bayes.records.references import Reference
 from relevance_bayes.records.values import Cell, Label
-
-from app.jobs.schemas import VersionSelector
-from app.prediction.schemas.predictions import ValueOut
 
 
 class VersionIn(BaseModel):

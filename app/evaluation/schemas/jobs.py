@@ -3,6 +3,12 @@
 from typing import TypeAlias
 
 from pydantic import TypeAdapter
+
+from app.evaluation import results
+from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION, PROMOTION_RESULT
+from app.evaluation.metrics.numbers import NumberResult
+from app.jobs.records import Job
+from app.jobs.schemas import shared_by_jobs
 from relevance_bayes.records.evaluations import (
     ClassDiagnostics,
     ClassMetrics,
@@ -12,12 +18,6 @@ from relevance_bayes.records.evaluations import (
     NumberMetrics,
 )
 from relevance_bayes.records.promotions import Promotion, PromotionResult
-
-from app.evaluation import results
-from app.evaluation.jobs import EVALUATION, EVALUATION_RESULT, PROMOTION, PROMOTION_RESULT
-from app.evaluation.metrics.numbers import NumberResult
-from app.jobs.records import Job
-from app.jobs.schemas import shared_by_jobs
 
 Metrics: TypeAlias = NumberMetrics | ClassMetrics
 Diagnostics: TypeAlias = NumberDiagnostics | ClassDiagnostics

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper
-from relevance_bayes.records.values import Period
 
 from app.exports.onnx_file.graph import Graph, Value
+from relevance_bayes.records.values import Period
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedEffects,

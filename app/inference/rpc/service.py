@@ -9,9 +9,6 @@ import grpc
 import structlog
 from anyio import to_thread
 from google.protobuf.message import DecodeError, Message
-from relevance_bayes.records.errors import NotFoundError, RelevanceError, sentence
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.references import Reference
 
 from app import __version__
 from app.audit.refusals import LimitedRefusals
@@ -40,6 +37,9 @@ from app.prediction.runner import MAX_QUICK_BYTES, PredictionRunner
 from app.prediction.served_versions import ServedVersions
 from app.tracing.spans import CURRENT as SPAN
 from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACEPARENT, TRACESTATE, Span, Tracer
+from relevance_bayes.records.errors import NotFoundError, RelevanceError, sentence
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.references import Reference
 
 Requested = TypeVar("Requested", bound=Message)
 Answered = TypeVar("Answered", bound=Message)

@@ -6,7 +6,6 @@ from datetime import datetime
 from uuid import UUID
 
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
-from relevance_bayes.records.jobs import JobKind
 from sqlalchemy import Connection, Engine
 
 from app.database.notifier import QUEUES, notify
@@ -24,6 +23,7 @@ from app.jobs.queue.names import (
     queue_id,
     rank,
 )
+from relevance_bayes.records.jobs import JobKind
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 

@@ -10,8 +10,6 @@ from threading import Event
 from typing import TypeAlias, TypeVar
 from uuid import UUID
 
-from relevance_bayes.records.jobs import FINISHED, Progress, Resumption
-
 from app.database.transaction import OpenTransaction, Transaction
 from app.datasets.repository import DatasetRepository
 from app.errors import UnavailableError
@@ -24,6 +22,7 @@ from app.jobs.worker.problems import of_death
 from app.jobs.worker.retry import Interrupted, retry
 from app.jobs.worker.running_time import RunningTime
 from app.tracing.spans import CURRENT, NO_SPAN, NO_TRACER, Span, Tracer
+from relevance_bayes.records.jobs import FINISHED, Progress, Resumption
 from relevance_bayes.tables.columns import Block, block_rows
 
 

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from relevance_bayes.records.jobs import JobKind, JobState
-
 from app.jobs.records import Problem
 from app.tracing.spans import NO_SPAN, Span
+from relevance_bayes.records.jobs import JobKind, JobState
 
 logger = logging.getLogger(__name__)
 
 Outcome: TypeAlias = Literal[
-    "running", "succeeded", "failed", "cancelled", "timed_out", "handed_back", "superseded", "died"
+    "running", "succeeded", "failed", "cancelled", "timed_out", "interrupted", "superseded", "died"
 ]
 
 
@@ -49,9 +48,9 @@ class JobEvent:
             case "queued" | "running":
                 raise ValueError(f"expected a job that has ended, got {self.job_id}, which is {state}")
 
-    def handed_back(self) -> None:
+    def interrupted(self) -> None:
         """Log that this worker stops and returns the job to the queue."""
-        self._log("job handed back", "handed_back")
+        self._log("job interrupted", "interrupted")
 
     def superseded(self) -> None:
         """Log that another attempt has taken over."""

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, GetPydanticSchema, TypeAdapter
 from pydantic_core.core_schema import literal_schema
-from relevance_bayes.records.jobs import Priority
 
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 from app.jobs.records import Job
@@ -15,6 +14,7 @@ from app.prediction.requests import PredictionRequest
 from app.prediction.results import BatchPredicted
 from app.prediction.schemas.predict import PredictionOptions
 from relevance_bayes.records import batch_predictions as records
+from relevance_bayes.records.jobs import Priority
 
 FileFormat = Annotated[
     str, GetPydanticSchema(lambda _source, _handler: literal_schema([one.name for one in BATCH_FORMATS]))

@@ -3,10 +3,10 @@
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from relevance_bayes.records.predictions import Nulls, UnknownCategories
-from relevance_bayes.records.values import Cell, Label
 
 from app.http.openapi import DESCRIBED, described
+from relevance_bayes.records.predictions import Nulls, UnknownCategories
+from relevance_bayes.records.values import Cell, Label
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions
 
 

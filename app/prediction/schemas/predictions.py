@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field
+
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.predictions import (
     ClassLatent,

@@ -3,6 +3,7 @@
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
 from relevance_bayes.records.values import Cell
 
 MAX_POINTS = 101

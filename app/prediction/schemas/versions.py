@@ -2,11 +2,10 @@
 
 from datetime import datetime
 
-from relevance_bayes.records.functions import Expansion
-from relevance_bayes.records.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
-
 from app.prediction.usage_counts import BOUNDS, Counted
 from app.registry.records import Version
+from relevance_bayes.records.functions import Expansion
+from relevance_bayes.records.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
 from relevance_bayes.tasks.prediction import VersionExpansion
 
 

@@ -3,8 +3,6 @@
 from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
-from relevance_bayes.records.lineage import DatasetOrigin, Parent
-from relevance_bayes.records.references import ALIAS_PATTERN, MAX_NUMBER
 
 from app.registry.records import (
     MAX_DESCRIPTION_LENGTH,
@@ -19,6 +17,8 @@ from app.registry.records import (
 from relevance_bayes.plans.requests import TrainingRequest
 from relevance_bayes.records import lineage as types
 from relevance_bayes.records import models as records
+from relevance_bayes.records.lineage import DatasetOrigin, Parent
+from relevance_bayes.records.references import ALIAS_PATTERN, MAX_NUMBER
 
 Reason: TypeAlias = Annotated[
     str, Field(max_length=MAX_REASON_LENGTH, description="Why the alias moves, for its history.")

@@ -4,8 +4,6 @@ from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 
-from relevance_bayes.records.lineage import ImportedFrom
-
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.approximation.prediction import ApproximationModel
@@ -16,6 +14,7 @@ from relevance_bayes.documents.exported import ExportedApproximation, ExportedVe
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, Predictor, VersionReport
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
+from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tables.encoding import column_names
 from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewApproximationVersion, expected, listed_terms
 from relevance_bayes.tasks.options import refuse

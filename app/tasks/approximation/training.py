@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.models import TermsError
-
 from app import __version__
 from app.datasets.records import Dataset
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
 from relevance_bayes.plans.requests import ApproximationPlan
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.approximation.fit import Approximated, ApproximationFit
 from relevance_bayes.tasks.listing import (

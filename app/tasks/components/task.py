@@ -4,10 +4,6 @@ from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.records.lineage import ImportedFrom
-
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.task import Task
@@ -17,6 +13,9 @@ from relevance_bayes.documents.exported import ExportedComponents, ExportedVersi
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, Predictor, VersionReport
 from relevance_bayes.documents.validation import components_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest, TrainingPlan
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tasks.components.prediction import ComponentsModel
 from relevance_bayes.tasks.components.training import ComponentsTraining
 from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewComponentsVersion, expected, listed_images

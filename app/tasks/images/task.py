@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from relevance_bayes.records.lineage import ImportedFrom
-
 from app.datasets.records import Dataset
 from app.errors import ConflictError
 from app.registry.records import Version
@@ -14,6 +12,7 @@ from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
 from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.models import ImagePredictor, ImageReport, Predictor, VersionReport
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
+from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tasks.listing import NewImageVersion, expected
 from relevance_bayes.tasks.rows import Read
 

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from relevance_bayes.records.functions import InputShape, RelevanceVector
-from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.models import TermsError
 
 from app import __version__
 from app.datasets.records import Dataset
@@ -15,6 +12,9 @@ from relevance_bayes.core.images import ImageCode, psnr
 from relevance_bayes.core.selection import Step
 from relevance_bayes.documents.models import ImagePredictor, ImageReport
 from relevance_bayes.plans.requests import ImagePlan
+from relevance_bayes.records.functions import InputShape, RelevanceVector
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.encoding import InputEncoding
 from relevance_bayes.tasks.images.fit import ImageFit
 from relevance_bayes.tasks.listing import BlockHolding, Learned, NewImageVersion, expected

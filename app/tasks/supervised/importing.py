@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.lineage import ImportedFrom
 
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.errors import NotPositiveDefiniteError
@@ -16,6 +14,8 @@ from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.core.types import Indices
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, InputEncoding
 from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewSupervisedVersion, listed, places

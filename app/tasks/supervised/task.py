@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from relevance_bayes.records.lineage import ImportedFrom
-
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.supervised.importing import checked
@@ -13,6 +11,7 @@ from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersi
 from relevance_bayes.documents.models import Predictor, SupervisedPredictor, SupervisedReport, VersionReport
 from relevance_bayes.plans.cost import Cost, planned_cost
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest, TrainingPlan
+from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
 from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel

@@ -4,11 +4,11 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from relevance_bayes.records.json import encode
 from sklearn.metrics import confusion_matrix, f1_score, log_loss, precision_score, recall_score, roc_auc_score
 
 from app.evaluation.metrics import ranking
 from app.evaluation.metrics.classes import ClassResult, ClassScores
+from relevance_bayes.records.json import encode
 from relevance_bayes.tasks.labelled import LabelledClasses
 from tests.evaluation.metrics.rows import STATES, classes, judged_classes, pieces, some_classes
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.evaluations import Metric
-from relevance_bayes.records.promotions import Improvement
 from scipy import stats
 
 from app.evaluation.metrics.losses import losses
 from app.evaluation.metrics.paired import MAX_UNITS, GroupKeys, PairedDifferences, margins
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.promotions import Improvement
 from tests.evaluation.metrics.rows import classes, numbers
 
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.promotions import Criterion, Improvement
 
 from app.evaluation.results import verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
+from relevance_bayes.records.promotions import Criterion, Improvement
 
 FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
-from relevance_bayes.records.values import Cell
 
+from relevance_bayes.records.values import Cell
 from tests.formats.samples.json import FlatRow
 
 

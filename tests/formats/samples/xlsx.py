@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from relevance_bayes.records.values import Cell
-
 from tests.formats.samples.json import FlatRow
 
 NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

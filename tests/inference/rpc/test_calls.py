@@ -13,8 +13,6 @@ import grpc
 import numpy as np
 import pytest
 from google.protobuf.message import Message
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import OwnerLimits
 
 from app import __version__
 from app.accounts.authenticator import KeyAuthenticator
@@ -35,6 +33,8 @@ from app.inference.rpc.service import NAME
 from app.limits.rates import OwnerRates
 from app.prediction import PredictRequest, predict
 from app.prediction.runner import PredictionRunner
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.limits import OwnerLimits
 from relevance_bayes.tables.columns import NumberBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 from tests.applications import Report, SmallParts

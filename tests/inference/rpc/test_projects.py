@@ -5,9 +5,6 @@ from dataclasses import replace
 
 import grpc
 import pytest
-from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.limits import OwnerLimits
-from relevance_bayes.records.members import ROLES
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
@@ -16,6 +13,9 @@ from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.http.authentication import Authenticator
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from app.limits.rates import OwnerRates
+from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.members import ROLES
 from tests.applications import SmallParts
 from tests.inference.rpc.test_calls import RULES, Client, Limits, mixed, run
 from tests.issuers import AUDIENCE

@@ -4,8 +4,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from dbos import DBOS, DBOSClient
-from relevance_bayes.records.jobs import JobKind
-from relevance_bayes.records.webhooks import Attempt
 from sqlalchemy import Engine, inspect, text
 
 from app import retention
@@ -18,6 +16,8 @@ from app.jobs.repository import JobRepository
 from app.jobs.worker_repository import WorkerRepository
 from app.retention import Retention
 from app.webhooks.attempt_repository import AttemptRepository
+from relevance_bayes.records.jobs import JobKind
+from relevance_bayes.records.webhooks import Attempt
 from tests import postgres, samples
 from tests.webhooks.test_repository import hook
 

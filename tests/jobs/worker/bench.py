@@ -6,7 +6,6 @@ from threading import Thread
 from uuid import UUID
 
 import numpy as np
-from relevance_bayes.records.values import ColumnKind
 
 from app.database.transaction import OpenTransaction, now
 from app.datasets.ingest import Ingest
@@ -18,6 +17,7 @@ from app.registry.trainings import TRAINING
 from app.tasks.runner import Runner
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest, Validation
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.fit import Trainer
 from tests.jobs.worker import trainers

@@ -74,7 +74,7 @@ def test_a_job_that_is_cancelled_is_logged(bench: Bench, caplog: pytest.LogCaptu
 
 
 @pytest.mark.thorough
-def test_a_job_that_is_handed_back_and_resumed_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_job_that_is_interrupted_and_resumed_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     job_id = bench.queued(trainers.resting)
     running = Running(replace(bench.run, keep_seconds=0.0), job_id)
 
@@ -87,8 +87,8 @@ def test_a_job_that_is_handed_back_and_resumed_is_logged(bench: Bench, caplog: p
     assert running.ended() is False
     bench.run.records.stopping.clear()
     assert bench.run(job_id)
-    handed_back: Line = ("job handed back", "training", 1, "handed_back")
-    assert events(caplog) == [started(), handed_back, started(2), ended("succeeded", 2)]
+    interrupted: Line = ("job interrupted", "training", 1, "interrupted")
+    assert events(caplog) == [started(), interrupted, started(2), ended("succeeded", 2)]
     resumed = next(vars(record) for record in caplog.records if record.msg == "job resumed")
     assert resumed["resumed_from"] == 1
 

@@ -101,7 +101,7 @@ def test_a_fit_whose_process_dies_is_an_error_and_the_next_attempt_links_to_it(t
 
 
 @pytest.mark.thorough
-def test_a_job_that_is_handed_back_links_to_its_earlier_attempt(traced: Traced) -> None:
+def test_a_job_that_is_interrupted_links_to_its_earlier_attempt(traced: Traced) -> None:
     job_id, submission = traced.submitted(trainers.endless)
     running = Running(traced.bench.run, job_id)
     until(lambda: traced.bench.look(job_id).progress is not None, seconds=30)
@@ -114,7 +114,7 @@ def test_a_job_that_is_handed_back_links_to_its_earlier_attempt(traced: Traced) 
         JobRepository(tx).request_cancel(OWNER, job_id)
     assert again.ended()
     first, second = traced.attempts(2)
-    assert [span.attributes["relevance.job.outcome"] for span in (first, second)] == ["handed_back", "cancelled"]
+    assert [span.attributes["relevance.job.outcome"] for span in (first, second)] == ["interrupted", "cancelled"]
     assert (second.trace_id, second.parent) == (submission.trace_id, submission.span_id)
     assert second.links == (first.context,)
     assert not first.is_error

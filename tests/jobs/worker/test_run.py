@@ -6,8 +6,6 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.jobs import Progress
-from relevance_bayes.records.reports import InputWarp, InputWidth
 from sqlalchemy import Engine, event
 
 from app.database.transaction import OpenTransaction, Transaction
@@ -26,6 +24,8 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
 from relevance_bayes.documents.models import Hyperparameters, SupervisedPredictor
 from relevance_bayes.plans.requests import Validation
+from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.reports import InputWarp, InputWidth
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, PROGRAM, Bench, Running
 from tests.narrowing import of_data, of_kind
@@ -277,7 +277,7 @@ def test_what_was_received_last_is_kept_at_the_end_of_a_start(bench: Bench) -> N
     assert kept(bench, job_id)
 
 
-def test_to_be_handed_back_costs_no_start(bench: Bench) -> None:
+def test_to_be_interrupted_costs_no_start(bench: Bench) -> None:
     job_id = bench.queued(trainers.endless)
 
     def has_attempt(number: int) -> bool:

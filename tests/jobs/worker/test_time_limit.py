@@ -41,7 +41,7 @@ def test_a_fit_that_holds_the_interpreter_is_ended_too(bench: Bench) -> None:
 
 
 @pytest.mark.thorough
-def test_the_seconds_of_starts_that_were_handed_back_are_added_up(bench: Bench) -> None:
+def test_the_seconds_of_starts_that_were_interrupted_are_added_up(bench: Bench) -> None:
     job_id = bench.queued(trainers.endless)
 
     def has_attempt(number: int) -> bool:

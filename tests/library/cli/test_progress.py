@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from relevance_bayes.records.jobs import Event, JobState, Progress, Transition
 from rich.console import Console
 
 from relevance_bayes.cli.progress import duration_text, watch
+from relevance_bayes.records.jobs import Event, JobState, Progress, Transition
 from tests.terminals import Dialogue
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

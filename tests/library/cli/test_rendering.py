@@ -2,6 +2,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+
+from relevance_bayes.cli.versions import show_version
+from relevance_bayes.client.responses import Alternative, Choice, Member, RegressionVersion
 from relevance_bayes.records.models import DatasetName
 from relevance_bayes.records.reports import (
     Evidence,
@@ -13,9 +16,6 @@ from relevance_bayes.records.reports import (
     Score,
     TrainingWarning,
 )
-
-from relevance_bayes.cli.versions import show_version
-from relevance_bayes.client.responses import Alternative, Choice, Member, RegressionVersion
 
 NOTHING_FOUND = Hyperparameters(
     noise_sd=None,

@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import ColumnKind, NumberForm
 
 from app.cli.rows import batches
 from app.formats.csv_stream import read_csv
@@ -14,6 +12,8 @@ from app.formats.expected import Expected
 from app.formats.options import ReadOptions
 from relevance_bayes.cli.prediction_output import write_with_texts
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader, text_rows
+from relevance_bayes.records.errors import InvalidDataError
+from relevance_bayes.records.values import ColumnKind, NumberForm
 from relevance_bayes.tables.columns import NumberColumn
 
 KINDS: dict[str, ColumnKind] = {"x": "number", "on": "boolean", "who": "category", "at": "timestamp"}

@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from relevance_bayes.records.formats import by_suffix
 from typer.testing import CliRunner, Result
 
 from app.cli.commands import application
 from relevance_bayes.cli import streams
 from relevance_bayes.cli.batch_predictions import BATCH_FORMATS
+from relevance_bayes.records.formats import by_suffix
 from tests.commands import Run
 
 ROWS = "x,size,y\n" + "".join(

@@ -2,11 +2,11 @@ from dataclasses import replace
 from math import log
 
 import pytest
-from relevance_bayes.records.reports import ClassRows, InputWidth, LocalReport, Score
-from relevance_bayes.records.values import InputColumn
 
 from relevance_bayes.cli.verdict import verdict
 from relevance_bayes.client.responses import ClassificationVersion, Member, SupervisedVersion
+from relevance_bayes.records.reports import ClassRows, InputWidth, LocalReport, Score
+from relevance_bayes.records.values import InputColumn
 from tests.library.cli.test_rendering import NOTHING_FOUND, VERSION
 
 SCORED = replace(VERSION, rows=100, score=Score(-2.0, 0.1, 100, 5, None))

@@ -7,7 +7,6 @@ from pathlib import Path
 import httpx
 import orjson
 import pytest
-from relevance_bayes.records.lineage import ImportedFrom
 
 from app.exports.formats import RENDERINGS
 from app.http.rendering import to_json
@@ -15,6 +14,7 @@ from app.identity import uuid7
 from app.registry.records import Version
 from app.tasks.responses import version_record
 from relevance_bayes.client import ClientError
+from relevance_bayes.records.lineage import ImportedFrom
 from tests.exports.trained import trained
 from tests.library.client.conftest import Connected
 

@@ -5,9 +5,9 @@ from itertools import islice
 
 import httpx
 import pytest
-from relevance_bayes.records.jobs import JobCounts
 
 from relevance_bayes.client import ClientError, job_events
+from relevance_bayes.records.jobs import JobCounts
 from tests.library.client.conftest import Connected
 
 NOW = "2026-01-02T03:04:05Z"

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import httpx
 import numpy as np
 import pytest
-from relevance_bayes.records.json import encode
 
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.models import ModelHandle
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
+from relevance_bayes.records.json import encode
 from tests.library.client.conftest import Connected, Handler
 from tests.library.client.test_async_client import MODEL, run
 

@@ -7,8 +7,6 @@ from typing import assert_type
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from relevance_bayes.records.jobs import Event
-from relevance_bayes.records.models import Alias, Model
 
 from relevance_bayes.client import AsyncClient, Client, ClientError, connect, connect_async
 from relevance_bayes.client.calls import Asynchronous, Blocking
@@ -23,6 +21,8 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
 )
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
+from relevance_bayes.records.jobs import Event
+from relevance_bayes.records.models import Alias, Model
 
 
 def blocking(file: Path, table: pa.Table, rows: NDArray[np.float64]) -> float | None:

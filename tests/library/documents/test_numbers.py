@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.json import validate
 
 from relevance_bayes.documents.numbers import Matrix, Places, PositiveMatrix, PositiveVector, Shares, Vector
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import validate
 
 ADAPTERS: dict[str, TypeAdapter[object]] = {
     "numbers": TypeAdapter(Vector),

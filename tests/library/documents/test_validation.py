@@ -5,8 +5,6 @@ from math import inf
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.values import ColumnKind, Label
 
 from relevance_bayes.core.basis import Group, KernelBasis
 from relevance_bayes.core.kernels import Additive, Gaussian
@@ -24,6 +22,8 @@ from relevance_bayes.documents.validation.likelihoods import likelihood_faults
 from relevance_bayes.documents.writing import APPROXIMATIONS, unknown
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from tests.small_approximation import version_of_a_term
 from tests.small_models import small_version, version_of_three_classes

@@ -7,12 +7,12 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from relevance_bayes.records.diagnostics import ClassReliability, Diagnostics, NumberReliability, NumberResiduals
-from relevance_bayes.records.json import encode
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.validation import supervised_report_faults
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor
+from relevance_bayes.records.diagnostics import ClassReliability, Diagnostics, NumberReliability, NumberResiduals
+from relevance_bayes.records.json import encode
 
 Options = Mapping[str, object]
 QUICK: Options = {"effort": "quick"}

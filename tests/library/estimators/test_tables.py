@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy
-from relevance_bayes.records.values import NumberForm
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.estimators.base import MissingValues, Table, table_column, typed_column
 from relevance_bayes.estimators.fitting import SupervisedVersion
+from relevance_bayes.records.values import NumberForm
 from relevance_bayes.tables.columns import CategoryColumn, NumberColumn, TimestampColumn
 from tests.library.estimators.tables import MAKERS, Cells, cells, litres
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.cost import UNITS_PER_SECOND, Cost, WorkStage, folds_of, planned_cost
 from relevance_bayes.plans.requests import Budget, Effort, SupervisedPlan, SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import NumberColumn
 from tests.library.plans import test_planning_pools as pools_of
 from tests.library.plans.test_planning_pools import REQUEST

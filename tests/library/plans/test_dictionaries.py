@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.algorithms import ReEstimation, Sequential
 from relevance_bayes.core.basis import Bias, Group, Inputs, KernelBasis
@@ -14,6 +13,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts

@@ -7,9 +7,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.datasets import ColumnReading
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.values import Label, NumberForm
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
@@ -44,6 +41,9 @@ from relevance_bayes.plans.requests import (
     Task,
 )
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
+from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import Label, NumberForm
 from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
 from tests.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
 

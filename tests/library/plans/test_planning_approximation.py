@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.plans.requests import ApproximationRequest, IgnoredColumn, InputColumn
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, NumberColumn
 from tests.small_tables import dataset_of, numbers, texts
 

@@ -5,9 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
-from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.json import encode, validate
-from relevance_bayes.records.values import Label
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.algorithms import Greedy, Sequential
@@ -27,6 +24,9 @@ from relevance_bayes.core.softmax_regression import softmax_regression_spec
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import KernelChoice, SupervisedPlan, SupervisedRequest, Task
 from relevance_bayes.plans.requests.supervised import named_likelihood
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.json import encode, validate
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.columns import Column, NumberColumn
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import ComponentsRequest, IgnoredColumn, InputColumn
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from tests.small_tables import dataset_of, numbers, texts
 

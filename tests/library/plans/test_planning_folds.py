@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 from app.datasets.records import Dataset
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from tests.small_tables import DATASET_ID, dataset_of, moments, numbers, texts
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.image import MAX_PIXELS
 from relevance_bayes.plans.requests import ImageRequest
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, ImageSize, NumberColumn
 from tests.small_tables import dataset_of
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
@@ -25,6 +24,7 @@ from relevance_bayes.plans.requests import (
     SupervisedRequest,
 )
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.small_tables import DATASET_ID, dataset_of
 

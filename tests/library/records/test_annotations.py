@@ -2,6 +2,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import TypeAdapter
+
 from relevance_bayes.records.annotations import Id, Stated, wire
 
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, TypeAdapter
-from relevance_bayes.records.annotations import OneOf, is_none
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.json import encode, validate
 
 from relevance_bayes.documents.numbers import Vector
 from relevance_bayes.documents.schema import CONTENT
+from relevance_bayes.records.annotations import OneOf, is_none
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import encode, validate
 
 
 class Colour(StrEnum):

@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from relevance_bayes.records.values import Period
 
+from relevance_bayes.records.values import Period
 from relevance_bayes.tables.columns import TimestampColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding, column_names, column_units, encode_inputs
 from relevance_bayes.tables.encoding.columns import DAY, PeriodStatistics, calendar_columns, phases

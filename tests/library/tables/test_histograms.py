@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
 from scipy.stats import entropy
 
+from relevance_bayes.records.baselines import CategoryHistogram, NumberHistogram
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.moments import (
     MAX_BINS,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.values import Cell, ColumnKind
 
+from relevance_bayes.records.values import Cell, ColumnKind
 from relevance_bayes.tables.kinds import (
     MAX_NUMBER_LENGTH,
     is_long_integer,

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import Fault, InvalidRequestError
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -12,6 +11,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
 from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.plans.rows import Statistics
+from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
 from relevance_bayes.tables.encoding.table import MAX_SCALED

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.values import ColumnKind
 
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, CategoryColumn, ColumnSummary, NumberColumn
 from relevance_bayes.tables.statistics import MAX_CELLS_WAITING, TableStatistics
 from tests.small_tables import cut_up, flags, moments, numbers, texts

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from relevance_bayes.records.values import Cell
 
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
@@ -23,6 +22,7 @@ from relevance_bayes.plans.requests import (
 )
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn
 from relevance_bayes.plans.rows import Ranks
+from relevance_bayes.records.values import Cell
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
 from relevance_bayes.tables.encoding import Encoding, raw_cells
 from relevance_bayes.tasks import rows as canonical

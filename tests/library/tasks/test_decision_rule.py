@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.records.values import Label
-
 from relevance_bayes.tasks.decision_rule import rule_of
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
 

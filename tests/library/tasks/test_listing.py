@@ -5,10 +5,10 @@ from itertools import repeat
 
 import numpy as np
 import pytest
-from relevance_bayes.records.functions import InputShape
 
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.records.functions import InputShape
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
 from relevance_bayes.tasks.listing import FunctionLocation, listed, shaped, ungrouped
 from tests.exports.trained import trained

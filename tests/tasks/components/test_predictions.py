@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.prediction import PredictRequest, predict
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.components import prediction as under_test
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from relevance_bayes.records.reports import InputWidth
 
 from app.errors import TrainingFailedError
 from app.jobs.fit import FitCheckpoint
@@ -18,6 +17,7 @@ from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.selection import Step, train
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import ComponentsRequest
+from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import encode_inputs, raw_cells
 from relevance_bayes.tasks.components import fit as child

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
@@ -12,6 +11,7 @@ from app.prediction import PredictRequest, evaluate_block, predict
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.prediction import scores
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers

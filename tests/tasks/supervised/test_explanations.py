@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from relevance_bayes.records.functions import ClassWeight, RelevanceVector
-from relevance_bayes.records.references import Reference
 
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
@@ -23,6 +21,8 @@ from relevance_bayes.core.pool import members_of, n_functions
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.functions import ClassWeight, RelevanceVector
+from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
 from relevance_bayes.tasks.listing import FunctionLocation, NewSupervisedVersion, listed_terms
 from relevance_bayes.tasks.options import PredictOptions

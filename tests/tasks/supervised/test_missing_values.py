@@ -7,11 +7,6 @@ from typing import Literal
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.json import validate
-from relevance_bayes.records.predictions import MissingValue, UnknownCategory
 
 from relevance_bayes.core.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from relevance_bayes.core.hyperparameters import FixedWidth
@@ -23,6 +18,11 @@ from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.reading import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.documents.writing import document_of, supervised_members
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import validate
+from relevance_bayes.records.predictions import MissingValue, UnknownCategory
 from relevance_bayes.tables.columns import Block, BooleanColumn, NumberColumn, TimestampColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, Encoding, InputEncoding
 from relevance_bayes.tables.encoding.columns import EncodedTarget

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relevance_bayes.records.predictions import MissingValue
 
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.predict import USUAL
@@ -16,6 +15,7 @@ from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.predictions import MissingValue
 from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import table as encoding_inputs

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.prediction import PredictRequest, predict
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
 from relevance_bayes.tasks.listing import NewSupervisedVersion

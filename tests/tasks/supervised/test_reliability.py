@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.stats
-from relevance_bayes.records.diagnostics import ClassReliability, NumberReliability
 
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.fitting import fit
@@ -17,6 +16,7 @@ from relevance_bayes.core.prediction import Measured
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.diagnostics import ClassReliability, NumberReliability
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tasks.supervised.diagnostics import LEVELS, MAX_CLASSES, reliability_of
 

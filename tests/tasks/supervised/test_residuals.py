@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from relevance_bayes.records.diagnostics import CategoryResiduals, NumberResiduals, ResidualStatistics
 
+from relevance_bayes.records.diagnostics import CategoryResiduals, NumberResiduals, ResidualStatistics
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, encode_inputs
 from relevance_bayes.tasks.supervised.diagnostics import (

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import InvalidRequestError
 
 from app.errors import TrainingFailedError
 from app.jobs.fit import run
@@ -38,6 +37,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
 from relevance_bayes.plans.target import core_likelihood
+from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.fit import Fitted, Limits
 from relevance_bayes.tasks.listing import Learned

@@ -8,9 +8,6 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
-from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.records.predictions import UnknownCategory
 
 from app.prediction import PredictRequest, evaluate_block, predict
 from relevance_bayes.core.basis import Bias, KernelBasis
@@ -25,6 +22,9 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
+from relevance_bayes.records.datasets import CategoryCount
+from relevance_bayes.records.predictions import UnknownCategory
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from relevance_bayes.tasks.decisions import DecisionOptions

@@ -7,7 +7,6 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from relevance_bayes.records.predictions import UnknownCategory
 
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.hyperparameters import FixedWidth
@@ -17,6 +16,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.predictions import UnknownCategory
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, EncodedNumber
 from relevance_bayes.tasks.labelled import LabelledNumbers

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from relevance_bayes.records.reports import TrainingWarning
 
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
@@ -20,6 +19,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
+from relevance_bayes.records.reports import TrainingWarning
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from relevance_bayes.records.errors import TrainingFailedError
 
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.hyperparameters import FixedWidth
@@ -29,6 +28,7 @@ from relevance_bayes.plans.requests import (
     Text,
 )
 from relevance_bayes.plans.rows import effect_folds, mixed
+from relevance_bayes.records.errors import TrainingFailedError
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn, taken
 from relevance_bayes.tables.encoding import EncodedNumber, column_names
 from relevance_bayes.tables.encoding.columns import FOLDS

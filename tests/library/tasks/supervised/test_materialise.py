@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from relevance_bayes.records.errors import TrainingFailedError
-from relevance_bayes.records.reports import ClassRows
-from relevance_bayes.records.values import Label
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
 from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn, named_likelihood
+from relevance_bayes.records.errors import TrainingFailedError
+from relevance_bayes.records.reports import ClassRows
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.columns import Block, Column, NumberColumn, block_rows
 from relevance_bayes.tables.encoding import (
     EncodedNumber,

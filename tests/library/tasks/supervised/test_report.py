@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
 from relevance_bayes.core.evidence import LogEvidence
@@ -27,6 +26,7 @@ from relevance_bayes.documents.functions import model_terms, model_warps
 from relevance_bayes.documents.models import Alternative
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from relevance_bayes.tasks.listing import NewSupervisedVersion

@@ -3,7 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy
-from relevance_bayes.records.reports import Outlier
 
 from relevance_bayes.core.basis import Bias, ConstantFunction
 from relevance_bayes.core.evidence import LogEvidence
@@ -15,6 +14,7 @@ from relevance_bayes.core.selection import Trained
 from relevance_bayes.core.selection.scoring import Validation
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.reports import Outlier
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
 from relevance_bayes.tasks.supervised.diagnostics import outliers, warnings
 from relevance_bayes.tasks.supervised.materialise import Materialised

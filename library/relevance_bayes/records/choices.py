@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Annotated, TypeAlias
 
 from pydantic import Field, TypeAdapter
+
 from relevance_bayes.records.annotations import Schema
 
 Choice: TypeAlias = dict[str, object]

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
+
 from relevance_bayes.records.annotations import Id, wire
 from relevance_bayes.records.errors import Fault, listed
 from relevance_bayes.records.html import facts_html

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
+
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.errors import pointer as pointer_to
 
