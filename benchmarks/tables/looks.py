@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.files import NotRun
 from benchmarks.tables.catalogue import Task
+from benchmarks.tables.splits import SPLITS
 
 FILE = Path(__file__).with_name("looks.json")
 
@@ -26,6 +27,9 @@ class Look:
     number: int
     day: str
     revision: str
+    splits: int = SPLITS
+    """Splits of each table."""
+
     figures: Summary = field(default_factory=dict)
 
 
@@ -36,17 +40,18 @@ def looks() -> list[Look]:
     return [Look(**stored) for stored in json.loads(FILE.read_text("utf-8"))["looks"]]
 
 
-def begin(day: str, revision: str) -> Look:
-    """Record that a look begins; one that the same revision has begun and not ended goes on.
+def begin(day: str, revision: str, *, splits: int = SPLITS) -> Look:
+    """Record that a look begins; one that the same revision has begun with as many splits and not
+    ended goes on.
 
     Raises NotRun where three have been taken.
     """
     made = looks()
-    if made and not made[-1].figures and made[-1].revision == revision:
+    if made and not made[-1].figures and (made[-1].revision, made[-1].splits) == (revision, splits):
         return made[-1]
     if len(made) >= MAX_LOOKS:
         raise NotRun(f"{MAX_LOOKS} looks at the sealed half have been taken, and there is no other")
-    look = Look(len(made) + 1, day, revision)
+    look = Look(len(made) + 1, day, revision, splits)
     _write([*made, look])
     return look
 

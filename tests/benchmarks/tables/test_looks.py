@@ -30,10 +30,11 @@ def test_three_looks_are_recorded_and_a_fourth_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("_record")
-def test_a_look_that_was_broken_off_goes_on_with_the_same_revision_alone() -> None:
+def test_a_look_that_was_broken_off_goes_on_with_the_same_revision_and_splits_alone() -> None:
     first = begin("2026-01-01", "a")
     assert begin("2026-01-02", "a") == first
     assert begin("2026-01-02", "b").number == 2
+    assert begin("2026-01-02", "b", splits=2).number == 3
 
 
 @pytest.mark.usefixtures("_record")
@@ -106,3 +107,10 @@ def test_the_readme_has_the_figures_of_the_last_look() -> None:
     assert f"Gaussian process ({regression['ours']['tables']:.0f} tables)" in text
     assert f"log loss of {classes['ours']['log_loss']:.3f}" in text
     assert f"boosted trees has {trees:.3f} ({classes['ours']['tables']:.0f} tables)" in text
+
+
+def test_a_look_by_fewer_splits_records_how_many(one_sealed_table: list[str]) -> None:
+    (table,) = comparison.sealed(Options(DataFolder(None), table_splits=2))
+    assert any(note.startswith("Splits of each table: 2") for note in table.notes)
+    assert [look.splits for look in looks.looks()] == [2]
+    assert one_sealed_table == ["small"]
