@@ -304,7 +304,7 @@ GOLDENS = (
         likelihood("gaussian", noise_sd=0.2),
         why="The order of functions ends at a loss of 0.0099 nats a row, 0.0037 before, which widens an interval.",
     ),
-    Golden("noise by row", 150, known_noise, {**likelihood("gaussian", noise_sd="rows"), "noise_column": "sd"}),
+    Golden("noise by row", 150, known_noise, likelihood("gaussian", noise_sd={"column": "sd"})),
     Golden("outliers", 150, outliers, why="A row counts with a bound and is named."),
     Golden(
         "student_t",

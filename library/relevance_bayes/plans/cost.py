@@ -58,6 +58,9 @@ SHARE_OF_MANY_FOLDS = 0.36
 SHARE_OF_STARTS = 0.5
 """The share of the starts of the work of an alternative's scales."""
 
+ROWS_OF_ROUNDS = 100_000
+"""Further rows are read by the last of the rounds in which functions are added."""
+
 ROWS_OF_PASSES = 20_000
 """Further rows take less memory: a pass over them has blocks of rows at a time, ..."""
 
@@ -201,11 +204,14 @@ def has_warps(spec: Spec) -> bool:
 
 @dataclass(frozen=True)
 class _Size:
-    """The rows from which a training learns and its encoded columns, and the units of its parts."""
+    """The rows from which a training learns and its encoded columns, and the units of its parts.
+
+    Functions are `chosen_from` some of the rows where the training is quick, else from all.
+    """
 
     rows: int
     columns: int
-    scales: int
+    chosen_from: int
     folds: int
     bounds: Bounds | None
 
@@ -220,8 +226,13 @@ class _Size:
         )
         algorithm = fitted_spec(plan.spec, plan.effort, trained).algorithm
         limit = algorithm.max_rows if isinstance(algorithm, Greedy) else None
-        scales = min(trained, ROWS_FOR_SCALES if limit is None else min(limit, ROWS_FOR_SCALES))
-        return cls(trained, columns, scales, folds_of(plan), bounds_of(plan))
+        chosen_from = trained if limit is None else min(trained, limit)
+        return cls(trained, columns, chosen_from, folds_of(plan), bounds_of(plan))
+
+    @property
+    def scales(self) -> int:
+        """The rows from which scales are learned."""
+        return min(self.chosen_from, ROWS_FOR_SCALES)
 
     def information(self, spec: Spec, rows: float) -> float:
         """The expected information of the hyperparameters of a process: noise, signal, columns, widths and warps."""
@@ -282,7 +293,7 @@ class _Size:
         if self.rows < max(MIN_ROWS_STEPPED, MIN_ROWS_PER_INPUT * self.columns):
             return self.folds * EVALUATIONS_OF_ASCENT * evaluation(others)
         if self.folds_are_unseen:
-            return 30e-9 * self.fold_rows**3
+            return 5.5e-5 * self.fold_rows**2
         evaluations = EVALUATIONS_OF_WARPS if has_warps(spec) else EVALUATIONS_OF_FOLD
         each = 0.3 * evaluation(self.scales) + evaluations * evaluation(others)
         return self.information(spec, self.scales) + 0.4 * evaluation(self.scales) + self.folds * each
@@ -293,7 +304,7 @@ def _of_local(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
 
     Counts and a hurdle are fitted where a process would be taken whose intervals reach below 0.
     """
-    sparse = 2.5 * size.member(plan.spec) + 0.15 * size.rows
+    sparse = 2.0 * size.member(plan.spec) + 0.035 * size.rows
     stages = [WorkStage(("fit",), sparse), WorkStage(("neighbours",), 17_000.0 + 2.4 * size.rows, True, expected=0.3)]
     if any(isinstance(one.likelihood, TransformedGaussian) for one in plan.compared_models):
         stages.append(WorkStage(("fit",), 2.0 * size.single(plan.spec)))
@@ -316,7 +327,7 @@ def _of_pool(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
     varying = [one for one in models if is_heteroscedastic(one.likelihood)]
     alternatives = [one for one in models if one not in varying] + varying[:1]
     compared = [_compared(place, spec, size) for place, spec in enumerate(alternatives)]
-    through = 20.0 + 4.0 * size.columns + (0.1 if size.rows <= MAX_ROWS_AT_ONCE else 0.5) * size.rows
+    through = 20.0 + 4.0 * size.columns + _rounds(size.rows)
     order = 10.0 + 1.5e-4 * min(size.rows, 1_000) * min(size.rows, MAX_ROWS_AT_ONCE)
     reduction = [
         WorkStage(("reduction",), order, number=0),
@@ -328,6 +339,15 @@ def _of_pool(plan: SupervisedPlan, size: _Size) -> list[WorkStage]:
         for place, spec in enumerate(alternatives)
     ]
     return [*fits, folds, *compared, *reduction, *taken]
+
+
+def _rounds(rows: int) -> float:
+    """The functions of a reduced pool added on all rows: at once, or in rounds, which few of many rows decide."""
+    if rows <= MAX_ROWS_AT_ONCE:
+        return 0.1 * rows
+    decided = min(rows, ROWS_OF_PASSES)
+    further = min(rows, ROWS_OF_ROUNDS) - decided
+    return 0.18 * decided + 0.02 * further + 0.0015 * max(rows - ROWS_OF_ROUNDS, 0)
 
 
 def _compared(place: int, spec: Spec, size: _Size) -> WorkStage:
@@ -438,7 +458,7 @@ def _one_fit(spec: Spec, size: _Size) -> float:
         return times * ((0.7 + 0.03 * size.columns) * (80.0 + 0.7 * size.scales) + 0.1 * size.rows)
     times = 4.0 if is_heteroscedastic(spec.likelihood) else 1.0
     if spec.prior.inducing_points == "rows":
-        return times * (1.1 * size.member(spec) + 110.0 + 0.08 * size.rows)
+        return times * (1.1 * size.member(spec) + 110.0 + 0.08 * size.chosen_from + 0.001 * size.rows)
     return times * size.single(spec)
 
 

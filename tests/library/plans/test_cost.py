@@ -55,6 +55,27 @@ def test_the_memory_of_many_rows_is_planned_within_a_factor_of_1_5_of_a_measured
     assert peak / 1.5 <= planned_cost(planned(1_000, effort), rows).memory_bytes <= 1.5 * peak
 
 
+@pytest.mark.parametrize(
+    ("rows", "effort", "seconds"),
+    [
+        (4_000, "normal", 6.9),
+        (300_000, "normal", 23.8),
+        (1_000_000, "normal", 28.7),
+        (10_000_000, "normal", 110.0),
+        (1_000, "quick", 0.52),
+        (4_000, "quick", 0.92),
+        (20_000, "quick", 1.05),
+        (300_000, "quick", 5.2),
+    ],
+)
+def test_the_work_of_many_rows_is_planned_within_a_factor_of_2_of_the_measured_seconds(
+    rows: int, effort: Effort, seconds: float
+) -> None:
+    """The CPU seconds are of a fit to Friedman's function of ten inputs, on one core at a speed of about 1."""
+    planned_seconds = planned_cost(planned(rows, effort), rows).work_units / UNITS_PER_SECOND
+    assert seconds / 2 <= planned_seconds <= 2 * seconds
+
+
 @pytest.mark.parametrize("rows", [1_000, 2_000, 4_000, 10_000])
 def test_a_quick_training_is_planned_with_less_than_0_15_of_the_work(rows: int) -> None:
     quick, normal = (planned_cost(planned(rows, effort), rows).work_units for effort in ("quick", "normal"))
