@@ -214,7 +214,7 @@ def test_haproxy_ends_the_requests_of_a_server_that_hangs_and_not_of_one_that_st
     backends = (ROOT / "deploy" / "proxy" / "haproxy.cfg").read_text().split("\nbackend ")[1:]
     assert [backend.split()[0] for backend in backends] == ["api", "grpc"]
     for backend in backends:
-        assert "on-marked-down shutdown-sessions" in backend
+        assert "init-state down on-marked-down shutdown-sessions" in backend.replace("pool-purge-delay 1s ", "")
         assert "http-check send meth GET uri /health/ready?stopping=404 " in backend
         assert "http-check disable-on-404" in backend
     compose = (ROOT / "docker-compose.yml").read_text()
