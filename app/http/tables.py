@@ -18,7 +18,9 @@ class RequestKeyRow(Base):
 
     __tablename__ = "request_keys"
     __table_args__ = (
-        CheckConstraint("(status IS NULL) = (headers IS NULL) AND (status IS NULL) = (content IS NULL)", name="response"),
+        CheckConstraint(
+            "(status IS NULL) = (headers IS NULL) AND (status IS NULL) = (content IS NULL)", name="response"
+        ),
         CheckConstraint("status IS NOT NULL OR holder IS NOT NULL", name="holder"),
         Index(None, "updated_at"),
     )
