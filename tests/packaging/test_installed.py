@@ -122,12 +122,12 @@ def serving(server: Environment, project: Path) -> Iterator[str]:
         ) as process,
     ):
         try:
-            until(lambda: URL.search(log.read_text()) is not None or process.poll() is not None, seconds=60.0)
+            until(lambda: URL.search(log.read_text()) is not None or process.poll() is not None, seconds=300.0)
             found = URL.search(log.read_text())
             assert found is not None, log.read_text()
             yield found[0]
         finally:
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
     assert process.returncode == 0, log.read_text()
 
 
