@@ -72,7 +72,7 @@ ENV PATH=/srv/venv/bin:$PATH \
     RELEVANCE_SPOOL_DIRECTORY=/srv/spool
 LABEL org.opencontainers.image.title="Relevance" \
       org.opencontainers.image.description="Calibrated predictions over HTTP from sparse Bayesian models (relevance vector machines)" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="1.0.0" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.base.name="python:3.13-slim-trixie"
 USER 10001:10001

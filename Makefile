@@ -1,6 +1,7 @@
 # What needs .venv makes or refreshes it first; that costs nothing while lock and pyproject.toml are unchanged.
 # GNU make 3.81 and a POSIX shell are enough (both come with macOS).
 
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' library/relevance_bayes/__init__.py)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,7 +25,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough long faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels format bench bench-accuracy docs lock protocol secrets clean
+.PHONY: help install clients peers tables browser page-types client-types pictures demo run test check thorough long faults hostile monitoring upgrades chaos image image-twice sbom audit deployment wheels release format bench bench-accuracy docs lock protocol secrets clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -38,7 +39,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: uv
 
 # Compiled now, and not by each process anew where an environment (PYTHONDONTWRITEBYTECODE) forbids it to keep that.
-$(STAMP): requirements.lock pyproject.toml library/pyproject.toml | $(BIN)/uv
+$(STAMP): requirements.lock pyproject.toml library/pyproject.toml library/relevance_bayes/__init__.py | $(BIN)/uv
 	$(UV_PIP) sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes --only-binary :all: requirements.lock
 	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable library --editable .
 	@touch $(STAMP)
@@ -151,7 +152,7 @@ chaos: install ## chaos test: containers are killed; needs docker; half an hour
 deployment: install ## the commands of docs/how-to/deployment.md on containers; needs docker
 	$(BIN)/python -m tests.deploy.operator
 
-IMAGE := relevance:0.1.0
+IMAGE := relevance:$(VERSION)
 
 image: install ## the container image and the sizes of its layers; needs docker
 	docker build --tag $(IMAGE) .
@@ -206,10 +207,21 @@ protocol: install ## generate app/inference/rpc/generated from the .proto file
 	$(BIN)/python -m grpc_tools.protoc --proto_path=app/inference/rpc --python_out=app/inference/rpc/generated \
 		--pyi_out=app/inference/rpc/generated app/inference/rpc/open_inference.proto
 
-wheels: docs ## build both distributions, in dist/
-	@rm -rf app/guide && cp -R dist/guide app/guide
-	cd library && ../$(BIN)/python -P -m hatchling build --target wheel --directory ../dist
-	$(BIN)/python -P -m hatchling build --target wheel --directory dist
+wheels: docs ## build both distributions, as wheels and as sources, in dist/
+	@rm -rf app/guide dist/relevance_* && cp -R dist/guide app/guide
+	cd library && ../$(BIN)/python -P -m hatchling build --directory ../dist
+	$(BIN)/python -P -m hatchling build --directory dist
+
+release: export OMP_NUM_THREADS = 1
+release: export OPENBLAS_NUM_THREADS = 1
+release: export PYTHONDONTWRITEBYTECODE =
+release: wheels sbom ## all files of a release, in dist/, tried in empty environments; the image where docker is there
+	@awk '/^## / { found = ($$0 == "## $(VERSION)") } found' CHANGELOG.md > dist/release-notes.md
+	@test -s dist/release-notes.md || { echo 'CHANGELOG.md has no section "## $(VERSION)"' >&2; exit 1; }
+	RELEVANCE_WHEELS=dist $(BIN)/pytest -m "thorough or not thorough" \
+		tests/test_release.py tests/packaging/test_contents.py tests/packaging/test_sbom.py tests/packaging/test_installed.py
+	@if docker info > /dev/null 2>&1; then $(MAKE) image; else echo 'make image: NOT RUN: docker does not respond'; fi
+	@ls -l dist/relevance_*-$(VERSION)* dist/sbom.cdx.json dist/release-notes.md
 
 secrets: ## create missing secrets and a certificate for docker compose; needs openssl
 	@mkdir -p secrets && chmod 700 secrets

@@ -1,3 +1,3 @@
 """Relevance: a prediction service on sparse Bayesian learning."""
 
-__version__ = "0.1.0"
+from relevance_bayes import __version__ as __version__

@@ -1,41 +1,57 @@
-"""The number of the release: that of `pyproject.toml`, wherever it is stated."""
+"""The number of the release: `__version__` of the library, and wherever it follows from it or is stated again."""
 
 import re
-import tomllib
+import subprocess
 from pathlib import Path
 
 import pytest
 from httpx2 import Response
 
-import relevance_bayes
-from app import __version__
+import app
+from relevance_bayes import __version__
 from tests.commands import runner
 
 ROOT = Path(__file__).parents[1]
-RELEASE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 
 
-def test_the_service_and_its_library_have_the_number_of_the_release() -> None:
-    library = tomllib.loads((ROOT / "library" / "pyproject.toml").read_text())["project"]["version"]
-    assert {__version__, relevance_bayes.__version__, library} == {RELEASE}
+def test_the_number_is_that_of_both_packages_and_of_a_release() -> None:
+    assert app.__version__ == __version__
+    assert re.fullmatch(r"\d+\.\d+\.\d+", __version__)
+    for folder in (ROOT, ROOT / "library"):
+        assert 'dynamic = ["version"]' in (folder / "pyproject.toml").read_text()
 
 
 @pytest.mark.parametrize(
     ("file", "pattern"),
     [
-        ("Makefile", r"IMAGE := relevance:(\S+)"),
+        ("pyproject.toml", r'"relevance-bayes(?:\[\w+\])?==([^"]+)"'),
         ("docker-compose.yml", r"image: relevance:(\S+)"),
         ("Dockerfile", r'image\.version="(.+)"'),
         ("deploy/kubernetes/kustomization.yaml", r"newTag: (\S+)"),
+        ("docs/how-to/kubernetes.md", r"newTag: (\S+)"),
+        ("docs/how-to/deployment.md", r"relevance:(\d\S+)"),
+        ("docs/how-to/backup.md", r"^release +(\S+)"),
+        ("docs/how-to/page.md", r'"name": "relevance", "version": "([^"]+)"'),
+        ("docs/reference/endpoints/service.md", r'"name": "relevance", "version": "([^"]+)"'),
     ],
 )
-def test_images_have_the_number_of_the_release(file: str, pattern: str) -> None:
-    assert re.findall(pattern, (ROOT / file).read_text()) == [RELEASE]
+def test_files_that_other_programs_and_people_read_have_it(file: str, pattern: str) -> None:
+    assert re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE) == [__version__]
 
 
-def test_the_command_states_the_number_of_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert runner(monkeypatch)("--version").stdout == f"relevance {RELEASE}\n"
+def test_make_gives_it_to_the_image() -> None:
+    command = ("make", "--dry-run", "--assume-old", ".venv/.installed", "image")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert f"docker build --tag relevance:{__version__} ." in done.stdout
 
 
-def test_the_description_of_the_api_has_the_number_of_the_release(openapi: Response) -> None:
-    assert openapi.json()["info"]["version"] == RELEASE
+def test_the_changelog_begins_with_it() -> None:
+    assert re.findall(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0] == __version__
+
+
+def test_the_command_states_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert runner(monkeypatch)("--version").stdout == f"relevance {__version__}\n"
+
+
+def test_the_description_of_the_api_has_it(openapi: Response) -> None:
+    assert openapi.json()["info"]["version"] == __version__

@@ -1,16 +1,18 @@
 """The frame around arrays: a preamble, a JSON header, a body.
 
-    preamble   magic "RLVC" (4 bytes), format version (1), flags (1; bit 0: the body is zlib), content (2; 1: a block,
-               3: a log of fits, 4: a predictor), length of the header (4), length of the body
-               (8), CRC-32 of all other bytes (4); numbers little-endian
+    preamble   magic "RLVC" (4 bytes), format version (1), codec of the body (1; 0: none, 1: zlib, 2: zstd), content (2;
+               1: a block, 3: a log of fits, 4: a predictor), length of the header (4), length of the body (8), CRC-32
+               of all other bytes (4); numbers little-endian
     header     UTF-8 JSON: {"arrays": [[dtype, shape, offset], ...], "value": ...}, keys sorted, no spaces
     body       the arrays, C order, little-endian, each beginning at a multiple of 8; offsets count before compression
 
-dtype is one of "<f8", "<i8", "<i4", "|i1". Without compression, the same values give the same bytes everywhere.
+dtype is one of "<f8", "<i8", "<i4", "|i1". Without compression, the same values give the same bytes everywhere. Every
+codec is read; a compressed body is written with zstd.
 """
 
 import json
 import struct
+import sys
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +25,16 @@ from numpy.typing import NDArray
 
 from relevance_bayes.records.errors import RelevanceError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 MAGIC = b"RLVC"
 VERSION = 1
-COMPRESSED = 1
+LEVEL = 1
+"""The level of zstd: of a block of numbers, a higher one takes more time and few bytes less."""
+
 PREAMBLE = struct.Struct("<4sBBHIQI")
 CHECKSUM = struct.Struct("<I")
 ALIGNMENT = 8
@@ -44,8 +53,20 @@ class Content(IntEnum):
     VERSION = 4
 
 
+class Codec(IntEnum):
+    """The compression of a body."""
+
+    NONE = 0
+    ZLIB = 1
+    ZSTD = 2
+
+
 class UnreadableBytesError(RelevanceError):
     """Stored bytes that are incomplete, damaged, of another kind or of a later version."""
+
+
+class NewerReleaseError(UnreadableBytesError):
+    """Stored bytes that a newer release wrote, with a codec that this one does not know."""
 
 
 def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressible: bool) -> bytes:
@@ -59,9 +80,9 @@ def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressib
     header = json.dumps(
         {"arrays": described, "value": value}, ensure_ascii=False, sort_keys=True, separators=(",", ":")
     ).encode()
-    packed = compressible and _is_compressible(body)
-    stored = zlib.compress(body, 1) if packed else bytes(body)
-    preamble = PREAMBLE.pack(MAGIC, VERSION, COMPRESSED * packed, content, len(header), len(stored), 0)
+    codec = Codec.ZSTD if compressible and _is_compressible(body) else Codec.NONE
+    stored = zstd.compress(body, LEVEL) if codec is Codec.ZSTD else bytes(body)
+    preamble = PREAMBLE.pack(MAGIC, VERSION, codec, content, len(header), len(stored), 0)
     covered = preamble[: -CHECKSUM.size]
     return b"".join((covered, CHECKSUM.pack(_checksum(covered, header, stored)), header, stored))
 
@@ -101,10 +122,10 @@ class Arrays:
 
 
 def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
-    """Return the value and its arrays; raises UnreadableBytesError."""
+    """Return the value and its arrays; raises UnreadableBytesError, of which NewerReleaseError is one."""
     if len(data) < PREAMBLE.size or not data.startswith(MAGIC):
         raise UnreadableBytesError("expected bytes of this service, got something else")
-    _, version, flags, kind, header_size, body_size, checksum = PREAMBLE.unpack_from(data)
+    _, version, codec, kind, header_size, body_size, checksum = PREAMBLE.unpack_from(data)
     if version != VERSION:
         raise UnreadableBytesError(f"expected format version {VERSION}, got {version}")
     if len(data) != PREAMBLE.size + header_size + body_size:
@@ -115,10 +136,22 @@ def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
         raise UnreadableBytesError("the checksum is wrong: the bytes are damaged")
     if kind != content:
         raise UnreadableBytesError(f"expected a {content.name.lower()}, got content {kind}")
-    body = zlib.decompress(stored) if flags & COMPRESSED else stored
+    body = _decompressed(codec, stored)
     parsed = json.loads(header)
     described = tuple((str(dtype), tuple(shape), int(offset)) for dtype, shape, offset in parsed["arrays"])
     return parsed["value"], Arrays(body, described)
+
+
+def _decompressed(codec: int, stored: memoryview) -> bytes | memoryview:
+    match codec:
+        case Codec.NONE:
+            return stored
+        case Codec.ZLIB:
+            return zlib.decompress(stored)
+        case Codec.ZSTD:
+            return zstd.decompress(stored)
+    known = ", ".join(f"{one} ({one.name.lower()})" for one in Codec)
+    raise NewerReleaseError(f"stored data was written by a newer release: expected a codec of {known}; got {codec}")
 
 
 def _checksum(*parts: bytes | memoryview) -> int:
@@ -130,7 +163,7 @@ def _checksum(*parts: bytes | memoryview) -> int:
 
 def _is_compressible(body: bytearray) -> bool:
     sample = body[:SAMPLE]
-    return len(zlib.compress(sample, 1)) < WORTH * len(sample)
+    return len(zstd.compress(sample, LEVEL)) < WORTH * len(sample)
 
 
 def _dtype(array: Stored) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 from starlette.types import Scope
 
+from app.database.frame import NewerReleaseError
 from app.errors import (
     ClientLeftError,
     ConflictError,
@@ -64,6 +65,7 @@ class ProblemKind:
 
 UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Unauthenticated")
 FORBIDDEN = ProblemKind(403, "insufficient-scope", "Insufficient scope")
+UNAVAILABLE = ProblemKind(503, "unavailable", "Service unavailable")
 
 KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     MalformedBodyError: ProblemKind(400, "malformed-body", "Malformed body"),
@@ -87,7 +89,8 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     TrainingTimeError: ProblemKind(429, "training-time-exceeded", "Training time exceeded"),
     ClientLeftError: ProblemKind(499, "client-closed-request", "Client closed request"),
     NotInstalledError: ProblemKind(501, "not-installed", "Not installed"),
-    UnavailableError: ProblemKind(503, "unavailable", "Service unavailable"),
+    UnavailableError: UNAVAILABLE,
+    NewerReleaseError: UNAVAILABLE,
     StorageFullError: ProblemKind(507, "insufficient-storage", "Insufficient storage"),
 }
 

@@ -1,5 +1,7 @@
 import struct
-from collections.abc import Mapping
+import sys
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import get_args
 
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.database.frame import PREAMBLE, Content, Json, UnreadableBytesError, write
+from app.database.frame import PREAMBLE, Codec, Content, Json, NewerReleaseError, UnreadableBytesError, write
 from app.database.frame_records import pack
 from app.datasets.block_codec import decode_block, encode_block
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
@@ -61,6 +63,17 @@ from tests.properties import examples
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components
 from tests.small_image import version_of_an_image
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+COMPRESS: Mapping[int, Callable[[bytes], bytes]] = {
+    Codec.NONE: bytes,
+    Codec.ZLIB: zlib.compress,
+    Codec.ZSTD: zstd.compress,
+}
 
 
 def _bits(column: Column) -> tuple[str, bytes, tuple[str, ...]]:
@@ -115,6 +128,34 @@ def test_what_repeats_is_packed_and_noise_is_not() -> None:
     assert len(encode_block(repeating)) < rows
     assert 8 * rows < len(encode_block(noise)) < 8 * rows + 200
     assert _same(repeating, decode_block(encode_block(repeating)))
+
+
+def packed(codec: int, stored: Callable[[bytes], bytes]) -> bytes:
+    """Return the block of `samples.block(3)` whose body is stored with a codec, by the layout in the module's text."""
+    encoded = encode_block(samples.block(3))
+    length = int(struct.unpack_from("<I", encoded, 8)[0])
+    header, body = encoded[24 : 24 + length], stored(encoded[24 + length :])
+    covered = struct.pack("<4sBBHIQ", b"RLVC", 1, codec, 1, length, len(body))
+    return covered + struct.pack("<I", zlib.crc32(covered + header + body)) + header + body
+
+
+@pytest.mark.parametrize("codec", list(Codec), ids=lambda codec: codec.name.lower())
+def test_blocks_of_every_codec_are_read(codec: Codec) -> None:
+    assert encode_block(samples.block(3))[5] == Codec.NONE
+    assert _same(samples.block(3), decode_block(packed(codec, COMPRESS[codec])))
+
+
+def test_compressible_blocks_are_written_with_zstd() -> None:
+    encoded = encode_block({"x": NumberColumn(np.full(10_000, 0.1))})
+    length = int(struct.unpack_from("<I", encoded, 8)[0])
+    assert encoded[5] == 2
+    assert zstd.decompress(encoded[24 + length :]) == np.full(10_000, 0.1).tobytes()
+
+
+@pytest.mark.parametrize("codec", [3, 255])
+def test_a_codec_that_is_unknown_is_of_a_newer_release(codec: int) -> None:
+    with pytest.raises(NewerReleaseError, match=rf"written by a newer release: .* got {codec}$"):
+        decode_block(packed(codec, bytes))
 
 
 def test_columns_that_are_views_come_back() -> None:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import struct
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -742,3 +743,19 @@ def test_a_refusal_has_the_readings_of_a_cell_and_each_of_their_options_is_accep
         assert meaning in detail
         read = client.post("/v1/datasets", params={option: value}, content=body, headers=CSV)
         assert read.status_code == 201, read.text
+
+
+def test_rows_that_a_newer_release_wrote_are_unavailable_and_not_damaged(service: Service) -> None:
+    uploaded = service.client.post(f"{DATASETS}?name=points", content=b"x,y\n1,2\n", headers=CSV).json()
+    path = f"{DATASETS}/{uploaded['id']}/rows"
+    assert service.client.get(path).status_code == 200
+    with service.engine.begin() as connection:
+        written = bytearray(connection.execute(text("SELECT content FROM dataset_blocks")).scalar_one())
+        written[5] = 9
+        struct.pack_into("<I", written, 20, zlib.crc32(written[:20] + written[24:]))
+        connection.execute(text("UPDATE dataset_blocks SET content = :content"), {"content": bytes(written)})
+    refused = service.client.get(path)
+    known = "0 (none), 1 (zlib), 2 (zstd)"
+    detail = f"Stored data was written by a newer release: expected a codec of {known}; got 9."
+    assert_problem(refused, "unavailable", detail)
+    assert refused.headers["Retry-After"] == "2"

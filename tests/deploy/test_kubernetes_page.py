@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app import __version__
 from app.settings import Settings
 from tests.deploy.manifests import FOLDER, NEWEST, OLDEST, Node, findings, of_kind, pods, read
 from tests.deploy.programs import program
@@ -95,7 +96,7 @@ def test_the_installation_of_the_page_changes_image_and_settings(
 ) -> None:
     found = read(rendered(checkout))
     images = {str(one["spec"]["template"]["spec"]["containers"].first["image"]) for one in found if is_workload(one)}
-    assert images == {"registry.example.org/team/relevance:0.1.0"}
+    assert images == {f"registry.example.org/team/relevance:{__version__}"}
     (config,) = (one["data"].texts() for one in found if str(one["kind"]) == "ConfigMap")
     assert set(config) >= {"RELEVANCE_SPOOL_DIRECTORY", "RELEVANCE_JWT_ISSUER"}
     for name, value in config.items():

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from app import __version__
 from tests.deploy.operator import __main__ as operator
 from tests.deploy.operator import page as pages
 from tests.packaging.wheels import ROOT
@@ -14,13 +13,6 @@ PAGE = (ROOT / "docs" / "how-to" / "deployment.md").read_text()
 SERVICES = dict(
     re.findall(r"^  (\w+):\n((?:    .*\n|\n|  #.*\n)+)", COMPOSE[COMPOSE.index("\nservices:\n") :], re.MULTILINE)
 )
-
-
-def test_the_image_has_the_version_of_the_service() -> None:
-    assert re.findall(r"image: relevance:(\S+)", COMPOSE) == [__version__]
-    dockerfile = (ROOT / "Dockerfile").read_text()
-    assert re.findall(r'image\.version="(.+)"', dockerfile) == [__version__]
-    assert f"IMAGE := relevance:{__version__}\n" in (ROOT / "Makefile").read_text()
 
 
 def test_containers_have_a_root_that_is_read_only_and_no_capabilities() -> None:

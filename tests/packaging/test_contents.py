@@ -1,8 +1,12 @@
+import tarfile
 import zipfile
 from email.parser import HeaderParser
 from pathlib import Path
 
-from tests.packaging.wheels import ROOT, Wheels
+import pytest
+
+from app import __version__
+from tests.packaging.wheels import ROOT, Wheels, built
 
 
 def names(wheel: Path) -> set[str]:
@@ -38,6 +42,24 @@ def test_the_library_needs_numpy_pydantic_and_scipy_and_its_client_httpx(wheels:
     needed = [value for name, value in metadata(wheels.library) if name == "Requires-Dist"]
     assert [one.split("<")[0] for one in needed if "extra" not in one] == ["numpy", "pydantic", "scipy"]
     assert [one.split("<")[0] for one in needed if "extra == 'client'" in one] == ["httpx"]
+
+
+def test_both_have_the_number_of_the_release_and_the_server_needs_the_library_of_its_own(wheels: Wheels) -> None:
+    for wheel in (wheels.library, wheels.server):
+        assert dict(metadata(wheel))["Version"] == __version__
+    needed = [value for name, value in metadata(wheels.server) if name == "Requires-Dist" and "relevance" in value]
+    assert needed == [f"relevance-bayes[cli]=={__version__}"]
+
+
+@pytest.mark.parametrize("distribution", ["library", "server"])
+def test_a_wheel_of_the_sources_alone_is_the_same(wheels: Wheels, distribution: str, tmp_path: Path) -> None:
+    source, wheel = (ROOT / "library", wheels.library) if distribution == "library" else (ROOT, wheels.server)
+    with tarfile.open(built(source, tmp_path / "sources", "sdist")) as sources:
+        sources.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.glob(f"relevance_*-{__version__}")
+    rebuilt = built(folder, tmp_path / "wheel")
+    assert names(rebuilt) == names(wheel)
+    assert metadata(rebuilt) == metadata(wheel)
 
 
 def test_both_have_the_licence_and_state_whose_they_are(wheels: Wheels) -> None:

@@ -44,12 +44,12 @@ class Environment:
         return [line.partition("==")[0].lower() for line in listed.splitlines() if line]
 
 
-def built(source: Path, into: Path) -> Path:
-    """The wheel of the distribution in `source`."""
+def built(source: Path, into: Path, target: str = "wheel") -> Path:
+    """The wheel, or the archive of sources (`sdist`), of the distribution in `source`."""
     into.mkdir(parents=True)
-    run(sys.executable, "-P", "-m", "hatchling", "build", "--target", "wheel", "--directory", str(into), folder=source)
-    (wheel,) = into.glob("*.whl")
-    return wheel
+    run(sys.executable, "-P", "-m", "hatchling", "build", "--target", target, "--directory", str(into), folder=source)
+    (archive,) = into.iterdir()
+    return archive
 
 
 def environment(path: Path, *requirements: str) -> Environment:

@@ -7,6 +7,7 @@ from typing import TypedDict, TypeVar
 
 import httpx
 
+from relevance_bayes import __version__
 from relevance_bayes.client.bodies import (
     body_headers,
     decoded,
@@ -252,7 +253,8 @@ class _Settings(TypedDict):
 
 
 def _settings(url: str, api_key: str | None, project: str | None) -> _Settings:
-    headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+    headers = {"Accept": "application/json", "User-Agent": f"relevance-bayes/{__version__}"}
+    headers |= {"Authorization": f"Bearer {api_key}"} if api_key else {}
     if project:
         headers["Relevance-Project"] = part(project)
     return {"base_url": url.rstrip("/"), "headers": headers, "limits": LIMITS}

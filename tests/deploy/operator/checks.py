@@ -7,6 +7,7 @@ import urllib.request
 
 import grpc
 
+from app import __version__
 from app.inference.rpc.generated import open_inference_pb2 as messages
 from relevance_bayes.client.responses import Json
 from tests.deploy.operator.deployment import IMAGE, Deployment, until
@@ -47,14 +48,16 @@ def started(deployment: Deployment, page: Page) -> None:
         check(found == status, f"{path} without a key: {found}")
     check(_grpc_is_ready(deployment), "gRPC is not ready")
     inspected = "docker inspect --format '{{json .Config.Labels}}' " + deployment.containers("api")[0]
-    check('"org.opencontainers.image.version":"0.1.0"' in deployment.run(inspected), "the image has no labels")
+    check(f'"org.opencontainers.image.version":"{__version__}"' in deployment.run(inspected), "the image has no labels")
 
 
 def alone(deployment: Deployment, page: Page) -> None:
     """The image by itself, with a worker and a SQLite file."""
     (block,) = page.take("The image")
     name, port = "relevance-operator-alone", deployment.environment["PROXY_PORT"]
-    replaced = block.replace("docker run", f"docker run --detach --name {name}").replace("relevance:0.1.0", IMAGE)
+    replaced = block.replace("docker run", f"docker run --detach --name {name}").replace(
+        f"relevance:{__version__}", IMAGE
+    )
     replaced = replaced.replace("relevance:/srv/data", f"{name}:/srv/data").replace(":8000:8000", f":{port}:8000")
     ready = f"command curl --silent 'http://127.0.0.1:{port}/health/ready?for=training' || true"
     try:

@@ -4,6 +4,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from relevance_bayes import __version__
 from relevance_bayes.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, connect
 from tests.library.client.conftest import Connected
 
@@ -73,6 +74,7 @@ def test_every_request_carries_the_key(connected: Connected) -> None:
     pair = connected({"DELETE /v1/models/m": lambda _: httpx.Response(204)})
     pair.client.delete_model("m")
     assert pair.service.requested[0].headers["Authorization"] == "Bearer secret"
+    assert pair.service.requested[0].headers["User-Agent"] == f"relevance-bayes/{__version__}"
 
 
 DATASET = {"id": "d", "name": "n", "created_at": "2024-05-01T12:00:00Z", "rows": 1, "digest": "", "columns": []}
