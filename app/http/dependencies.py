@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from app.http.decompression import Decompressor, expanded
+from app.http.fast_path import body_of
 from app.http.negotiation import media_type_of
-from app.http.raw_route import body_of
 from app.identity import Principal
 from relevance_bayes.records.errors import NotFoundError
 

@@ -50,19 +50,10 @@ class Hosts:
         processes by names of its own."""
         return not (path == METRICS or is_below(path, HEALTH) or is_below(path, INFERENCE_HEALTH))
 
-    def check(self, scope: Scope, path: str) -> None:
-        """Check a request; raises MisdirectedError for its host, CrossSiteError for the page that sends it."""
-        names, origins, is_of_browser = list[bytes](), set[str](), False
-        for name, value in scope["headers"]:
-            if name == b"host":
-                names.append(value)
-            elif name == b"origin":
-                origins.add(value.decode("latin-1"))
-                is_of_browser = True
-            elif name == b"sec-fetch-site":
-                is_of_browser = True
-        self.check_names(names, scope.get("server"))
-        if is_of_browser and not self.admits_origins(origins) and not _is_navigation(scope, path):
+    def check_page(self, scope: Scope, path: str) -> None:
+        """Check the page that has a browser send a request; raises CrossSiteError."""
+        origins = {value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"}
+        if not self.admits_origins(origins) and not _is_navigation(scope, path):
             try:
                 check_own_page(scope, needs_origin=False)
             except CrossSiteError as error:

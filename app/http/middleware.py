@@ -5,7 +5,8 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import lru_cache, partial
+from typing import NamedTuple, Protocol
 from urllib.parse import unquote_plus
 
 import structlog
@@ -26,7 +27,7 @@ from app.http.authentication import (
     sufficient_scopes,
 )
 from app.http.hosts import Hosts, is_page
-from app.http.origins import PRINCIPAL, NoRefusals, Refusals, RequestOrigin
+from app.http.origins import PRINCIPAL, NoRefusals, Refusals, origin_of
 from app.http.paths import is_below, is_protected, path_of
 from app.http.problems import FORBIDDEN, KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.http.projects import HEADER_NAME, joined
@@ -41,12 +42,17 @@ from app.identity import Principal, new_request_id
 from app.origin import CURRENT as CURRENT_ORIGIN
 from app.tracing.spans import CURRENT_REQUEST, NO_SPAN, TRACERESPONSE, Tracer
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.keys import KeyScope
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
 _TRACERESPONSE = TRACERESPONSE.encode()
-_READ = frozenset({b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME})
-"""The headers that the middleware reads; one look-up for each other header takes less than four comparisons."""
+_OF_BROWSERS = frozenset({b"origin", b"sec-fetch-site"})
+_READ = frozenset({b"host", b"authorization", b"content-length", _REQUEST_ID, HEADER_NAME, *_OF_BROWSERS})
+"""The headers that the middleware reads; one look-up for each other header takes less than a comparison with each."""
+
+MAX_PATHS, MAX_PATH_LENGTH = 1_000, 256
+"""The maximum number and length of the paths whose `PathRules` are kept."""
 
 _SECURITY = encoded(SECURITY_HEADERS)
 _SECURITY_OF_PAGES = encoded(COMMON)
@@ -93,6 +99,62 @@ class Rules:
     hosts: Hosts = field(default_factory=Hosts)
 
 
+class PathRules(NamedTuple):
+    """The rules of a method and a path: whether the host is checked while no key is needed, a key is needed otherwise,
+    the path names its project itself, requests count for the owner's rate, responses are pages; and the sufficient
+    scopes, beside `admin`."""
+
+    checks_host: bool
+    is_protected: bool
+    names_project: bool
+    is_limited: bool
+    is_page: bool
+    scopes: tuple[KeyScope, ...]
+
+
+def _path_rules(method: str, path: str) -> PathRules:
+    return PathRules(
+        checks_host=Hosts.covers(path),
+        is_protected=is_protected(path),
+        names_project=is_below(path, PROJECTS),
+        is_limited=is_limited(path),
+        is_page=is_page(path),
+        scopes=sufficient_scopes(method, path),
+    )
+
+
+_kept_path_rules = lru_cache(MAX_PATHS)(_path_rules)
+
+
+class SentHeaders:
+    """The headers that the middleware reads, in the order of a request: the request's id and the project that the
+    client names, if any, all Authorization headers, Content-Length, and all of `Host`; and whether one is of a browser.
+    """
+
+    __slots__ = ("announced", "hosts", "is_of_browser", "keys", "project", "request_id")
+
+    def __init__(self, headers: Collection[tuple[bytes, bytes]]) -> None:
+        self.request_id = self.announced = b""
+        self.project: bytes | None = None
+        self.keys: list[bytes] = []
+        self.hosts: list[bytes] = []
+        self.is_of_browser = False
+        for name, value in headers:
+            if name in _READ:
+                if name == b"host":
+                    self.hosts.append(value)
+                elif name == b"content-length":
+                    self.announced = value
+                elif name == b"authorization":
+                    self.keys.append(value)
+                elif name == _REQUEST_ID:
+                    self.request_id = self.request_id or value
+                elif name in _OF_BROWSERS:
+                    self.is_of_browser = True
+                else:
+                    self.project = value if self.project is None else joined((self.project, value))
+
+
 class Entrance:
     """Gives each request an id, which the response repeats, authenticates it where the path has an owner, refuses
     bodies above the maximum size before they are read, and logs and traces the response.
@@ -118,10 +180,11 @@ class Entrance:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter_ns()
-        path = path_of(scope)
-        sent, keys, announced, project = _headers(scope["headers"])
-        request_id = request_id_of(sent)
-        echoed = (_REQUEST_ID, request_id.encode())
+        method: str = scope["method"]
+        path = path_of(scope) if scope.get("root_path") else scope["path"]
+        rules = (_kept_path_rules if len(path) <= MAX_PATH_LENGTH else _path_rules)(method, path)
+        sent = SentHeaders(scope["headers"])
+        request_id = new_request_id() if not sent.request_id else request_id_of(sent.request_id)
         state = scope.setdefault("state", {})
         state[REQUEST_ID] = request_id
         CURRENT_REQUEST.set(request_id)
@@ -129,7 +192,7 @@ class Entrance:
         staleness = Staleness()
         CURRENT.set(staleness)
         RATES.set(None)
-        CURRENT_ORIGIN.set(RequestOrigin(scope))
+        CURRENT_ORIGIN.set(partial(origin_of, scope))
         status = 500  # the status that the client gets for an exception raised here
         has_begun = False
 
@@ -138,16 +201,16 @@ class Entrance:
             if message["type"] == "http.response.start":
                 has_begun = True
                 status = message["status"]
-                has_policy = HAS_POLICY in state or (status in {200, 304} and is_page(path))
+                has_policy = HAS_POLICY in state or (rules.is_page and status in {200, 304})
                 security = _SECURITY_OF_PAGES if has_policy else _SECURITY
-                headers = [*message.get("headers", ()), echoed, *security]
+                headers = [*message.get("headers", ()), (_REQUEST_ID, request_id.encode()), *security]
                 if staleness.age is not None:
                     headers += [(b"age", b"%d" % staleness.age), _STALE]
                 if (rates := RATES.get()) is not None:
                     headers += rates.headers()
-                if scope["method"] != "POST" and is_protected(path):
+                if method != "POST" and rules.is_protected:
                     headers.append(_OF_PROJECT)
-                if (traceparent := span.traceparent) is not None:
+                if span is not NO_SPAN and (traceparent := span.traceparent) is not None:
                     headers.append((_TRACERESPONSE, traceparent.encode()))
                 if _HAS_SESSION in state:
                     headers.append(_OF_SESSION)
@@ -155,10 +218,10 @@ class Entrance:
             await send(message)
 
         try:
-            refused = await self._refusal(scope, path, keys, announced, project)
+            refused = await self._refusal(scope, path, rules, sent)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
-            elif (scope["method"], path) in self._elsewhere:
+            elif (method, path) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
                 await self._route(scope)(scope, _counted(receive, self._max_bytes), send_with_id)
@@ -177,11 +240,11 @@ class Entrance:
                 end_request(span, scope, status)
             if self._log:
                 took = round((time.perf_counter_ns() - began) / 1e6, 2)
-                method, whole_path = scope["method"], scope["path"]
+                whole_path: str = scope["path"]
                 log.info("request", method=method, path=whole_path, status=status, ms=took, request_id=request_id)
-        if status in REFUSED and PRINCIPAL in state and is_refusal(scope["method"], path, status):
+        if status in REFUSED and PRINCIPAL in state and is_refusal(method, path, status):
             owner: str = state[PRINCIPAL].owner
-            await to_thread.run_sync(self._refusals.record, owner, scope["method"], path, status)
+            await to_thread.run_sync(self._refusals.record, owner, method, path, status)
 
     def _route(self, scope: Scope) -> ASGIApp:
         for fast_path in self._fast_paths:
@@ -189,35 +252,36 @@ class Entrance:
                 return fast_path
         return self._app
 
-    async def _refusal(
-        self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes, project: bytes | None
-    ) -> Response | None:
+    async def _refusal(self, scope: Scope, path: str, rules: PathRules, sent: SentHeaders) -> Response | None:
         """Return the response that refuses the request, or None after the principal is set in the scope.
 
         Raises UnavailableError where the key can't be checked, MisdirectedError, CrossSiteError, and RateLimitError.
         """
-        if self._hosts.covers(path) and await self._is_open(path):
-            self._hosts.check(scope, path)
-        if is_protected(path):
-            principal = self._authenticator.known(keys) or await self._principal(scope, keys)
+        if rules.checks_host and await self._is_open(rules):
+            self._hosts.check_names(sent.hosts, scope.get("server"))
+            if sent.is_of_browser:
+                self._hosts.check_page(scope, path)
+        if rules.is_protected:
+            principal = self._authenticator.known(sent.keys) or await self._principal(scope, sent.keys)
             if principal is None:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
-            if is_below(path, PROJECTS):
+            project = sent.project
+            if rules.names_project:
                 principal, project = principal.credential, None
             scope["state"][PRINCIPAL] = principal
             if project is not None:
                 try:
                     principal = await in_project(self._authenticator, principal, project)
                 except NotFoundError as error:
-                    self._take_request(principal, path)
+                    self._take_request(principal, rules)
                     return error_response(scope, error)
                 scope["state"][PRINCIPAL] = principal
-            scopes = sufficient_scopes(scope["method"], path)
+            scopes = rules.scopes
             if not principal.has_any(scopes):
                 headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{(*scopes, "admin")[0]}"'}
                 return problem_response(scope, FORBIDDEN, detail=principal.lacks(scopes), headers=headers)
-            self._take_request(principal, path)
+            self._take_request(principal, rules)
         if "\0" in path:  # no stored text contains NUL
             return problem_response(scope, KINDS[NotFoundError], detail=f"There is no resource at {scope['path']}.")
         if b"%00" in scope["query_string"]:
@@ -225,25 +289,25 @@ class Entrance:
             detail = f"The query parameter {name!r} contains NUL."
             errors = [{"parameter": name, "detail": "It contains NUL."}]
             return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
-        too_large = announced.isdigit() and int(announced) > self._max_bytes
+        too_large = sent.announced.isdigit() and int(sent.announced) > self._max_bytes
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._max_bytes))
         return None
 
-    async def _is_open(self, path: str) -> bool:
-        """Return whether a request to a path needs no key; raises UnavailableError where that is not known, and is of
+    async def _is_open(self, rules: PathRules) -> bool:
+        """Return whether requests to such paths need no key; raises UnavailableError where that is not known, and is of
         consequence."""
         try:
             return await self._authenticator.is_open()
         except UnavailableError:
-            if is_protected(path):
+            if rules.is_protected:
                 raise
             return False
 
-    def _take_request(self, principal: Principal, path: str) -> None:
+    def _take_request(self, principal: Principal, rules: PathRules) -> None:
         """Count a request for the owner in whose project it acts, or would; raises RateLimitError."""
         rates = self._rate_limits.of(principal.owner)
-        if rates is not None and is_limited(path):
+        if rates is not None and rules.is_limited:
             RATES.set(rates)
             rates.take_request()
 
@@ -269,23 +333,6 @@ class Entrance:
 def request_id_of(sent: bytes) -> str:
     """Return the id of a request: the one that the client has sent, where it is well formed, or a new one."""
     return sent.decode() if _SANE.fullmatch(sent) else new_request_id()
-
-
-def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes, bytes | None]:
-    """Return the client's request id, all Authorization headers, Content-Length, and the project, if it names one."""
-    sent, announced, project = b"", b"", None
-    keys: list[bytes] = []
-    for name, value in headers:
-        if name in _READ:
-            if name == b"authorization":
-                keys.append(value)
-            elif name == b"content-length":
-                announced = value
-            elif name == _REQUEST_ID:
-                sent = sent or value
-            else:
-                project = value if project is None else joined((project, value))
-    return sent, keys, announced, project
 
 
 def _parameter_with_nul(query: bytes) -> str:

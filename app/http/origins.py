@@ -17,26 +17,18 @@ MAX_AGENT_LENGTH = 200
 _UNPRINTABLE = re.compile(r"[^ -~]+")
 
 
-class RequestOrigin:
-    """Finds the origin of a request from its scope, where a change needs it."""
-
-    __slots__ = ("_scope",)
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-
-    def __call__(self) -> Origin:
-        """Return the origin; the client's address is the one that a known proxy has forwarded."""
-        state, client = self._scope["state"], self._scope.get("client")
-        agent = next((value for name, value in self._scope["headers"] if name == b"user-agent"), None)
-        principal: Principal = state.get(PRINCIPAL, LOCAL)
-        return Origin(
-            *actor_of(principal),
-            owner=principal.credential.owner,
-            address=client[0] if client else None,
-            user_agent=None if agent is None else _UNPRINTABLE.sub("?", agent.decode("latin-1"))[:MAX_AGENT_LENGTH],
-            request_id=state.get(REQUEST_ID),
-        )
+def origin_of(scope: Scope) -> Origin:
+    """Return the origin of a request's changes; the client's address is the one that a known proxy has forwarded."""
+    state, client = scope["state"], scope.get("client")
+    agent = next((value for name, value in scope["headers"] if name == b"user-agent"), None)
+    principal: Principal = state.get(PRINCIPAL, LOCAL)
+    return Origin(
+        *actor_of(principal),
+        owner=principal.credential.owner,
+        address=client[0] if client else None,
+        user_agent=None if agent is None else _UNPRINTABLE.sub("?", agent.decode("latin-1"))[:MAX_AGENT_LENGTH],
+        request_id=state.get(REQUEST_ID),
+    )
 
 
 def actor_of(principal: Principal) -> tuple[ActorKind, str | None]:

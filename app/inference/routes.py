@@ -10,11 +10,10 @@ from app import __version__
 from app.errors import MalformedBodyError
 from app.http.decompression import expanded
 from app.http.dependencies import Owner, Services, ServicesDependency, content_encoding_of
-from app.http.fast_path import FastPath
+from app.http.fast_path import FastPath, RawRoute, documented, reference_of
 from app.http.large_bodies import LargeBody
 from app.http.openapi import inference_problems, json_body
 from app.http.paths import INFERENCE
-from app.http.raw_route import RawRoute, documented, reference_of
 from app.http.readiness import ReadinessDependency
 from app.http.references import ModelName, VersionName
 from app.http.shutdown import ShutdownDependency

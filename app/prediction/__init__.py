@@ -1,7 +1,15 @@
 """Predictions of versions, whatever their task."""
 
-from app.prediction.predict import USUAL, PredictRequest, evaluate_block, predict
-from app.prediction.served import ServedVersion, outputs_of, requested_outputs, version_metadata
+from app.prediction.predict import (
+    USUAL,
+    PredictRequest,
+    ServedVersion,
+    evaluate_block,
+    outputs_of,
+    predict,
+    requested_outputs,
+    version_metadata,
+)
 
 __all__ = [
     "USUAL",

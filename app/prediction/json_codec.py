@@ -1,9 +1,10 @@
-"""Predictions for JSON in JSON, the most frequent case."""
+"""Predictions for JSON in JSON, the most frequent case, and predictions rendered to JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 from pydantic import TypeAdapter
 
 from app.errors import TooLargeError
@@ -11,14 +12,106 @@ from app.formats.json_body import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
 from app.http.bodies import MAX_ELEMENTS, MAX_MEMBERS, checked
-from app.prediction import USUAL, PredictRequest, ServedVersion, outputs_of, requested_outputs
-from app.prediction.render import predictions_json
+from app.http.problems import KINDS, fault_members
+from app.prediction import USUAL, PredictRequest, ServedVersion, requested_outputs
 from app.prediction.row_ids import check_row_ids, row_ids_of, with_row_ids
 from app.prediction.runner import YieldGil, is_quick, is_read_quickly, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
+from relevance_bayes.records.errors import Fault, InvalidDataError
+from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction
+
+Row = Mapping[str, object]
+
+_ENCODER = msgspec.json.Encoder()
+
+ROWS_AT_ONCE = 1_000
+"""The number of rows that are encoded at once, while the GIL is held. Documents with a covariance have no more."""
+
+
+def predictions_json(
+    served: ServedVersion,
+    prediction: Prediction,
+    *,
+    outputs: Sequence[str],
+) -> Iterator[bytes]:
+    """Yield the complete prediction, a long one in chunks; a row with a fault has its problem."""
+    version, problems = served.version, _row_problems(prediction.faults, 0)
+    whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
+    if prediction.rows <= ROWS_AT_ONCE:
+        whole["predictions"] = _rows(prediction, outputs, served.functions, problems)
+        whole |= prediction.joint_members()
+        yield _ENCODER.encode(whole)
+        return
+    before = _ENCODER.encode(whole).removesuffix(b"]}")
+    for some, theirs in _pieces(prediction, problems):
+        yield before + _ENCODER.encode(_rows(some, outputs, served.functions, theirs))[1:-1]
+        before = b","
+    joint = prediction.joint_members()
+    yield b"]," + _ENCODER.encode(joint)[1:] if joint else b"]}"
+
+
+def _rows(
+    prediction: Prediction, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
+) -> list[object]:
+    columns = prediction.members(outputs, functions, _object_of)
+    # Structs are created without a step of Python for each row.
+    rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
+    for row, problem in problems.items():
+        rows[row] = {"error": problem}
+    return rows
+
+
+def prediction_lines(
+    served: ServedVersion,
+    prediction: Prediction,
+    *,
+    outputs: Sequence[str],
+    first_row: int = 0,
+) -> Iterator[bytes]:
+    """Yield the predictions, one a line, many lines at a time; problems count rows from `first_row`."""
+    problems = _row_problems(prediction.faults, first_row)
+    for some, theirs in _pieces(prediction, problems):
+        yield _ENCODER.encode_lines(_rows(some, outputs, served.functions, theirs))
+
+
+def _pieces(prediction: Prediction, problems: Mapping[int, Row]) -> Iterator[tuple[Prediction, Mapping[int, Row]]]:
+    """Yield chunks of a long prediction, each with the problems of its own rows."""
+    for first in range(0, prediction.rows, ROWS_AT_ONCE):
+        theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
+        yield prediction.some(slice(first, first + ROWS_AT_ONCE)), theirs
+
+
+@lru_cache(maxsize=1_000)
+def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Prediction", members)
+
+
+@lru_cache(maxsize=1_000)
+def _object_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Member", members, gc=False)
+
+
+def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:
+    """Return a problem for each row with faults; rows are counted from `first_row`."""
+    kind = KINDS[InvalidDataError]
+    by_row: dict[int, list[Fault]] = {}
+    for fault in faults:
+        if fault.row is not None:
+            by_row.setdefault(fault.row, []).append(fault)
+    return {
+        row: {
+            "type": kind.type,
+            "title": kind.title,
+            "status": kind.status,
+            "detail": found[0].detail,
+            "errors": [{**fault_members(fault), "row": first_row + row} for fault in found],
+        }
+        for row, found in by_row.items()
+    }
+
 
 MAX_QUICK_ROWS = 1_000
 """The maximum number of rows of numbers only that are predicted on the event loop: one chunk of a response."""
@@ -39,7 +132,7 @@ class JsonCodec:
         """Read a small body, or a longer one of few rows of numbers only."""
         body = self.body
         if is_quick(served, body):
-            return self.read(served, no_yield)
+            return self._of_numbers(served, no_yield) or self._of_any(served)
         few = is_read_quickly(served, len(body)) and body.count(b"{") <= 1 + MAX_QUICK_ROWS
         return self._of_numbers(served, no_yield) if few else None
 
@@ -50,7 +143,7 @@ class JsonCodec:
     def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
         """Read the body; raises TooLargeError for more than `max_rows`, and what is wrong with the body."""
         check_containers(self.body, max_containers(self.max_rows))
-        return self._of_numbers(served, yield_gil) or self._of_any(served)
+        return self._of_numbers(served, yield_gil) or self._of_any(served, is_checked=True)
 
     def render(self, served: ServedVersion, request: PredictRequest, prediction: Prediction) -> Iterator[bytes]:
         """Yield the API's JSON document."""
@@ -61,19 +154,22 @@ class JsonCodec:
 
         Without this fast path a one-row request costs 2.1 times the CPU in process.
         """
-        found = read_number_rows(self.body, served.number_names, yield_gil=yield_gil)
+        found = read_number_rows(self.body, served.numbers_read, yield_gil=yield_gil)
         if found is None:
             return None
-        options = _usual_options(found.interval, found.outputs, outputs_of(served.version))
+        options = _usual_options(found.interval, found.outputs, served.outputs)
         if options is None:
             return None
-        check_rows(block_rows(found.block), self.max_rows)
+        rows = len(found.block.matrix)
+        check_rows(rows, self.max_rows)
         outputs, required = options
         if found.row_ids is not None:
-            check_row_ids(found.row_ids, block_rows(found.block))
+            check_row_ids(found.row_ids, rows)
         return PredictRequest(found.block, required, outputs, refuses=True, row_ids=found.row_ids or ())
 
-    def _of_any(self, served: ServedVersion) -> PredictRequest:
+    def _of_any(self, served: ServedVersion, *, is_checked: bool = False) -> PredictRequest:
+        if not is_checked:
+            check_containers(self.body, max_containers(self.max_rows))
         raw = read_json(self.body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTION_NAMES)
         check_rows(count_rows(raw), self.max_rows)  # checked before each row is validated
         options = checked(_OPTIONS, raw.others, max_elements=MAX_ELEMENTS + self.max_rows) if raw.others else _DEFAULTS

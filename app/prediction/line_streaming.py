@@ -14,9 +14,8 @@ from app.formats.line_stream import Line, read_lines
 from app.http.decompression import Decompressor
 from app.http.problems import fault_members, kind_of
 from app.prediction import PredictRequest, ServedVersion, requested_outputs
-from app.prediction.json_codec import options_of
+from app.prediction.json_codec import options_of, prediction_lines
 from app.prediction.query import read_query
-from app.prediction.render import prediction_lines
 from app.prediction.runner import PredictionRunner, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn
 from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link

@@ -1,15 +1,85 @@
-"""The one function that every prediction goes through, whatever the protocol, the format and the task."""
+"""Loaded versions, and the one function that every prediction goes through, whatever the protocol, format and task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from app.formats.cell_faults import refuse
+from app.prediction.drift import DriftMonitor
 from app.prediction.row_ids import RowIds
-from app.prediction.served import ServedVersion
+from app.prediction.usage_counts import Counts
+from app.registry.records import Version
+from app.tasks.union import task_of
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.prediction import LabelledBlock, Prediction
+from relevance_bayes.tasks.prediction import LabelledBlock, Prediction, PredictiveModel
+
+
+@dataclass(frozen=True, eq=False)
+class ServedVersion:
+    """A loaded version; `columns` are the raw inputs it reads, name and kind.
+
+    `functions` (R,) are those that explanations name, as the version's list of relevance vectors has them; empty where
+    there are no explanations. `not_read` are the other columns of the table it was trained on: rows of that table may
+    be sent as they are. `counts` are of its requests; `monitor` counts its rows, except for jobs.
+    """
+
+    version: Version
+    model: PredictiveModel
+    functions: tuple[ListedFunction, ...]
+    columns: tuple[tuple[str, ColumnKind], ...]
+    not_read: frozenset[str]
+    counts: Counts
+    monitor: DriftMonitor | None = None
+
+    @cached_property
+    def number_names(self) -> tuple[str, ...]:
+        """The columns where all of them are numbers, else none."""
+        numbers = tuple(name for name, kind in self.columns if kind == "number")
+        return numbers if len(numbers) == len(self.columns) else ()
+
+    @cached_property
+    def numbers_read(self) -> tuple[str, ...]:
+        """The same columns, in the order in which the model encodes them without a copy."""
+        encoded = self.model.encoded_numbers
+        return encoded if {*encoded} == {*self.number_names} else self.number_names
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """The outputs that predictions can have."""
+        return outputs_of(self.version)
+
+
+def version_metadata(version: Version) -> dict[str, str]:
+    """Return the metadata of the version for formats of files that have metadata."""
+    return {"model": version.model, "version": str(version.number)}
+
+
+def outputs_of(version: Version) -> tuple[str, ...]:
+    """Return the outputs that this version's predictions can have."""
+    return task_of(version.report).outputs(version.report)
+
+
+def requested_outputs(version: Version, requested: Sequence[str] | None) -> tuple[str, ...]:
+    """The members that predictions are to have, all where none were `requested`, in the order of the request.
+
+    Raises InvalidRequestError for those that they can't have.
+    """
+    possible = outputs_of(version)
+    if requested is None:
+        return possible
+    faults = [
+        Fault(f"A model of {version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
+        for place, output in enumerate(requested)
+        if output not in possible
+    ]
+    if faults:
+        raise InvalidRequestError("This model's predictions don't have such an output.", faults)
+    return tuple(dict.fromkeys(requested))
+
 
 USUAL = PredictOptions()
 
@@ -40,10 +110,10 @@ def predict(served: ServedVersion, request: PredictRequest) -> Prediction:
     Raises InvalidDataError where such rows are refused, InvalidRequestError for options that the task does not have,
     TooLargeError for more than `max_averaged` rows that are averages.
     """
-    if request.refuses:
-        refuse(request.cell_faults)
     options, cell_faults = request.options, request.cell_faults
     if cell_faults:
+        if request.refuses:
+            refuse(cell_faults)
         options = replace(options, unread=frozenset(fault.row for fault in cell_faults if fault.row is not None))
     prediction = served.model.predict(request.block, options)
     faults = prediction.faults

@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 
 from app.http.rate_limits import charge_rows
-from app.prediction.predict import PredictRequest, predict
+from app.prediction.predict import PredictRequest, ServedVersion, predict
 from app.prediction.schemas.profile import MAX_POINTS, ProfileOptionsIn
-from app.prediction.served import ServedVersion
 from app.tasks.union import task_of
 from relevance_bayes.core.likelihoods.gaussian import standard_ends
 from relevance_bayes.core.types import Array, Indices

@@ -15,9 +15,9 @@ from app.http.rate_limits import check_rows
 from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.prediction.json_codec import max_containers
+from app.prediction.predict import ServedVersion
 from app.prediction.profile import profile, require_profile
 from app.prediction.schemas.profile import MAX_ROWS, PROFILE_OPTIONS, ProfileOptionsIn
-from app.prediction.served import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from relevance_bayes.records.profiles import Profile
 from relevance_bayes.records.references import Reference

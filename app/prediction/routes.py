@@ -4,10 +4,9 @@ from fastapi import APIRouter, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, listed
-from app.http.fast_path import FastPath
+from app.http.fast_path import FastPath, RawRoute, documented, reference_of
 from app.http.large_bodies import LargeBody
 from app.http.openapi import contents, problems
-from app.http.raw_route import RawRoute, documented, reference_of
 from app.prediction.json_codec import JsonCodec
 from app.prediction.line_streaming import stream_lines
 from app.prediction.runner import Codec, DeferredCodec, PredictionRunner, runner_of

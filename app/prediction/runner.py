@@ -17,7 +17,7 @@ from app.errors import TooLargeError
 from app.http.dependencies import services_of
 from app.http.disconnection import run_for_client
 from app.http.large_bodies import LargeBodies, LargeBody
-from app.http.rate_limits import check_rows
+from app.http.rate_limits import CURRENT as RATES
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.served_versions import ServedVersions
 from app.prediction.slots import MAX_SLOTS, PredictionSlot
@@ -164,7 +164,8 @@ class PredictionRunner:
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """Return the version to predict with; raises RateLimitError, and what `ServedVersions.version` does."""
-        check_rows()
+        if (rates := RATES.get()) is not None:
+            rates.check_rows()
         return self._versions.at_hand(owner, *reference) or await self._looked_up(owner, reference)
 
     async def predict(

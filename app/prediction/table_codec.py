@@ -14,9 +14,8 @@ from app.http.decompression import expanded
 from app.http.dependencies import content_encoding_of
 from app.http.negotiation import media_type_of, response_format, row_format_of
 from app.prediction import PredictRequest, ServedVersion, outputs_of, requested_outputs, version_metadata
-from app.prediction.json_codec import JsonCodec, check_rows, options_of
+from app.prediction.json_codec import JsonCodec, check_rows, options_of, prediction_lines, predictions_json
 from app.prediction.query import Pairs, read_query
-from app.prediction.render import prediction_lines, predictions_json
 from app.prediction.row_ids import row_ids_of, with_row_ids
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
 from app.prediction.schemas.predict import PredictOptionsIn

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.datasets.service import Row
 from app.formats.json_table import read_json, typed_block
 from app.prediction import PredictRequest, ServedVersion, outputs_of, predict
-from app.prediction.render import predictions_json
+from app.prediction.json_codec import predictions_json
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import Json

@@ -59,10 +59,6 @@ class Bound:
         return math.ceil(round(figure / self.step, 6)) * self.step
 
 
-HOSTS = "requests of foreign hosts and web pages are refused where no key is needed"
-
-VALIDATION = "one validation of requests, documents and responses, in the library"
-
 BOUNDS = {
     # names and records
     "members copied by name": Bound(565),
@@ -81,14 +77,12 @@ BOUNDS = {
     "files executed by a quick fit": Bound(59),
     "functions executed by a quick fit": Bound(732),
     # of a request
-    "files executed by a prediction of a row": Bound(42),
-    "functions executed by a prediction of a row": Bound(114, raised_for=HOSTS),
-    "files executed by an explained prediction": Bound(56, raised_for=VALIDATION),
-    "functions executed by an explained prediction": Bound(169, raised_for=VALIDATION),
-    "files executed by a submission of a training": Bound(72, raised_for=HOSTS),
-    "functions executed by a submission of a training": Bound(
-        239, raised_for="hosts of requests; counted evaluations of a price; one validation in the library"
-    ),
+    "files executed by a prediction of a row": Bound(25),
+    "functions executed by a prediction of a row": Bound(88),
+    "files executed by an explained prediction": Bound(48),
+    "functions executed by an explained prediction": Bound(158),
+    "files executed by a submission of a training": Bound(69),
+    "functions executed by a submission of a training": Bound(230),
     # totals
     "files": Bound(
         807,

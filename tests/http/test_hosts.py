@@ -29,8 +29,8 @@ def refused(response: Response, slug: str) -> dict[str, Json]:
     return problem
 
 
-def scope_of(*hosts: str, server: str = "127.0.0.1") -> dict[str, object]:
-    return {"headers": [(b"host", host.encode()) for host in hosts], "server": (server, 8000), "method": "GET"}
+def check(hosts: Hosts, *names: str, server: str = "127.0.0.1") -> None:
+    hosts.check_names([name.encode() for name in names], (server, 8000))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def scope_of(*hosts: str, server: str = "127.0.0.1") -> dict[str, object]:
     ["localhost", "LocalHost:8000", "localhost.", "a.b.localhost:1", "127.0.0.1", "127.8.9.10:65535", "[::1]:8000"],
 )
 def test_the_hosts_of_this_machine_are_served(host: str) -> None:
-    Hosts().check(scope_of(host), "/v1/models")
+    check(Hosts(), host)
 
 
 @pytest.mark.parametrize(
@@ -70,35 +70,35 @@ def test_the_hosts_of_this_machine_are_served(host: str) -> None:
 )
 def test_other_hosts_are_not_served(hosts: tuple[str, ...]) -> None:
     with pytest.raises(MisdirectedError, match="RELEVANCE_ALLOWED_HOSTS"):
-        Hosts().check(scope_of(*hosts), "/v1/models")
+        check(Hosts(), *hosts)
 
 
 def test_hosts_and_networks_of_the_settings_are_served() -> None:
     hosts = Hosts(Allowance.of("models.example, 10.0.0.0/8"))
     for name in ("Models.example:8443", "10.1.2.3"):
-        hosts.check(scope_of(name), "/v1/models")
+        check(hosts, name)
     for name in ("a.models.example", "11.1.2.3"):
         with pytest.raises(MisdirectedError):
-            hosts.check(scope_of(name), "/v1/models")
+            check(hosts, name)
 
 
 def test_the_address_at_which_a_connection_arrives_is_served_in_a_container_alone() -> None:
-    arrived = scope_of("172.17.0.2:8000", server="172.17.0.2")
-    Hosts(own_address=True).check(arrived, "/v1/models")
+    arrived, server = "172.17.0.2:8000", "172.17.0.2"
+    check(Hosts(own_address=True), arrived, server=server)
     with pytest.raises(MisdirectedError):
-        Hosts(own_address=True).check(scope_of("172.17.0.3:8000", server="172.17.0.2"), "/v1/models")
+        check(Hosts(own_address=True), "172.17.0.3:8000", server=server)
     with pytest.raises(MisdirectedError):
-        Hosts(own_address=True).check(scope_of("evil.example", server="evil.example"), "/v1/models")
+        check(Hosts(own_address=True), "evil.example", server="evil.example")
     with pytest.raises(MisdirectedError):
-        Hosts().check(arrived, "/v1/models")
+        check(Hosts(), arrived, server=server)
 
 
 def test_the_hosts_that_are_known_are_bounded_and_only_those_that_are_served() -> None:
     hosts = Hosts()
     for number in range(1_100):
-        hosts.check(scope_of(f"n{number}.localhost"), "/v1/models")
+        check(hosts, f"n{number}.localhost")
         with pytest.raises(MisdirectedError):
-            hosts.check(scope_of(f"n{number}.example"), "/v1/models")
+            check(hosts, f"n{number}.example")
     assert len(hosts._known) == 1_000
     assert all(name.endswith(b".localhost") for name in hosts._known)
 

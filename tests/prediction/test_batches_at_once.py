@@ -14,7 +14,7 @@ from app.http import large_bodies
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.inference import responses, tensor_json
 from app.main import make_application
-from app.prediction import PredictRequest, ServedVersion, predict, render
+from app.prediction import PredictRequest, ServedVersion, json_codec, predict
 from app.prediction import runner as prediction
 from app.prediction import slots as prediction_slots
 from relevance_bayes.tasks.prediction import Prediction
@@ -109,7 +109,7 @@ def application(parts: SmallParts, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(prediction, limit, 10)
     monkeypatch.setattr(responses, "MAX_JOINED_BYTES", 1_000)
     monkeypatch.setattr(tensor_json, "PIECE_VALUES", 100)
-    monkeypatch.setattr(render, "ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(json_codec, "ROWS_AT_ONCE", 50)
     monkeypatch.setattr(large_bodies, "PIECE_BYTES", 1_000)
     made = Application(parts, tmp_path, monkeypatch)
     made.runner.bodies.max_bytes_in_memory = 0

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive
 
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.prediction import PredictRequest, ServedVersion, json_codec, predict, render
+from app.prediction import PredictRequest, ServedVersion, json_codec, predict
 from app.prediction import runner as under_test
 from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import Rows
@@ -95,7 +95,7 @@ def test_a_long_response_in_pieces_is_the_same_json(client: TestClient, monkeypa
             full = client.post(path, json=body)
             assert full.status_code == 200
             with monkeypatch.context() as patched:
-                patched.setattr(render, "ROWS_AT_ONCE", 2)
+                patched.setattr(json_codec, "ROWS_AT_ONCE", 2)
                 pieces = client.post(path, json=body)
             assert pieces.content == full.content
             assert pieces.headers["Content-Length"] == str(len(full.content))

@@ -13,7 +13,7 @@ from app.formats import WRITABLE_FORMATS
 from app.formats.format import AssembledFormat
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.main import make_application
-from app.prediction import render
+from app.prediction import json_codec
 from app.prediction import runner as prediction
 from tests.applications import LIMITS, SmallParts
 from tests.small_models import version_of_numbers
@@ -41,7 +41,7 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prediction, "MAX_INLINE_BYTES", 10)
     monkeypatch.setattr(prediction, "MAX_QUICK_BYTES", 10)
     monkeypatch.setattr(prediction, "PIECES_AT_ONCE", 1)
-    for module in (render.__name__, "app.formats.npy", "app.formats.arrow_writing"):
+    for module in (json_codec.__name__, "app.formats.npy", "app.formats.arrow_writing"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
 

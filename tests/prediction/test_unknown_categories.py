@@ -14,7 +14,7 @@ from app.evaluation.runner import Scorer
 from app.identity import BUILT_IN_OWNER
 from app.jobs.worker.attempts import Records
 from app.main import make_application
-from app.prediction import render
+from app.prediction import json_codec
 from app.registry.repository import ModelRepository
 from relevance_bayes.tables.columns import Block
 from tests.applications import LIMITS, StoredParts
@@ -57,7 +57,7 @@ def test_there_is_no_note_without_unknown_categories(client: TestClient) -> None
 
 def test_a_long_response_has_the_note_too(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     full = client.post(PATH, json={"rows": ROWS})
-    monkeypatch.setattr(render, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(json_codec, "ROWS_AT_ONCE", 2)
     pieces = client.post(PATH, json={"rows": ROWS})
     assert pieces.json() == full.json()
     assert pieces.content == full.content

@@ -9,11 +9,12 @@ summed from differences, for any number of inputs.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from relevance_bayes.core.basis import ConstantFunction, Functions, KernelFunctions, evaluate
+from relevance_bayes.core.basis import ConstantFunction, Functions, InputFunctions, KernelFunctions, evaluate
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.hurdle import HurdleModel, ReadyHurdle
 from relevance_bayes.core.kernels.radial import Radial
@@ -335,14 +336,15 @@ def _part(functions: Functions) -> Callable[[Array], Array]:
     """The functions (M,) of a dictionary at a row x (d,)."""
     if isinstance(functions, KernelFunctions) and functions.size and isinstance(functions.kernel, Radial):
         kernel, bend = functions.kernel, functions.input_map
-        if bend.skew is None and bend.tail is None:
-            widths, centres = bend.widths, bend(functions.centres)
+        centres = bend(functions.centres)
 
-            def radial(x: Array) -> Array:
-                differences = centres - x / widths
-                return kernel.evaluated(np.vecdot(differences, differences))
+        def radial(x: Array) -> Array:
+            differences = centres - bend(x)
+            return kernel.evaluated(np.vecdot(differences, differences))
 
-            return radial
+        return radial
+    if isinstance(functions, InputFunctions):
+        return itemgetter(functions.columns)
     return lambda x: evaluate((functions,), x[None])[0]
 
 

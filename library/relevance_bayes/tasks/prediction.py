@@ -166,6 +166,11 @@ class PredictiveModel(ABC):
         return ()
 
     @property
+    def encoded_numbers(self) -> tuple[str, ...]:
+        """The inputs that are numbers, in the order in which they are encoded; empty where it is of no consequence."""
+        return ()
+
+    @property
     def positive_class(self) -> Label | None:
         """The class that counts as positive in evaluations; None where none was named."""
         return None

@@ -263,6 +263,11 @@ class SupervisedModel(PredictiveModel):
         """The classes of the target."""
         return self.predictor.encoding.target.classes
 
+    @property
+    def encoded_numbers(self) -> tuple[str, ...]:
+        """The inputs that are numbers, in the order of the encoding."""
+        return self.predictor.encoding.layout.names
+
     def expansion(self) -> VersionExpansion:
         """Return the mean of a number, or the latent function of two classes, as a sum of Gaussians."""
         return model_expansion(self.predictor, self.inputs)
