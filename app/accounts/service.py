@@ -5,11 +5,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from app.accounts.records import (
-    MAX_NAME_LENGTH,
     MAX_OWNER_LENGTH,
     MIN_KEY_LENGTH,
     SHOWN_LENGTH,
-    ApiKey,
     digest,
     is_label,
     is_token,
@@ -21,9 +19,8 @@ from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER, Principal, uuid7
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.keys import DEFAULT_SCOPES, KEY_SCOPES, MAX_NAME_LENGTH, ApiKey, KeyScope
 
-DEFAULT_SCOPES: tuple[KeyScope, ...] = ("predict", "read", "train")
 INITIAL = "initial"
 """The name of the key that the settings give."""
 
@@ -51,8 +48,8 @@ class ApiKeys:
         with self.transaction() as tx:
             key = _new(owner, name, scopes, secret, created_at=tx.clock(), expires_at=expires_at)
             key = _attributed(tx, key, by)
-            ApiKeyRepository(tx).add(key, digest(secret.encode()))
-            record_change(tx, "key.created", key)
+            ApiKeyRepository(tx).add(owner, key, digest(secret.encode()))
+            record_change(tx, "key.created", owner, key)
         return key, secret
 
     def are_there(self) -> bool:
@@ -87,9 +84,10 @@ class ApiKeys:
             expires_at = None if old.expires_at is None else now + (old.expires_at - old.created_at)
             key = _new(owner, old.name, old.scopes, secret, created_at=now, expires_at=expires_at)
             key = _attributed(tx, key, by)
-            repository.add(key, digest(secret.encode()))
+            repository.add(owner, key, digest(secret.encode()))
             repository.expire(owner, key_id, now + overlap)
-            record_change(tx, "key.rotated", key, rotated=str(key_id), overlap_seconds=round(overlap.total_seconds()))
+            seconds = round(overlap.total_seconds())
+            record_change(tx, "key.rotated", owner, key, rotated=str(key_id), overlap_seconds=seconds)
         return key, secret
 
     def revoke(self, owner: str, key_id: UUID) -> ApiKey:
@@ -113,8 +111,8 @@ class ApiKeys:
             if repository.has_any():
                 return False
             key = _new(BUILT_IN_OWNER, INITIAL, KEY_SCOPES, secret, created_at=tx.clock(), expires_at=None)
-            repository.add(key, digest(secret.encode()))
-            record_change(tx, "key.created", key)
+            repository.add(BUILT_IN_OWNER, key, digest(secret.encode()))
+            record_change(tx, "key.created", BUILT_IN_OWNER, key)
         return True
 
 
@@ -139,4 +137,4 @@ def _new(
     if expires_at is not None and expires_at <= created_at:
         raise InvalidRequestError(f"Expected a time of expiry in the future, got {expires_at.isoformat()}.")
     in_order = tuple(scope for scope in KEY_SCOPES if scope in scopes)
-    return ApiKey(uuid7(), owner, name, secret[:SHOWN_LENGTH], in_order, created_at, expires_at)
+    return ApiKey(str(uuid7()), name, secret[:SHOWN_LENGTH], in_order, created_at, expires_at, revoked_at=None)

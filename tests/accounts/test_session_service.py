@@ -1,5 +1,6 @@
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
@@ -23,7 +24,7 @@ def sessions(parts: SmallParts) -> Sessions:
 def of_key(parts: SmallParts, lifetime: timedelta | None = None) -> Principal:
     key, _ = parts.keys.create("acme", "CI", scopes=("read",), expires_at=None if lifetime is None else NOW + lifetime)
     return Principal(
-        "acme", frozenset({"read"}), None if key.expires_at is None else key.expires_at.timestamp(), key.id
+        "acme", frozenset({"read"}), None if key.expires_at is None else key.expires_at.timestamp(), UUID(key.id)
     )
 
 
