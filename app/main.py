@@ -68,7 +68,6 @@ from app.tracing.spans import NO_TRACER, Tracer
 from app.web import report_routes as reports
 from app.web import routes as web
 from app.webhooks import routes as webhooks
-from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
 from relevance_bayes.documents.schema import DOCUMENT
 
 DESCRIPTION = """\
@@ -117,8 +116,8 @@ SCHEMAS: Mapping[str, Schema] = {
     "RotationIn": keys.ROTATION,
     "OwnerLimitsIn": limits_of_owners.OWNER_LIMITS,
     "MemberIn": members.MEMBER,
-    "WebhookIn": WEBHOOK_IN,
-    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
+    "WebhookIn": webhooks.WEBHOOK,
+    "WebhookChangeIn": webhooks.WEBHOOK_CHANGE,
     "VersionDocument": DOCUMENT,
     "ProblemOut": TypeAdapter(ProblemOut),
     "InferenceProblemOut": TypeAdapter(InferenceProblemOut),

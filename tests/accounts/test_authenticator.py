@@ -18,8 +18,8 @@ from app.accounts.authenticator import (
     KeyAuthenticator,
 )
 from app.accounts.repository import ApiKeyRepository
+from app.accounts.service import Sessions
 from app.accounts.session_repository import SessionRepository
-from app.accounts.session_service import Sessions
 from app.accounts.tables import ApiKeyRow
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal

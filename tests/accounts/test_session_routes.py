@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
-from app.accounts.session_service import Sessions
+from app.accounts.service import Sessions
 from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.http.authentication import READING
 from app.identity import Principal
