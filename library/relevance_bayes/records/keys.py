@@ -29,7 +29,7 @@ class ApiKeyRequest:
     __pydantic_config__ = wire(extra="forbid")
 
     name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
-    """What the key is for."""
+    """Its purpose."""
     scopes: Annotated[tuple[KeyScope, ...], Field(min_length=1)] = DEFAULT_SCOPES
     """Its scopes; `admin` permits everything."""
     expires_at: Timestamp | None = None
