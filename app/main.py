@@ -12,7 +12,6 @@ from app import __version__
 from app.accounts import member_routes as members
 from app.accounts import routes as keys
 from app.accounts import session_routes as sessions
-from app.accounts.schemas import API_KEY_IN, MEMBER_IN, ROTATION_IN
 from app.addresses import Allowance
 from app.audit import routes as audit
 from app.datasets import routes as datasets
@@ -44,7 +43,6 @@ from app.jobs import event_routes as job_events
 from app.jobs import list_routes as jobs
 from app.jobs.waiter import JobWaiter, WaitingRequests
 from app.limits import routes as limits_of_owners
-from app.limits.schemas import OWNER_LIMITS_IN
 from app.logs import configure_logging
 from app.outcomes import routes as outcomes
 from app.outcomes.schemas import OUTCOMES_IN
@@ -70,7 +68,6 @@ from app.tracing.spans import NO_TRACER, Tracer
 from app.web import report_routes as reports
 from app.web import routes as web
 from app.webhooks import routes as webhooks
-from app.webhooks.schemas import WEBHOOK_CHANGE_IN, WEBHOOK_IN
 from relevance_bayes.documents.schema import DOCUMENT
 
 DESCRIPTION = """\
@@ -115,12 +112,12 @@ SCHEMAS: Mapping[str, Schema] = {
     "AliasIn": ALIAS_IN,
     "AnnotationIn": ANNOTATION_IN,
     "ModelChangeIn": MODEL_CHANGE_IN,
-    "ApiKeyIn": API_KEY_IN,
-    "RotationIn": ROTATION_IN,
-    "OwnerLimitsIn": OWNER_LIMITS_IN,
-    "MemberIn": MEMBER_IN,
-    "WebhookIn": WEBHOOK_IN,
-    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
+    "ApiKeyIn": keys.API_KEY,
+    "RotationIn": keys.ROTATION,
+    "OwnerLimitsIn": limits_of_owners.OWNER_LIMITS,
+    "MemberIn": members.MEMBER,
+    "WebhookIn": webhooks.WEBHOOK,
+    "WebhookChangeIn": webhooks.WEBHOOK_CHANGE,
     "VersionDocument": DOCUMENT,
     "ProblemOut": TypeAdapter(ProblemOut),
     "InferenceProblemOut": TypeAdapter(InferenceProblemOut),

@@ -17,8 +17,7 @@ from dbos import DBOSClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
-from app.accounts.service import ApiKeys
-from app.accounts.session_service import Sessions
+from app.accounts.service import ApiKeys, Sessions
 from app.addresses import Allowance
 from app.audit.heads import HeadFile, HeadWriter, read_key
 from app.audit.refusals import LimitedRefusals
@@ -88,8 +87,7 @@ from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.tracing.spans import NO_TRACER, Tracer
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from app.webhooks.metrics import webhook_metrics
-from app.webhooks.service import Webhooks
+from app.webhooks.service import Webhooks, webhook_metrics
 from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tasks.fit import Limits
 

@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app.addresses import LOOPBACK, Allowance, is_secure_url
-from relevance_bayes.records.limits import OwnerLimits
+from relevance_bayes.records.limits import MAX_LIMIT, OwnerLimits, Quota, Rate
 
 PREFIX = "RELEVANCE_"
 MEBIBYTE = 1024 * 1024
@@ -149,31 +149,27 @@ class Settings(BaseSettings):
     owner_concurrency: int | None = Field(
         None, ge=1, description="Maximum number of concurrent jobs of an owner, over all workers; by default no limit."
     )
-    max_queued_jobs: int = Field(10_000, ge=1, description="Maximum number of jobs of one owner that have not ended.")
-    owner_requests_per_second: int | None = Field(
+    max_queued_jobs: int = Field(
+        10_000, ge=1, le=MAX_LIMIT, description="Maximum number of jobs of one owner that have not ended."
+    )
+    owner_requests_per_second: Rate | None = Field(
         None,
-        ge=1,
         description="Maximum number of requests of an owner a second, over all processes; by default no limit.",
     )
-    owner_rows_per_second: int | None = Field(
+    owner_rows_per_second: Rate | None = Field(
         None,
-        ge=1,
         description="Maximum number of rows predicted for an owner a second, over all processes; by default no limit.",
     )
-    owner_datasets: int | None = Field(
-        None, ge=0, description="Maximum number of datasets of an owner; by default no limit."
+    owner_datasets: Quota | None = Field(
+        None, description="Maximum number of datasets of an owner; by default no limit."
     )
-    owner_dataset_bytes: int | None = Field(
+    owner_dataset_bytes: Quota | None = Field(
         None,
-        ge=0,
         description="Maximum number of uncompressed bytes of an owner's datasets; by default no limit.",
     )
-    owner_models: int | None = Field(
-        None, ge=0, description="Maximum number of models of an owner; by default no limit."
-    )
-    owner_training_seconds_per_day: int | None = Field(
+    owner_models: Quota | None = Field(None, description="Maximum number of models of an owner; by default no limit.")
+    owner_training_seconds_per_day: Quota | None = Field(
         None,
-        ge=0,
         description="Maximum time for which training jobs of an owner run in a day, from 00:00 UTC on; by default no "
         "limit.",
     )

@@ -16,8 +16,7 @@ from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.member_service import Members
-from app.accounts.service import ApiKeys
-from app.accounts.session_service import Sessions
+from app.accounts.service import ApiKeys, Sessions
 from app.addresses import Allowance
 from app.audit.refusals import LimitedRefusals
 from app.audit.repository import store_changes
@@ -55,8 +54,7 @@ from app.services import Parts, use_of
 from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from app.webhooks.metrics import webhook_metrics
-from app.webhooks.service import Webhooks
+from app.webhooks.service import Webhooks, webhook_metrics
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.keys import KeyScope
 from relevance_bayes.records.limits import OwnerLimits

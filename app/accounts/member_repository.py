@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from sqlalchemy import ColumnElement, Select, delete, func, literal, select, union_all
 
-from app.accounts.records import MAX_MEMBERS, ProjectRole, permitted_scopes
+from app.accounts.records import MAX_MEMBERS, permitted_scopes
 from app.accounts.tables import PROJECT_ROLE, ROLE, InvitationRow, MemberRow
 from app.database import keyset
 from app.database.changes import changed, insertion
@@ -19,7 +19,7 @@ from app.errors import ConflictError
 from relevance_bayes.records.audit import AuditAction
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.members import ROLES, Member, MemberState, Role
+from relevance_bayes.records.members import ROLES, Member, MemberState, ProjectRole, Role
 
 Rows: TypeAlias = type[MemberRow] | type[InvitationRow]
 

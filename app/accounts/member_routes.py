@@ -4,10 +4,10 @@ from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import TypeAdapter
 
 from app.accounts.member_service import Members
-from app.accounts.records import ROLE_SCOPES, ProjectRole
-from app.accounts.schemas import MEMBER_IN, key_record
+from app.accounts.records import ROLE_SCOPES
 from app.http.authentication import MEMBERS, PROJECTS
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, principal_of
@@ -16,10 +16,20 @@ from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.identity import Principal
 from relevance_bayes.records.keys import KEY_SCOPES
-from relevance_bayes.records.members import KeysOfMember, Member, MemberState, Project, RemovedMember
+from relevance_bayes.records.members import (
+    KeysOfMember,
+    Member,
+    MemberRequest,
+    MemberState,
+    Project,
+    ProjectRole,
+    RemovedMember,
+)
 from relevance_bayes.records.pages import Page
 
 TAG = "Members"
+
+MEMBER: TypeAdapter[MemberRequest] = TypeAdapter(MemberRequest)
 
 router = APIRouter(prefix=MEMBERS, tags=[TAG], dependencies=[AcceptsJson])
 projects_router = APIRouter(prefix=PROJECTS, tags=[TAG], dependencies=[AcceptsJson])
@@ -63,7 +73,7 @@ def put(subject: Subject, body: JsonBody, owner: Owner, services: ServicesDepend
 
     Every process of the service follows the change of a member's role within two seconds.
     """
-    given = read_strictly(MEMBER_IN, body)
+    given = read_strictly(MEMBER, body)
     made, is_new = services[Members].put(owner, subject, given.role)
     if is_new:
         response.status_code = 201
@@ -80,7 +90,7 @@ def remove(subject: Subject, owner: Owner, services: ServicesDependency, keys: K
     in the project stays: datasets, models, unfinished jobs and webhooks.
     """
     made = services[Members].remove(owner, subject, revokes_keys=keys == "revoke")
-    return RemovedMember(subject, tuple(map(key_record, made)))
+    return RemovedMember(subject, made)
 
 
 @projects_router.get("", summary="List projects", responses=problems(406, 422))

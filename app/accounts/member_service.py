@@ -1,15 +1,17 @@
 """Members of projects: list, get, put, remove."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from app.accounts.member_repository import MemberRepository, no_such_project, project_path
-from app.accounts.records import MAX_OWNER_LENGTH, ApiKey, ProjectRole, is_label
+from app.accounts.records import MAX_OWNER_LENGTH, is_label
 from app.accounts.repository import ApiKeyRepository
 from app.database.pages import Page
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
-from relevance_bayes.records.members import Member, MemberState, Role
+from relevance_bayes.records.keys import ApiKey
+from relevance_bayes.records.members import Member, MemberState, ProjectRole, Role
 
 
 @dataclass(frozen=True)
@@ -86,4 +88,4 @@ def _remove(tx: Transaction, owner: str, subject: str, *, revokes_keys: bool) ->
     MemberRepository(tx).remove(owner, subject)
     keys = ApiKeyRepository(tx)
     made = keys.made_by(owner, subject)
-    return tuple(keys.revoke(owner, key.id) for key in made) if revokes_keys else made
+    return tuple(keys.revoke(owner, UUID(key.id)) for key in made) if revokes_keys else made

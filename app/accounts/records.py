@@ -1,12 +1,8 @@
-"""API keys (256 random bits behind a prefix, of which the service keeps the SHA-256 digest alone) and members."""
+"""Secrets of API keys: 256 random bits behind a prefix, of which the SHA-256 digest alone is kept; scopes of roles."""
 
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal
-from uuid import UUID
 
 from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
 from relevance_bayes.records.members import Role
@@ -26,9 +22,6 @@ MAX_KEYS = 1_000
 MAX_SESSIONS = 100
 """The maximum number of sessions of one API key, and of all tokens of one owner."""
 
-ProjectRole = Role | Literal["owner"]
-"""The role of a member, or `owner` in its own project."""
-
 MAX_MEMBERS = 1_000
 """The maximum number of members of one project."""
 
@@ -39,31 +32,7 @@ ROLE_SCOPES: Mapping[Role, frozenset[KeyScope]] = {
 }
 """The scopes that the keys and tokens of a member may have in a project, by its role."""
 
-MAX_NAME_LENGTH = 100
 MAX_OWNER_LENGTH = 100
-
-
-@dataclass(frozen=True)
-class ApiKey:
-    """An API key of an owner; it is valid until it expires or is revoked.
-
-    `made_by` is the owner of the key, token or session that made it, or that made the key which made it, such as a
-    member of the project; None for one that a command has made.
-    """
-
-    id: UUID
-    owner: str
-    name: str
-    prefix: str
-    scopes: tuple[KeyScope, ...]
-    created_at: datetime
-    expires_at: datetime | None = None
-    revoked_at: datetime | None = None
-    made_by: str | None = None
-
-    def is_valid(self, at: datetime) -> bool:
-        """Return whether the key is valid at a time."""
-        return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
 
 
 def permitted_scopes(role: str) -> frozenset[KeyScope]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, union, update
 
-from app.accounts.records import MAX_KEYS, ApiKey
+from app.accounts.records import MAX_KEYS
 from app.accounts.tables import SCOPES, ApiKeyRow, scopes_of
 from app.database import keyset
 from app.database.changes import changed
@@ -18,6 +18,7 @@ from app.errors import ConflictError
 from app.identity import Principal
 from relevance_bayes.records.audit import AuditAction, AuditDetail
 from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.keys import ApiKey
 
 
 @dataclass(frozen=True)
@@ -26,31 +27,16 @@ class ApiKeyRepository:
 
     tx: Transaction
 
-    def add(self, key: ApiKey, digest: bytes) -> None:
+    def add(self, owner: str, key: ApiKey, digest: bytes) -> None:
         """Insert a key; raises ConflictError where its owner has MAX_KEYS valid ones, or another key is the same."""
         lock_for_writing(self.tx.session.connection())
-        mine = (
-            select(func.count())
-            .select_from(ApiKeyRow)
-            .where(ApiKeyRow.owner == key.owner, *valid_keys(self.tx.clock()))
-        )
+        mine = select(func.count()).select_from(ApiKeyRow).where(ApiKeyRow.owner == owner, *valid_keys(self.tx.clock()))
         if (self.tx.session.scalar(mine) or 0) >= MAX_KEYS:
             raise ConflictError(f"There are {MAX_KEYS:,} valid API keys, the maximum: revoke one first.")
         if self.tx.session.scalar(select(ApiKeyRow.id).where(ApiKeyRow.digest == digest)) is not None:
             raise ConflictError("There is such an API key already.")
-        self.tx.session.add(
-            ApiKeyRow(
-                id=key.id,
-                owner=key.owner,
-                name=key.name,
-                prefix=key.prefix,
-                digest=digest,
-                scopes=SCOPES.write(key.scopes),
-                created_at=key.created_at,
-                expires_at=key.expires_at,
-                made_by=key.made_by,
-            )
-        )
+        row = vars(key) | {"id": UUID(key.id), "owner": owner, "digest": digest, "scopes": SCOPES.write(key.scopes)}
+        self.tx.session.add(ApiKeyRow(**row))
         self.tx.session.flush()
 
     def get(self, owner: str, key_id: UUID) -> ApiKey:
@@ -79,7 +65,7 @@ class ApiKeyRepository:
         is_new = bool(changed(self.tx.session, valid.values(revoked_at=self.tx.clock())))
         key = self.get(owner, key_id)
         if is_new:
-            record_change(self.tx, "key.revoked", key)
+            record_change(self.tx, "key.revoked", owner, key)
         return key
 
     def maker(self, credential: Principal) -> str:
@@ -128,11 +114,11 @@ class ApiKeyRepository:
             yield digest, Principal(owner, scopes_of(scopes), expires_at, key_id) if is_valid else None
 
 
-def record_change(tx: Transaction, action: AuditAction, key: ApiKey, **details: AuditDetail) -> None:
-    """Record a change of a key for the audit."""
+def record_change(tx: Transaction, action: AuditAction, owner: str, key: ApiKey, **details: AuditDetail) -> None:
+    """Record a change of an owner's key for the audit."""
     scopes, expires_at = " ".join(key.scopes), None if key.expires_at is None else key.expires_at.isoformat()
     path = f"/v1/keys/{key.id}"
-    tx.record(action, key.owner, path, name=key.name, scopes=scopes, expires_at=expires_at, **details)
+    tx.record(action, owner, path, name=key.name, scopes=scopes, expires_at=expires_at, **details)
 
 
 def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -142,14 +128,5 @@ def valid_keys(at: datetime) -> tuple[ColumnElement[bool], ...]:
 
 
 def _key(row: ApiKeyRow) -> ApiKey:
-    return ApiKey(
-        row.id,
-        row.owner,
-        row.name,
-        row.prefix,
-        SCOPES.read(row.scopes),
-        row.created_at,
-        row.expires_at,
-        row.revoked_at,
-        row.made_by,
-    )
+    times = row.created_at, row.expires_at, row.revoked_at
+    return ApiKey(str(row.id), row.name, row.prefix, SCOPES.read(row.scopes), *times, made_by=row.made_by)

@@ -1,29 +1,20 @@
-"""API keys of an owner: create, list, rotate, revoke."""
+"""API keys of an owner: create, list, rotate, revoke; and sessions of browsers: create, end."""
 
+import secrets
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from app.accounts.records import (
-    MAX_NAME_LENGTH,
-    MAX_OWNER_LENGTH,
-    MIN_KEY_LENGTH,
-    SHOWN_LENGTH,
-    ApiKey,
-    digest,
-    is_label,
-    is_token,
-    new_secret,
-)
+from app.accounts.records import MAX_OWNER_LENGTH, MIN_KEY_LENGTH, SHOWN_LENGTH, digest, is_label, is_token, new_secret
 from app.accounts.repository import ApiKeyRepository, record_change
+from app.accounts.session_repository import SessionRepository
 from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import BUILT_IN_OWNER, Principal, uuid7
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.keys import DEFAULT_SCOPES, KEY_SCOPES, MAX_NAME_LENGTH, ApiKey, KeyScope
 
-DEFAULT_SCOPES: tuple[KeyScope, ...] = ("predict", "read", "train")
 INITIAL = "initial"
 """The name of the key that the settings give."""
 
@@ -51,8 +42,8 @@ class ApiKeys:
         with self.transaction() as tx:
             key = _new(owner, name, scopes, secret, created_at=tx.clock(), expires_at=expires_at)
             key = _attributed(tx, key, by)
-            ApiKeyRepository(tx).add(key, digest(secret.encode()))
-            record_change(tx, "key.created", key)
+            ApiKeyRepository(tx).add(owner, key, digest(secret.encode()))
+            record_change(tx, "key.created", owner, key)
         return key, secret
 
     def are_there(self) -> bool:
@@ -87,9 +78,10 @@ class ApiKeys:
             expires_at = None if old.expires_at is None else now + (old.expires_at - old.created_at)
             key = _new(owner, old.name, old.scopes, secret, created_at=now, expires_at=expires_at)
             key = _attributed(tx, key, by)
-            repository.add(key, digest(secret.encode()))
+            repository.add(owner, key, digest(secret.encode()))
             repository.expire(owner, key_id, now + overlap)
-            record_change(tx, "key.rotated", key, rotated=str(key_id), overlap_seconds=round(overlap.total_seconds()))
+            seconds = round(overlap.total_seconds())
+            record_change(tx, "key.rotated", owner, key, rotated=str(key_id), overlap_seconds=seconds)
         return key, secret
 
     def revoke(self, owner: str, key_id: UUID) -> ApiKey:
@@ -113,8 +105,8 @@ class ApiKeys:
             if repository.has_any():
                 return False
             key = _new(BUILT_IN_OWNER, INITIAL, KEY_SCOPES, secret, created_at=tx.clock(), expires_at=None)
-            repository.add(key, digest(secret.encode()))
-            record_change(tx, "key.created", key)
+            repository.add(BUILT_IN_OWNER, key, digest(secret.encode()))
+            record_change(tx, "key.created", BUILT_IN_OWNER, key)
         return True
 
 
@@ -139,4 +131,49 @@ def _new(
     if expires_at is not None and expires_at <= created_at:
         raise InvalidRequestError(f"Expected a time of expiry in the future, got {expires_at.isoformat()}.")
     in_order = tuple(scope for scope in KEY_SCOPES if scope in scopes)
-    return ApiKey(uuid7(), owner, name, secret[:SHOWN_LENGTH], in_order, created_at, expires_at)
+    return ApiKey(str(uuid7()), name, secret[:SHOWN_LENGTH], in_order, created_at, expires_at, revoked_at=None)
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions, each for at most `seconds`; their secrets are not stored."""
+
+    transaction: OpenTransaction
+    seconds: float
+
+    def create(self, principal: Principal, *, replaced: bytes | None = None) -> tuple[str, Principal]:
+        """Create a session of a principal, and return its secret and its principal.
+
+        It acts in the same project, and ends no later than the principal's key, token or session: a session can't
+        extend itself, it can only be `replaced`, by one in another project. Raises ConflictError where there is no
+        credential, or it has expired or ended, and for a session that is not replaced.
+        """
+        if principal.is_session and replaced is None:
+            raise ConflictError("Expected an API key or token in `Authorization`, or a project; got a session alone.")
+        if principal.key_id is None and principal.expires_at is None:
+            raise ConflictError("The service needs no API key, and requests need no session.")
+        secret = secrets.token_urlsafe(32)
+        with self.transaction() as tx:
+            now = tx.clock()
+            expires_at = now + timedelta(seconds=self.seconds)
+            if principal.expires_at is not None:
+                expires_at = min(expires_at, datetime.fromtimestamp(principal.expires_at, UTC))
+            if expires_at <= now:
+                raise ConflictError("The API key or token has expired.")
+            if replaced is not None:
+                self._replace(tx, replaced)
+            SessionRepository(tx).add(digest(secret.encode()), principal, expires_at)
+            tx.record("session.created", principal.credential.owner, "/v1/session", expires_at=expires_at.isoformat())
+        return secret, replace(principal, expires_at=expires_at.timestamp(), is_session=True)
+
+    @staticmethod
+    def _replace(tx: Transaction, secret: bytes) -> None:
+        if (owner := SessionRepository(tx).end(digest(secret))) is None:
+            raise ConflictError("The session has ended.")
+        tx.record("session.ended", owner, "/v1/session")
+
+    def end(self, secret: bytes) -> None:
+        """End a session, if it is there. Each API process refuses it within two seconds."""
+        with self.transaction() as tx:
+            if (owner := SessionRepository(tx).end(digest(secret))) is not None:
+                tx.record("session.ended", owner, "/v1/session")

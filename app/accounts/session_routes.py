@@ -6,7 +6,7 @@ from math import ceil
 
 from fastapi import APIRouter, Request, Response
 
-from app.accounts.session_service import Sessions
+from app.accounts.service import Sessions
 from app.http.authentication import SESSION
 from app.http.dependencies import ServicesDependency, principal_of
 from app.http.negotiation import AcceptsJson

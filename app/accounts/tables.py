@@ -8,11 +8,10 @@ from pydantic import TypeAdapter
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.accounts.records import ProjectRole
 from app.database.base import Base
 from app.database.json_documents import Document
 from relevance_bayes.records.keys import KeyScope
-from relevance_bayes.records.members import Role
+from relevance_bayes.records.members import ProjectRole, Role
 
 
 class ApiKeyRow(Base):

@@ -16,8 +16,8 @@ from app.http.authentication import AUDIT
 from app.http.dependencies import Owner, ServicesDependency
 from app.http.negotiation import AcceptsJson, weight
 from app.http.openapi import problems
-from app.http.timestamps import Timestamp
 from relevance_bayes.records.audit import AuditAction, AuditEntry
+from relevance_bayes.records.json import Timestamp
 from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix=AUDIT, tags=["Audit"])

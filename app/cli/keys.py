@@ -6,14 +6,13 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from app import administration
-from app.accounts.records import ApiKey
 from app.accounts.service import ApiKeys
 from app.cli.database import database_in_reach, usable_settings
 from app.database.pages import PageRequest
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_table, time_text
 from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.keys import KEY_SCOPES, KeyScope
+from relevance_bayes.records.keys import KEY_SCOPES, ApiKey, KeyScope
 
 PAGE = 1_000
 
@@ -76,7 +75,7 @@ def _id(text: str) -> UUID:
 
 def _show(key: ApiKey, secret: str) -> None:
     facts = [
-        ("key", str(key.id)),
+        ("key", key.id),
         ("name", key.name),
         ("scopes", ", ".join(key.scopes)),
         ("expires", _time(key.expires_at)),
@@ -89,7 +88,7 @@ def _show(key: ApiKey, secret: str) -> None:
 def _row(key: ApiKey, now: datetime) -> tuple[str, ...]:
     state = "revoked" if key.revoked_at is not None else "valid" if key.is_valid(now) else "expired"
     times = time_text(key.created_at), _time(key.expires_at)
-    return str(key.id), key.name, key.prefix, ", ".join(key.scopes), *times, state
+    return key.id, key.name, key.prefix, ", ".join(key.scopes), *times, state
 
 
 def _time(at: datetime | None) -> str:

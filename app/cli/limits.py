@@ -5,12 +5,11 @@ from contextlib import contextmanager
 
 from app import administration
 from app.cli.database import database_in_reach, usable_settings
-from app.limits.schemas import MAX_LIMIT
 from app.limits.service import NO_LIMIT, OwnersWithLimits
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table
 from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.limits import LIMIT_NAMES, LimitedOwner
+from relevance_bayes.records.limits import LIMIT_NAMES, MAX_LIMIT, LimitedOwner
 
 DEFAULT = "default"
 

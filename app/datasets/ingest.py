@@ -15,7 +15,7 @@ from app.formats.streams import no_readings
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
-from app.limits.quotas import DATASET_BYTES, DATASETS, check_quota
+from app.limits.service import DATASET_BYTES, DATASETS, check_quota
 from relevance_bayes.records.datasets import ColumnReading
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import ColumnKind

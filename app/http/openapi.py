@@ -162,7 +162,7 @@ def _completed(made: Object, bodies: Mapping[str, Schema], *, protected: bool) -
         definitions = _object(schema, "$defs")
         del schema["$defs"]
         schemas |= {f"{inner}-Input": definition for inner, definition in definitions.items()}
-        schemas[name] = schema
+        schemas[name] = schema | {"title": name} if "title" in schema else schema
     _suit_generators(schemas)
     for exchange in recorded():
         _illustrate(_object(made, "paths"), exchange)

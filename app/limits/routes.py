@@ -1,6 +1,10 @@
 """The routes of limits: an owner sees its own; the operator sees and sets those of all owners."""
 
+from collections.abc import Mapping
+from typing import Annotated
+
 from fastapi import APIRouter, Response
+from pydantic import TypeAdapter
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
@@ -8,10 +12,14 @@ from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.paths import LIMITS
 from app.identity import BUILT_IN_OWNER
-from app.limits.schemas import OWNER_LIMITS_IN
 from app.limits.service import OwnersWithLimits
+from relevance_bayes.records.annotations import MembersOf
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.limits import LimitedOwner
+from relevance_bayes.records.limits import LimitedOwner, OwnerLimitsRequest
+
+OWNER_LIMITS: TypeAdapter[Mapping[str, int | None]] = TypeAdapter(
+    Annotated[Mapping[str, int | None], MembersOf(OwnerLimitsRequest)]
+)
 
 router = APIRouter(prefix=LIMITS, tags=["Limits"], dependencies=[AcceptsJson])
 
@@ -41,7 +49,7 @@ def put(owner_name: str, body: JsonBody, owner: Owner, services: ServicesDepende
     Quotas take effect at once, rates within two seconds.
     """
     _require_operator(owner, owner_name)
-    return services[OwnersWithLimits].replace(owner_name, read_strictly(OWNER_LIMITS_IN, body).given())
+    return services[OwnersWithLimits].replace(owner_name, read_strictly(OWNER_LIMITS, body))
 
 
 @router.delete(

@@ -8,7 +8,7 @@ from app.jobs.backlog_repository import BacklogRepository
 from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.training_time import check_training_time
-from app.limits.quotas import MODELS, UNFINISHED_JOBS, check_quota
+from app.limits.service import MODELS, UNFINISHED_JOBS, check_quota
 from app.registry.repository import ModelRepository
 
 

@@ -1,12 +1,10 @@
 """One delivery attempt of a message to a webhook, from its queue entry to the entry of the next attempt."""
 
-import json
 import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from threading import Event
 from typing import Protocol
 from uuid import UUID
@@ -15,83 +13,17 @@ from app import __version__
 from app.addresses import Allowance, Target, read_target
 from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.jobs.ports import Recovery
-from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
 from app.outcomes.alarm_repository import AlarmRepository
-from app.outcomes.records import Alarm
 from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, TRACESTATE, Span, Tracer
 from app.webhooks.attempt_repository import AttemptRepository
+from app.webhooks.messages import alarm_message, job_message, trial_message
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.sending import Deadline, NotSent, post
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.webhooks import TEST, Attempt, MessageType
-
-
-def trial_message(webhook_id: UUID, at: datetime) -> bytes:
-    """Return the test message: the same bytes each time."""
-    content = {"type": TEST, "timestamp": _moment(at), "data": {"webhook_id": str(webhook_id)}}
-    return json.dumps(content, separators=(",", ":")).encode()
-
-
-def message(event: MessageType, job: Job) -> bytes:
-    """Return the message about a job's end: the same bytes each time, since an ended job never changes.
-
-    The members of `data` are those of the job's resource, without the long ones.
-    """
-    data = {
-        "id": str(job.id),
-        "state": job.state,
-        "created_at": _moment(job.created_at),
-        "started_at": _moment(job.started_at),
-        "finished_at": _moment(job.finished_at),
-        "attempt": job.attempt,
-        "version": None if job.number is None else {"model": job.model or job.for_model, "version": job.number},
-        "error": None if job.error is None else _problem(job.error, job.path),
-        "dataset_id": str(job.dataset_id),
-        "model": job.for_model,
-        "task": json.loads(job.plan)["task"],
-    }
-    content = {"type": event, "timestamp": _moment(job.finished_at), "data": data}
-    return json.dumps(content, separators=(",", ":")).encode()
-
-
-def alarm_message(event: MessageType, alarm: Alarm) -> bytes:
-    """Return the message about an alarm: the same bytes each time, since its members are those of its event.
-
-    The members of `data` are those of the alarm's resource.
-    """
-    cleared_at = alarm.cleared_at if event == "model_alarm.cleared" else None
-    data = {
-        "id": str(alarm.id),
-        "model": alarm.model,
-        "version": alarm.version,
-        "statistic": alarm.statistic,
-        "direction": alarm.direction,
-        "raised_at": _moment(alarm.raised_at),
-        "since": _moment(alarm.since),
-        "outcomes": alarm.outcomes,
-        "observed": alarm.observed,
-        "expected": alarm.expected,
-        "cleared_at": _moment(cleared_at),
-    }
-    content = {"type": event, "timestamp": _moment(cleared_at or alarm.raised_at), "data": data}
-    return json.dumps(content, separators=(",", ":")).encode()
-
-
-def _problem(problem: Problem, path: str) -> dict[str, str]:
-    return {
-        "type": f"/problems/{problem.kind}",
-        "title": problem.title,
-        "detail": problem.detail,
-        "instance": path,
-    }
-
-
-def _moment(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")
-
+from relevance_bayes.records.webhooks import Attempt
 
 logger = logging.getLogger(__name__)
 
@@ -245,4 +177,4 @@ def _read(entry: UUID, tx: Transaction) -> tuple[DeliveryAttempt, bytes] | None:
     if delivery_attempt.job_id is None:
         return delivery_attempt, trial_message(delivery_attempt.webhook_id, delivery_attempt.created_at)
     job = JobRepository(tx).find(delivery_attempt.job_id)
-    return None if job is None else (delivery_attempt, message(delivery_attempt.type, job))
+    return None if job is None else (delivery_attempt, job_message(delivery_attempt.type, job))

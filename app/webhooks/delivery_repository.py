@@ -19,7 +19,7 @@ from app.identity import uuid7
 from app.jobs.records import JobEnded
 from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.tracing.spans import current_traceparent, current_tracestate
-from app.webhooks.records import Delivery, webhook_path
+from app.webhooks.records import webhook_path
 from app.webhooks.tables import (
     DELIVERY_STATE,
     ERROR,
@@ -31,7 +31,7 @@ from app.webhooks.tables import (
     WebhookRow,
 )
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.webhooks import OF_KIND, TEST, Attempt, DeliveryState, EventType, MessageType
+from relevance_bayes.records.webhooks import OF_KIND, TEST, Attempt, Delivery, DeliveryState, EventType, MessageType
 
 DELIVERIES_AT_ONCE = 100
 
@@ -204,17 +204,10 @@ class DeliveryRepository:
 
 
 def _delivery(row: WebhookDeliveryRow, attempts: tuple[Attempt, ...]) -> Delivery:
-    return Delivery(
-        id=row.id,
-        webhook_id=row.webhook_id,
-        event_id=row.event_id,
-        type=MESSAGE_TYPE.validate_python(row.type),
-        job_id=row.job_id,
-        created_at=row.created_at,
-        state=DELIVERY_STATE.validate_python(row.state),
-        next_attempt_at=row.queued_at + timedelta(seconds=row.delay) if row.state == "pending" else None,
-        attempts=attempts,
-    )
+    job_id, state = None if row.job_id is None else str(row.job_id), DELIVERY_STATE.validate_python(row.state)
+    next_attempt_at = row.queued_at + timedelta(seconds=row.delay) if state == "pending" else None
+    event = str(row.event_id), MESSAGE_TYPE.validate_python(row.type), job_id
+    return Delivery(str(row.id), *event, row.created_at, state, next_attempt_at, attempts)
 
 
 def _deliver(tx: Transaction, ended: JobEnded) -> None:

@@ -1,4 +1,4 @@
-"""Webhooks, their deliveries and the schedule of retries (Standard Webhooks, 1.0.0)."""
+"""Attempts of deliveries, their schedule and signatures (Standard Webhooks, 1.0.0)."""
 
 import hmac
 import secrets
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.records.webhooks import Attempt, DeliveryState, EventType, MessageType
+from relevance_bayes.records.webhooks import MessageType
 
 MINUTE, HOUR = 60.0, 3600.0
 PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
@@ -16,47 +16,14 @@ PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR
 MAX_WEBHOOKS = 20
 """The most webhooks of one owner."""
 
-MAX_DESCRIPTION_LENGTH = 200
-
 SECRET_PREFIX = "whsec_"
 GONE = 410
 """The status by which a receiver unsubscribes."""
 
 
-def webhook_path(webhook_id: UUID) -> str:
+def webhook_path(webhook_id: UUID | str) -> str:
     """Return the path of a webhook."""
     return f"/v1/webhooks/{webhook_id}"
-
-
-@dataclass(frozen=True)
-class Webhook:
-    """A URL that receives messages about its owner's ended jobs and alarms; none while it is disabled."""
-
-    id: UUID
-    owner: str
-    url: str
-    events: tuple[EventType, ...]
-    created_at: datetime
-    description: str | None = None
-    enabled: bool = True
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """The delivery of one event to one webhook; `event_id` is the same in every attempt, and for every webhook.
-
-    The delivery of a test message has no job, nor has that of an alarm.
-    """
-
-    id: UUID
-    webhook_id: UUID
-    event_id: UUID
-    type: MessageType
-    job_id: UUID | None
-    created_at: datetime
-    state: DeliveryState
-    next_attempt_at: datetime | None
-    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The repository of webhooks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -14,10 +13,10 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.webhooks.delivery_repository import DELIVERIES_AT_ONCE, forget_deliveries
-from app.webhooks.records import MAX_WEBHOOKS, Webhook, webhook_path
+from app.webhooks.records import MAX_WEBHOOKS, webhook_path
 from app.webhooks.tables import EVENTS, WebhookDeliveryRow, WebhookRow
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.webhooks import EventType
+from relevance_bayes.records.webhooks import Webhook, WebhookChange
 
 
 @dataclass(frozen=True)
@@ -26,28 +25,19 @@ class WebhookRepository:
 
     tx: Transaction
 
-    def add(self, webhook: Webhook, secret: str) -> None:
+    def add(self, owner: str, webhook: Webhook, secret: str) -> None:
         """Insert a webhook; raises ConflictError where its owner has MAX_WEBHOOKS already."""
         lock_for_writing(self.tx.session.connection())
-        mine = _visible().where(WebhookRow.owner == webhook.owner).subquery()
+        mine = _visible().where(WebhookRow.owner == owner).subquery()
         if (self.tx.session.scalar(select(func.count()).select_from(mine)) or 0) >= MAX_WEBHOOKS:
             raise ConflictError(f"There are {MAX_WEBHOOKS} webhooks, the maximum: remove one first.")
-        self.tx.session.add(
-            WebhookRow(
-                id=webhook.id,
-                owner=webhook.owner,
-                url=webhook.url,
-                description=webhook.description,
-                events=EVENTS.write(webhook.events),
-                secret=secret,
-                enabled=webhook.enabled,
-                created_at=webhook.created_at,
-            )
-        )
+        events = EVENTS.write(webhook.events)
+        row = vars(webhook) | {"id": UUID(webhook.id), "owner": owner, "events": events, "secret": secret}
+        self.tx.session.add(WebhookRow(**row))
         self.tx.session.flush()
         # Without the path of the URL, which may be a secret and which the audit would keep.
-        host, events = read_target(webhook.url).authority, EVENTS.write(webhook.events)
-        self.tx.record("webhook.created", webhook.owner, webhook_path(webhook.id), host=host, events=events)
+        host = read_target(webhook.url).authority
+        self.tx.record("webhook.created", owner, webhook_path(webhook.id), host=host, events=events)
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """Return a webhook; raises NotFoundError."""
@@ -62,38 +52,19 @@ class WebhookRepository:
         query = keyset.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, keyset.read_id)
         return keyset.page(self.tx.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
 
-    def change(
-        self,
-        owner: str,
-        webhook_id: UUID,
-        *,
-        url: str | None = None,
-        events: Sequence[EventType] | None = None,
-        enabled: bool | None = None,
-    ) -> Webhook:
+    def change(self, owner: str, webhook_id: UUID, change: WebhookChange) -> Webhook:
         """Change the members that are not None; raises NotFoundError."""
         row = WebhookRow
-        listed = None if events is None else EVENTS.write(tuple(events))
-        values = {
-            "url": url,
-            "events": listed,
-            "enabled": enabled,
-        }
-        requested = {name: value for name, value in values.items() if value is not None}
-        if requested:
+        events = None if change.events is None else EVENTS.write(change.events)
+        values = {name: value for name, value in (vars(change) | {"events": events}).items() if value is not None}
+        if values:
             mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
-            changed(self.tx.session, mine.values(**requested))
+            changed(self.tx.session, mine.values(**values))
         webhook = self.get(owner, webhook_id)
-        if requested:
-            host = None if url is None else read_target(url).authority
-            self.tx.record(
-                "webhook.updated",
-                owner,
-                webhook_path(webhook_id),
-                host=host,
-                events=listed,
-                enabled=enabled,
-            )
+        if values:
+            host = None if change.url is None else read_target(change.url).authority
+            path = webhook_path(webhook_id)
+            self.tx.record("webhook.updated", owner, path, host=host, events=events, enabled=change.enabled)
         return webhook
 
     def disable(self, webhook_id: UUID) -> None:
@@ -134,4 +105,5 @@ def _visible() -> Select[WebhookRow]:
 
 
 def _webhook(row: WebhookRow) -> Webhook:
-    return Webhook(row.id, row.owner, row.url, EVENTS.read(row.events), row.created_at, row.description, row.enabled)
+    events = EVENTS.read(row.events)
+    return Webhook(str(row.id), row.url, events, row.description, row.enabled, row.created_at)

@@ -16,22 +16,23 @@ from app.http.lists import DeliveriesQuery, ListQuery
 from app.http.negotiation import AcceptsJson, media_type_of
 from app.http.openapi import json_body, problems
 from app.http.rendering import to_json
-from app.webhooks.records import Webhook
-from app.webhooks.schemas import (
-    WEBHOOK_CHANGE_IN,
-    WEBHOOK_IN,
-    AlarmMessageOut,
-    MessageOut,
-    TestMessageOut,
-    delivery_record,
-    webhook_record,
-)
+from app.webhooks.messages import AlarmMessageOut, MessageOut, TestMessageOut
 from app.webhooks.service import Webhooks
-from relevance_bayes.records import webhooks as records
 from relevance_bayes.records.pages import Page
-from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, TEST
+from relevance_bayes.records.webhooks import (
+    ALARM_EVENT_TYPES,
+    EVENT_TYPES,
+    TEST,
+    Delivery,
+    NewWebhook,
+    Webhook,
+    WebhookChange,
+    WebhookRequest,
+)
 
-NEW_WEBHOOK: TypeAdapter[records.NewWebhook] = TypeAdapter(records.NewWebhook)
+NEW_WEBHOOK: TypeAdapter[NewWebhook] = TypeAdapter(NewWebhook)
+WEBHOOK: TypeAdapter[WebhookRequest] = TypeAdapter(WebhookRequest)
+WEBHOOK_CHANGE: TypeAdapter[WebhookChange] = TypeAdapter(WebhookChange)
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
@@ -42,7 +43,7 @@ messages = APIRouter()
     "",
     status_code=201,
     summary="Create a webhook",
-    response_model=records.NewWebhook,
+    response_model=NewWebhook,
     openapi_extra=json_body("WebhookIn"),
     responses=problems(400, 406, 409, 413, 415, 422),
 )
@@ -50,10 +51,7 @@ def register(request: Request, body: JsonBody, owner: Owner, services: ServicesD
     """Register a URL for messages about ended jobs. Only this response has the secret that signs them."""
 
     def create(keyed: Keyed[Webhook] | None) -> Webhook:
-        requested = read_strictly(WEBHOOK_IN, body)
-        return services[Webhooks].register(
-            owner, requested.url, events=requested.events, description=requested.description, keyed=keyed
-        )
+        return services[Webhooks].register(owner, read_strictly(WEBHOOK, body), keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     requested_before = named(request, owner, key, content_type, body)
@@ -64,7 +62,7 @@ def register(request: Request, body: JsonBody, owner: Owner, services: ServicesD
 
 def _registered(webhook: Webhook) -> StoredResponse:
     """Return the response without the secret, which is stored in one place only, and deleted with the webhook."""
-    made = records.NewWebhook(**vars(webhook_record(webhook)), secret="")
+    made = NewWebhook(**vars(webhook), secret="")
     headers = (
         ("Location", f"/v1/webhooks/{webhook.id}"),
         ("Cache-Control", "no-store"),
@@ -79,16 +77,16 @@ def _with_secret(owner: str, services: Services, kept: StoredResponse) -> Stored
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))
-def webhooks(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[records.Webhook]:
+def webhooks(owner: Owner, services: ServicesDependency, query: Annotated[ListQuery, Query()]) -> Page[Webhook]:
     """List webhooks by age."""
     page = services[Webhooks].page(owner, query.part)
-    return Page.of([webhook_record(webhook) for webhook in page.items], page.next)
+    return Page.of(page.items, page.next)
 
 
 @router.get("/{webhook_id}", summary="Get a webhook", responses=problems(404, 406))
-def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Webhook:
+def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> Webhook:
     """Get a webhook, without its secret."""
-    return webhook_record(services[Webhooks].get(owner, identifier(webhook_id, "webhook")))
+    return services[Webhooks].get(owner, identifier(webhook_id, "webhook"))
 
 
 @router.patch(
@@ -97,13 +95,10 @@ def webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> reco
     openapi_extra=json_body("WebhookChangeIn"),
     responses=problems(400, 404, 406, 413, 415, 422),
 )
-def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> records.Webhook:
+def change(webhook_id: str, body: JsonBody, owner: Owner, services: ServicesDependency) -> Webhook:
     """Change a webhook's URL or events, or enable or disable it; the secret stays."""
-    requested = read_strictly(WEBHOOK_CHANGE_IN, body)
-    changed = services[Webhooks].change(
-        owner, identifier(webhook_id, "webhook"), url=requested.url, events=requested.events, enabled=requested.enabled
-    )
-    return webhook_record(changed)
+    requested = read_strictly(WEBHOOK_CHANGE, body)
+    return services[Webhooks].change(owner, identifier(webhook_id, "webhook"), requested)
 
 
 @router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
@@ -115,16 +110,16 @@ def remove(webhook_id: str, owner: Owner, services: ServicesDependency) -> None:
 @router.get("/{webhook_id}/deliveries", summary="List the deliveries of a webhook", responses=problems(404, 406, 422))
 def deliveries(
     webhook_id: str, owner: Owner, services: ServicesDependency, query: Annotated[DeliveriesQuery, Query()]
-) -> Page[records.Delivery]:
+) -> Page[Delivery]:
     """List a webhook's deliveries by age, each with its attempts."""
     page = services[Webhooks].deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
-    return Page.of([delivery_record(delivery) for delivery in page.items], page.next)
+    return Page.of(page.items, page.next)
 
 
 @router.post("/{webhook_id}/test", status_code=202, summary="Test a webhook", responses=problems(404, 406, 409))
-def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
+def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> Delivery:
     """Send a signed message of type `webhook.test`, whatever the events of the webhook; retried like any other."""
-    return delivery_record(services[Webhooks].test(owner, identifier(webhook_id, "webhook")))
+    return services[Webhooks].test(owner, identifier(webhook_id, "webhook"))
 
 
 @router.post(
@@ -133,10 +128,10 @@ def try_webhook(webhook_id: str, owner: Owner, services: ServicesDependency) -> 
     summary="Redeliver a message",
     responses=problems(404, 406, 409),
 )
-def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: ServicesDependency) -> records.Delivery:
+def redeliver(webhook_id: str, delivery_id: str, owner: Owner, services: ServicesDependency) -> Delivery:
     """Send a message again, now, with the retries of a new one; its `webhook-id` is the same."""
     required, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
-    return delivery_record(services[Webhooks].redeliver(owner, required, again))
+    return services[Webhooks].redeliver(owner, required, again)
 
 
 def _sent(

@@ -1,21 +1,31 @@
-"""Webhooks of an owner: register, change, test, deliveries."""
+"""Webhooks of an owner: register, change, test, deliveries; and their metrics."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from app.addresses import Allowance
 from app.database.pages import Page, PageRequest
-from app.database.transaction import Clock, OpenTransaction
+from app.database.transaction import Clock, OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
+from app.jobs.metrics import OLDEST, QUEUED
+from app.metrics.families import Sample
 from app.webhooks.delivery_repository import DeliveryRepository
-from app.webhooks.records import Delivery, Webhook, new_secret
+from app.webhooks.records import new_secret
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.webhooks import EVENT_TYPES, DeliveryState, EventType
+from relevance_bayes.records.webhooks import (
+    EVENT_TYPES,
+    Delivery,
+    DeliveryState,
+    EventType,
+    Webhook,
+    WebhookChange,
+    WebhookRequest,
+)
 
 
 @dataclass(frozen=True)
@@ -26,24 +36,17 @@ class Webhooks:
     allowed: Allowance
     clock: Clock
 
-    def register(
-        self,
-        owner: str,
-        url: str,
-        *,
-        events: Sequence[EventType] = EVENT_TYPES,
-        description: str | None = None,
-        keyed: Keyed[Webhook] | None = None,
-    ) -> Webhook:
+    def register(self, owner: str, requested: WebhookRequest, keyed: Keyed[Webhook] | None = None) -> Webhook:
         """Register a webhook with a new secret.
 
         Raises InvalidRequestError where the URL is not allowed, ConflictError for more than the maximum.
         """
+        url, events = requested.url, _once(requested.events)
         self.allowed.checked(url)
-        webhook = Webhook(uuid7(), owner, url, _once(events), self.clock(), description)
+        webhook = Webhook(str(uuid7()), url, events, requested.description, enabled=True, created_at=self.clock())
         response = None if keyed is None else keyed.response(webhook)
         with self.transaction() as tx:
-            WebhookRepository(tx).add(webhook, new_secret())
+            WebhookRepository(tx).add(owner, webhook, new_secret())
             if keyed is not None and response is not None:
                 IdempotencyKeyRepository(tx).keep(keyed.key, response)
         return webhook
@@ -66,22 +69,14 @@ class Webhooks:
         with self.transaction() as tx:
             return WebhookRepository(tx).page(owner, part)
 
-    def change(
-        self,
-        owner: str,
-        webhook_id: UUID,
-        *,
-        url: str | None = None,
-        events: Sequence[EventType] | None = None,
-        enabled: bool | None = None,
-    ) -> Webhook:
+    def change(self, owner: str, webhook_id: UUID, change: WebhookChange) -> Webhook:
         """Change the members that are not None; raises NotFoundError, InvalidRequestError."""
-        if url is not None:
-            self.allowed.checked(url)
+        if change.url is not None:
+            self.allowed.checked(change.url)
+        if change.events is not None:
+            change = replace(change, events=_once(change.events))
         with self.transaction() as tx:
-            return WebhookRepository(tx).change(
-                owner, webhook_id, url=url, events=None if events is None else _once(events), enabled=enabled
-            )
+            return WebhookRepository(tx).change(owner, webhook_id, change)
 
     def remove(self, owner: str, webhook_id: UUID) -> None:
         """Remove a webhook; raises NotFoundError."""
@@ -110,3 +105,13 @@ class Webhooks:
 def _once(events: Sequence[EventType]) -> tuple[EventType, ...]:
     """Return each event once, in the order in which they are documented."""
     return tuple(event for event in EVENT_TYPES if event in events)
+
+
+QUEUE = "webhooks"
+
+
+def webhook_metrics(tx: Transaction) -> Iterator[Sample]:
+    """Yield the number of pending deliveries and the age of the oldest one that is due."""
+    pending, age = DeliveryRepository(tx).backlog()
+    yield Sample(QUEUED, (QUEUE,), (pending,))
+    yield Sample(OLDEST, (QUEUE,), (age,))

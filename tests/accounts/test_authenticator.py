@@ -18,8 +18,8 @@ from app.accounts.authenticator import (
     KeyAuthenticator,
 )
 from app.accounts.repository import ApiKeyRepository
+from app.accounts.service import Sessions
 from app.accounts.session_repository import SessionRepository
-from app.accounts.session_service import Sessions
 from app.accounts.tables import ApiKeyRow
 from app.errors import UnavailableError
 from app.identity import LOCAL, Principal
@@ -63,7 +63,7 @@ def test_without_any_key_requests_are_local_until_there_is_one(
     time.now += REFRESH_SECONDS + 0.01
     assert found(authenticator, []) is None
     assert found(authenticator, header(secret)) == Principal("acme", frozenset({"read"}))
-    parts.keys.revoke("acme", key.id)
+    parts.keys.revoke("acme", UUID(key.id))
     time.now += REFRESH_SECONDS + 0.01
     assert found(authenticator, []) is None  # a service that had keys stays closed
 
@@ -80,7 +80,7 @@ def test_a_new_key_is_known_at_once_and_a_revoked_one_for_a_second_at_most(
     key, secret = parts.keys.create("acme", "CI")
     time.now += MIN_REFRESH_SECONDS + 0.01
     assert found(authenticator, header(secret)) is not None
-    parts.keys.revoke("acme", key.id)
+    parts.keys.revoke("acme", UUID(key.id))
     time.now += REFRESH_SECONDS - 0.01
     assert found(authenticator, header(secret)) is not None
     time.now += 0.02
@@ -196,8 +196,8 @@ def with_session(authenticator: KeyAuthenticator, secret: str) -> Principal | No
 def new_session(parts: SmallParts, *, seconds: float = SESSION_SECONDS) -> tuple[UUID, str]:
     """A key's id, and the secret of a session that was made from it."""
     key, _ = parts.keys.create("acme", "CI", scopes=("read",))
-    principal = Principal("acme", frozenset({"read"}), key_id=key.id)
-    return key.id, Sessions(parts.transaction, seconds).create(principal)[0]
+    principal = Principal("acme", frozenset({"read"}), key_id=UUID(key.id))
+    return UUID(key.id), Sessions(parts.transaction, seconds).create(principal)[0]
 
 
 def test_a_revoked_or_ended_session_is_known_for_a_second_at_most(
@@ -279,9 +279,9 @@ def test_keys_are_read_once_and_then_those_alone_that_changed(
     made = [parts.keys.create("local", "of a test", scopes=("read",)) for _ in range(3)]
     secrets = [secret for _, secret in made]
     assert all(found(authenticator, header(secret)) for secret in secrets)
-    parts.keys.revoke("local", made[0][0].id)
+    parts.keys.revoke("local", UUID(made[0][0].id))
     with parts.stored.engine.begin() as connection:  # of which nothing was notified
-        revoked = update(ApiKeyRow).where(ApiKeyRow.id == made[1][0].id)
+        revoked = update(ApiKeyRow).where(ApiKeyRow.id == UUID(made[1][0].id))
         connection.execute(revoked.values(revoked_at=NOW - timedelta(minutes=5)))
     _, new = parts.keys.create("local", "new", scopes=("read",))
     time.now += REFRESH_SECONDS + 0.01

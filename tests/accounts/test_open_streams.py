@@ -39,7 +39,7 @@ def running(live_parts: StoredParts) -> UUID:
 
 def key(live_parts: StoredParts, *, owner: str = "vision", scope: KeyScope = "read") -> tuple[UUID, dict[str, str]]:
     made, secret = live_parts.keys.create(owner, "of a test", scopes=(scope,))
-    return made.id, {"Authorization": f"Bearer {secret}"}
+    return UUID(made.id), {"Authorization": f"Bearer {secret}"}
 
 
 @pytest.fixture

@@ -1,17 +1,17 @@
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from app.accounts import repository as subject
-from app.accounts.records import ApiKey, digest
+from app.accounts.records import digest
 from app.accounts.repository import ApiKeyRepository
 from app.database.pages import PageRequest
 from app.database.transaction import OpenTransaction
 from app.errors import ConflictError
 from app.identity import Principal, uuid7
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.records.keys import KeyScope
+from relevance_bayes.records.keys import ApiKey, KeyScope
 from tests import samples
 from tests.transactions import HandClock
 
@@ -26,8 +26,9 @@ def added(
 ) -> ApiKey:
     with transaction() as tx:
         now = tx.clock()
-        key = ApiKey(uuid7(), owner, "CI", "rlv_one", scopes, now, None if lifetime is None else now + lifetime)
-        ApiKeyRepository(tx).add(key, digest(secret.encode()))
+        expires_at = None if lifetime is None else now + lifetime
+        key = ApiKey(str(uuid7()), "CI", "rlv_one", scopes, now, expires_at, revoked_at=None)
+        ApiKeyRepository(tx).add(owner, key, digest(secret.encode()))
     return key
 
 
@@ -35,12 +36,12 @@ def test_a_key_comes_back_as_it_was_added_and_to_its_owner_alone(transaction: Op
     key = added(transaction, scopes=("predict", "admin"), lifetime=timedelta(days=1))
     with transaction() as tx:
         keys = ApiKeyRepository(tx)
-        assert keys.get(samples.OWNER, key.id) == key
+        assert keys.get(samples.OWNER, UUID(key.id)) == key
         assert keys.page(samples.OWNER, PageRequest(10)).items == (key,)
         assert keys.page(samples.STRANGER, PageRequest(10)).items == ()
         for refused in (keys.get, keys.revoke):
             with pytest.raises(NotFoundError, match="no API key"):
-                refused(samples.STRANGER, key.id)
+                refused(samples.STRANGER, UUID(key.id))
         with pytest.raises(NotFoundError):
             keys.get(samples.OWNER, uuid4())
 
@@ -53,13 +54,13 @@ def test_principals_are_those_of_valid_keys_of_all_owners(transaction: OpenTrans
     added(transaction, "short", lifetime=timedelta(seconds=30))
     revoked = added(transaction, "revoked")
     with transaction() as tx:
-        ApiKeyRepository(tx).revoke(samples.OWNER, revoked.id)
+        ApiKeyRepository(tx).revoke(samples.OWNER, UUID(revoked.id))
     clock.now += timedelta(minutes=1)
     with transaction() as tx:
         found = ApiKeyRepository(tx).principals()
     assert set(found) == {digest(b"mine"), digest(b"theirs")}
     assert found[digest(b"mine")] == Principal(samples.OWNER, frozenset({"read"}))
-    assert found[digest(b"mine")].key_id == mine.id
+    assert found[digest(b"mine")].key_id == UUID(mine.id)
     assert mine.expires_at is not None
     assert found[digest(b"mine")].expires_at == mine.expires_at.timestamp()
     assert found[digest(b"theirs")].expires_at is None
@@ -68,9 +69,9 @@ def test_principals_are_those_of_valid_keys_of_all_owners(transaction: OpenTrans
 def test_a_revoked_key_stays_in_the_list_and_is_revoked_once(transaction: OpenTransaction) -> None:
     key = added(transaction)
     with transaction() as tx:
-        first = ApiKeyRepository(tx).revoke(samples.OWNER, key.id)
+        first = ApiKeyRepository(tx).revoke(samples.OWNER, UUID(key.id))
     with transaction() as tx:
-        assert ApiKeyRepository(tx).revoke(samples.OWNER, key.id) == first
+        assert ApiKeyRepository(tx).revoke(samples.OWNER, UUID(key.id)) == first
         assert ApiKeyRepository(tx).page(samples.OWNER, PageRequest(10)).items == (first,)
         assert ApiKeyRepository(tx).has_any()
     assert first.revoked_at is not None
@@ -81,8 +82,8 @@ def test_a_key_expires_no_later_than_it_did(transaction: OpenTransaction) -> Non
     assert key.expires_at is not None
     for change, expected in ((timedelta(hours=1), timedelta()), (-timedelta(minutes=1), -timedelta(minutes=1))):
         with transaction() as tx:
-            ApiKeyRepository(tx).expire(samples.OWNER, key.id, key.expires_at + change)
-            assert ApiKeyRepository(tx).get(samples.OWNER, key.id).expires_at == key.expires_at + expected
+            ApiKeyRepository(tx).expire(samples.OWNER, UUID(key.id), key.expires_at + change)
+            assert ApiKeyRepository(tx).get(samples.OWNER, UUID(key.id)).expires_at == key.expires_at + expected
 
 
 def test_the_same_key_twice_and_one_too_many_are_refused(
@@ -97,7 +98,7 @@ def test_the_same_key_twice_and_one_too_many_are_refused(
         added(transaction, "three")
     added(transaction, "three", owner=samples.STRANGER)
     with transaction() as tx:
-        ApiKeyRepository(tx).revoke(samples.OWNER, key.id)
+        ApiKeyRepository(tx).revoke(samples.OWNER, UUID(key.id))
     added(transaction, "four")
 
 
@@ -112,8 +113,8 @@ def test_changes_are_the_keys_that_were_created_or_revoked_of_late_or_expire_soo
     added(transaction, "new")
     with transaction() as tx:
         keys = ApiKeyRepository(tx)
-        keys.revoke(samples.OWNER, revoked.id)
-        keys.expire(samples.OWNER, moved.id, tx.clock())
+        keys.revoke(samples.OWNER, UUID(revoked.id))
+        keys.expire(samples.OWNER, UUID(moved.id), tx.clock())
     with transaction() as tx:
         found = ApiKeyRepository(tx).changes(within=3_600.0, ahead=300.0)
         assert set(found) == {digest(secret) for secret in (b"new", b"revoked", b"moved", b"soon")}

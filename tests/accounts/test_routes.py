@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from uuid import UUID
 
 import pytest
 from httpx2 import Response
@@ -51,7 +52,7 @@ def test_each_operation_needs_a_key_that_is_valid_and_has_one_of_its_scopes(
     assert len(walked) > 70
     expired = key(parts, "admin", expires_at=NOW + timedelta(days=1))
     revoked, secret = parts.keys.create("local", "of a test", scopes=("admin",))
-    parts.keys.revoke("local", revoked.id)
+    parts.keys.revoke("local", UUID(revoked.id))
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Bearer {secret}"}, expired):
         for method, path, _ in minutes.walk(walked):
             response = locked.request(method, path, headers=headers)

@@ -6,12 +6,13 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.accounts import session_repository as subject
-from app.accounts.records import ApiKey, digest
+from app.accounts.records import digest
 from app.accounts.session_repository import SessionRepository
 from app.database.transaction import OpenTransaction
 from app.identity import Principal
 from app.jobs.queue.client import EndedEntries
 from app.retention import Retention
+from relevance_bayes.records.keys import ApiKey
 from tests import samples
 from tests.accounts.test_repository import added as added_key
 from tests.transactions import HandClock
@@ -20,7 +21,7 @@ OF_TOKEN = Principal(samples.OWNER, frozenset({"read", "train"}))
 
 
 def of_key(key: ApiKey) -> Principal:
-    return Principal(key.owner, frozenset(key.scopes), key_id=key.id)
+    return Principal(samples.OWNER, frozenset(key.scopes), key_id=UUID(key.id))
 
 
 def added(
@@ -49,7 +50,7 @@ def test_a_session_has_the_owner_the_scopes_and_the_key_it_was_made_with(transac
     sessions = found(transaction)
     assert set(sessions) == {digest(b"one"), digest(b"two")}
     one, two = sessions[digest(b"one")], sessions[digest(b"two")]
-    assert (one, one.expires_at, one.key_id, one.is_session) == (of_key(key), expires_at, key.id, True)
+    assert (one, one.expires_at, one.key_id, one.is_session) == (of_key(key), expires_at, UUID(key.id), True)
     assert (two, two.key_id, two.is_session) == (OF_TOKEN, None, True)
 
 

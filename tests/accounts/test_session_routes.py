@@ -3,6 +3,7 @@
 import logging
 import time
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from httpx2 import Response
@@ -10,7 +11,7 @@ from starlette.testclient import TestClient
 
 from app.accounts.authenticator import KeyAuthenticator
 from app.accounts.issuer_keys import Issuer, IssuerKeys
-from app.accounts.session_service import Sessions
+from app.accounts.service import Sessions
 from app.accounts.tokens import TokenAuthenticator, TokenRules
 from app.http.authentication import READING
 from app.identity import Principal
@@ -52,7 +53,7 @@ def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(
     assert len(walked) > 70
     revoked, secret = parts.keys.create("local", "of a test", scopes=("admin",))
     of_revoked = session(locked, {"Authorization": f"Bearer {secret}"})
-    parts.keys.revoke("local", revoked.id)
+    parts.keys.revoke("local", UUID(revoked.id))
     ended = session(locked, key(parts, "admin"))
     assert locked.delete("/v1/session", headers=ended | OWN_PAGE).status_code == 204
     expired, _ = Sessions(parts.transaction, 60.0).create(principal_of_key(parts))  # a minute of 2024
@@ -75,7 +76,7 @@ def test_each_operation_needs_a_session_that_is_valid_and_has_one_of_its_scopes(
 
 def principal_of_key(parts: SmallParts) -> Principal:
     made, _ = parts.keys.create("local", "of a test", scopes=("admin",))
-    return Principal(made.owner, frozenset(made.scopes), key_id=made.id)
+    return Principal("local", frozenset(made.scopes), key_id=UUID(made.id))
 
 
 def test_no_operation_changes_anything_for_a_page_of_another_origin(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -19,10 +20,9 @@ from app.prediction.results import Piece, Reached
 from app.retention import Retention
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
-from app.webhooks.records import Webhook
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.records.audit import AuditEntry
-from relevance_bayes.records.webhooks import EVENT_TYPES
+from relevance_bayes.records.webhooks import EVENT_TYPES, Webhook
 from tests import samples
 from tests.accounts.test_session_repository import NoEntries
 from tests.applications import LIMITS, SmallParts
@@ -39,12 +39,12 @@ def entries(transaction: OpenTransaction) -> list[AuditEntry]:
 def test_a_webhook_whose_receiver_unsubscribed_is_disabled_by_the_service_once(
     transaction: OpenTransaction, clock: HandClock
 ) -> None:
-    webhook = Webhook(uuid7(), samples.OWNER, "https://hooks.example/x", EVENT_TYPES, clock())
+    webhook = Webhook(str(uuid7()), "https://hooks.example/x", EVENT_TYPES, None, enabled=True, created_at=clock())
     with transaction() as tx:
-        WebhookRepository(tx).add(webhook, "whsec_x")
+        WebhookRepository(tx).add(samples.OWNER, webhook, "whsec_x")
     for _ in range(2):
         with transaction() as tx:
-            WebhookRepository(tx).disable(webhook.id)
+            WebhookRepository(tx).disable(UUID(webhook.id))
     created, disabled = entries(transaction)
     assert (created.action, created.details["host"]) == ("webhook.created", "hooks.example")
     assert (disabled.action, disabled.resource) == ("webhook.disabled", f"/v1/webhooks/{webhook.id}")

@@ -229,7 +229,7 @@ IDEMPOTENT = frozenset(
 
 def authorized(parts: SmallParts, *scopes: KeyScope, owner: str = OWNER) -> tuple[UUID, dict[str, str]]:
     key, secret = parts.keys.create(owner, "of a test", scopes=scopes)
-    return key.id, {"Authorization": f"Bearer {secret}"}
+    return UUID(key.id), {"Authorization": f"Bearer {secret}"}
 
 
 @pytest.fixture

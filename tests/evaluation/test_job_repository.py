@@ -14,9 +14,10 @@ from app.jobs.repository import JobRepository
 from app.registry.repository import ModelRepository
 from app.registry.submission import submit
 from app.webhooks.delivery_repository import DeliveryRepository
-from app.webhooks.records import Webhook, new_secret
+from app.webhooks.records import new_secret
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.webhooks import Webhook
 from tests import samples
 
 
@@ -99,11 +100,13 @@ def test_what_an_unfinished_evaluation_needs_stays(transaction: OpenTransaction,
 
 
 def test_the_end_of_an_evaluation_is_reported_by_its_own_name(transaction: OpenTransaction, evaluation: Job) -> None:
-    webhook = Webhook(evaluation.id, samples.OWNER, "https://example.org", ("evaluation.failed",), samples.AT)
+    webhook = Webhook(
+        str(evaluation.id), "https://example.org", ("evaluation.failed",), None, enabled=True, created_at=samples.AT
+    )
     with transaction() as tx:
-        WebhookRepository(tx).add(webhook, new_secret())
+        WebhookRepository(tx).add(samples.OWNER, webhook, new_secret())
         assert JobRepository(tx).claim(evaluation.id) == Claim(1)
         assert JobRepository(tx).fail(evaluation.id, 1, samples.PROBLEM)
     with transaction() as tx:
-        (reported,) = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(9)).items
-    assert (reported.type, reported.job_id) == ("evaluation.failed", evaluation.id)
+        (reported,) = DeliveryRepository(tx).page(samples.OWNER, evaluation.id, PageRequest(9)).items
+    assert (reported.type, reported.job_id) == ("evaluation.failed", str(evaluation.id))

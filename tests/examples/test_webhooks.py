@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from pydantic import TypeAdapter
 
+from app.webhooks.messages import MessageOut
+from app.webhooks.messages import TestMessageOut as WebhookTest
 from app.webhooks.records import PAUSES, new_secret, signature
-from app.webhooks.schemas import MessageOut
-from app.webhooks.schemas import TestMessageOut as WebhookTest
 from relevance_bayes.records.webhooks import DeliveryError
 from tests.examples.python_blocks import BLOCK
 
@@ -64,5 +65,5 @@ def test_the_pages_obstacles_are_all_there_are() -> None:
 
 def test_the_pages_messages_are_some() -> None:
     _, ended, tried = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    assert MessageOut.model_validate_json(json.dumps(json.loads(ended)), strict=True).data.version is not None
-    assert WebhookTest.model_validate_json(json.dumps(json.loads(tried)), strict=True).type == "webhook.test"
+    assert TypeAdapter(MessageOut).validate_json(json.dumps(json.loads(ended)), strict=True).data.version is not None
+    assert TypeAdapter(WebhookTest).validate_json(json.dumps(json.loads(tried)), strict=True).type == "webhook.test"

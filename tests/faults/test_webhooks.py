@@ -5,12 +5,13 @@ import signal
 import socket
 import subprocess
 from threading import Event
+from uuid import UUID
 
 import pytest
 
 from app.database.pages import PageRequest
 from app.identity import BUILT_IN_OWNER
-from app.webhooks.records import Delivery, Webhook
+from relevance_bayes.records.webhooks import Delivery, Webhook, WebhookRequest
 from tests.faults.conftest import MakePlace, Place, on_sqlite
 from tests.jobs.worker import trainers
 from tests.receivers import Behaviour, receiving, responses
@@ -34,14 +35,14 @@ def kills(worker: subprocess.Popen[bytes]) -> Behaviour:
 
 
 def deliveries(place: Place, webhook: Webhook) -> tuple[Delivery, ...]:
-    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, PageRequest(9)).items
+    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, UUID(webhook.id), PageRequest(9)).items
 
 
 def test_a_worker_killed_between_request_and_record_delivers_again_by_the_same_id(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
     with receiving(kills(worker), responses(204)) as receiver:
-        webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
+        webhook = place.parts.webhooks.register(BUILT_IN_OWNER, WebhookRequest(receiver.url))
         job = place.submit(trainers.marked)
         place.parts.jobs.cancel(BUILT_IN_OWNER, job.id)
         worker.wait(60)
@@ -61,7 +62,7 @@ def test_an_end_that_its_receiver_could_not_take_is_delivered_again(make_place: 
     place = make_place()
     place.start_worker()
     with receiving(responses(500), responses(200)) as receiver:
-        webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
+        webhook = place.parts.webhooks.register(BUILT_IN_OWNER, WebhookRequest(receiver.url))
         job = place.submit(trainers.marked)
         place.started()
         place.open_the_gate()

@@ -41,7 +41,7 @@ def path(short_intervals: None, live_parts: StoredParts) -> str:
 
 def key(live_parts: StoredParts) -> tuple[UUID, dict[str, str]]:
     made, secret = live_parts.keys.create(BUILT_IN_OWNER, "of a test", scopes=("read", "train"))
-    return made.id, {"Authorization": f"Bearer {secret}"}
+    return UUID(made.id), {"Authorization": f"Bearer {secret}"}
 
 
 def lasting(

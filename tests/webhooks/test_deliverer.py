@@ -14,6 +14,7 @@ from uuid import UUID
 
 import pytest
 from dbos import DBOSClient
+from pydantic import TypeAdapter
 from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
@@ -30,14 +31,14 @@ from app.jobs.worker.retry import Interrupted
 from app.tasks.responses import training_job
 from app.tasks.service import finish_training
 from app.webhooks import deliverer as deliverer_module
-from app.webhooks.deliverer import Deliverer, Finder, message
+from app.webhooks.deliverer import Deliverer, Finder
 from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
-from app.webhooks.records import PAUSES, Delivery, Webhook, new_secret, signature
+from app.webhooks.messages import MessageOut, job_message
+from app.webhooks.messages import TestMessageOut as WebhookTest
+from app.webhooks.records import PAUSES, new_secret, signature
 from app.webhooks.repository import WebhookRepository
-from app.webhooks.schemas import MessageOut
-from app.webhooks.schemas import TestMessageOut as WebhookTest
 from app.webhooks.sending import Deadline, NotSent
-from relevance_bayes.records.webhooks import EVENT_TYPES, Attempt
+from relevance_bayes.records.webhooks import EVENT_TYPES, Attempt, Delivery, Webhook
 from tests import samples
 from tests.receivers import Receiver, hangs, receiving, responses
 from tests.waiting import until
@@ -104,9 +105,9 @@ class Place:
         )
 
     def hook(self, url: str) -> tuple[Webhook, str]:
-        webhook, secret = Webhook(uuid7(), samples.OWNER, url, EVENT_TYPES, now()), new_secret()
+        webhook, secret = Webhook(str(uuid7()), url, EVENT_TYPES, None, enabled=True, created_at=now()), new_secret()
         with self.transaction() as tx:
-            WebhookRepository(tx).add(webhook, secret)
+            WebhookRepository(tx).add(samples.OWNER, webhook, secret)
         return webhook, secret
 
     def end(self) -> Job:
@@ -117,7 +118,7 @@ class Place:
 
     def deliveries(self, webhook: Webhook) -> tuple[Delivery, ...]:
         with self.transaction() as tx:
-            return DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(100)).items
+            return DeliveryRepository(tx).page(samples.OWNER, UUID(webhook.id), PageRequest(100)).items
 
     def entry(self) -> UUID:
         with self.database.connect() as connection:
@@ -157,8 +158,8 @@ def test_webhooks_are_notified_by_the_engine_and_again_where_that_failed(place: 
     first, second = receiver.received
     (delivery,) = place.deliveries(webhook)
     assert [attempt.status for attempt in delivery.attempts] == [500, 204]
-    assert first.body == second.body == message("training_job.cancelled", job)
-    assert first.headers["webhook-id"] == second.headers["webhook-id"] == str(delivery.event_id)
+    assert first.body == second.body == job_message("training_job.cancelled", job)
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == delivery.event_id
     for request in (first, second):
         headers = {name.lower(): str(value) for name, value in request.headers.items()}
         assert verified(secret, headers, request.body)
@@ -170,15 +171,15 @@ def test_webhooks_are_notified_by_the_engine_and_again_where_that_failed(place: 
 def test_a_webhook_is_tried_on_the_path_of_all_its_deliveries(place: Place, receiver: Receiver) -> None:
     webhook, secret = place.hook(receiver.url)
     with place.transaction() as tx:
-        made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
+        made = DeliveryRepository(tx).test(samples.OWNER, UUID(webhook.id))
     assert place.deliverer()(place.entry())
     (request,), (delivery,) = receiver.received, place.deliveries(webhook)
     assert (delivery.id, delivery.state) == (made.id, "delivered")
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
-    assert headers["webhook-id"] == str(made.event_id)
+    assert headers["webhook-id"] == made.event_id
     assert verified(secret, headers, request.body)
-    given = WebhookTest.model_validate_json(request.body)
-    assert (given.type, given.data.webhook_id, given.timestamp) == ("webhook.test", webhook.id, made.created_at)
+    given = TypeAdapter(WebhookTest).validate_json(request.body)
+    assert (given.type, given.data.webhook_id, given.timestamp) == ("webhook.test", UUID(webhook.id), made.created_at)
 
 
 def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
@@ -190,7 +191,7 @@ def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
         until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
         (before,) = place.deliveries(webhook)
         with place.transaction() as tx:
-            DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, before.id)
+            DeliveryRepository(tx).redeliver(samples.OWNER, UUID(webhook.id), UUID(before.id))
         until(lambda: len(place.deliveries(webhook)[0].attempts) == 2, seconds=20)
     finally:
         engine.shutdown(5.0)
@@ -264,7 +265,7 @@ def test_a_receiver_that_is_removed_gets_no_more(place: Place) -> None:
     (delivery,) = place.deliveries(webhook)
     assert (delivery.state, [attempt.status for attempt in delivery.attempts]) == ("failed", [410])
     with place.transaction() as tx:
-        assert not WebhookRepository(tx).get(samples.OWNER, webhook.id).enabled
+        assert not WebhookRepository(tx).get(samples.OWNER, UUID(webhook.id)).enabled
     place.end()
     assert len(place.deliveries(webhook)) == 1
 
@@ -274,7 +275,7 @@ def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) ->
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
     with place.transaction() as tx:
-        WebhookRepository(tx).disable(webhook.id)
+        WebhookRepository(tx).disable(UUID(webhook.id))
     post = Handler(200)
     assert replace(place.deliverer(*PAUSES), post=post)(place.entry())
     (delivery,) = place.deliveries(webhook)
@@ -360,8 +361,8 @@ def test_a_message_states_what_the_job_states_of_itself(place: Place, ended: str
                 JobRepository(tx).cancelled(job_id, 1)
         job = JobRepository(tx).get(samples.OWNER, job_id)
     (event,) = (one for one in EVENT_TYPES if one == f"training_job.{ended}")
-    reported = json.loads(message(event, job))
-    assert MessageOut.model_validate_json(json.dumps(reported), strict=True).data.id == job_id
+    reported = json.loads(job_message(event, job))
+    assert TypeAdapter(MessageOut).validate_json(json.dumps(reported), strict=True).data.id == job_id
     shown = json.loads(to_json(training_job(job)))
     assert (reported["type"], reported["timestamp"]) == (event, shown["finished_at"])
     for name, value in reported["data"].items():

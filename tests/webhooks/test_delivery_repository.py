@@ -14,11 +14,10 @@ from app.jobs.repository import JobRepository
 from app.tasks.service import finish_training
 from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS, DeliveryRepository
-from app.webhooks.records import Delivery
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.jobs import JobKind, JobState
-from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, OF_KIND, Attempt, EventType
+from relevance_bayes.records.webhooks import ALARM_EVENT_TYPES, EVENT_TYPES, OF_KIND, Attempt, Delivery, EventType
 from tests import samples
 from tests.doubles.queue import ListedQueue
 from tests.webhooks.test_repository import hook
@@ -41,9 +40,9 @@ def queued(engine: Engine) -> list[tuple[UUID, UUID, float]]:
         return [(UUID(entry), UUID(webhook), delay) for entry, webhook, delay in rows]
 
 
-def deliveries(transaction: OpenTransaction, webhook_id: UUID) -> list[Delivery]:
+def deliveries(transaction: OpenTransaction, webhook_id: str) -> list[Delivery]:
     with transaction() as tx:
-        return list(DeliveryRepository(tx).page(samples.OWNER, webhook_id, PageRequest(100)).items)
+        return list(DeliveryRepository(tx).page(samples.OWNER, UUID(webhook_id), PageRequest(100)).items)
 
 
 def failed(transaction: OpenTransaction, job_id: UUID) -> None:
@@ -78,20 +77,21 @@ def test_every_end_of_a_job_is_queued_for_all_its_subscribers(
     unwanted, strangers = hook(transaction, events=others), hook(transaction, owner=samples.STRANGER)
     disabled, removed = hook(transaction), hook(transaction)
     with transaction() as tx:
-        WebhookRepository(tx).disable(disabled.id)
-        WebhookRepository(tx).remove(samples.OWNER, removed.id)
+        WebhookRepository(tx).disable(UUID(disabled.id))
+        WebhookRepository(tx).remove(samples.OWNER, UUID(removed.id))
     job_id = samples.running_job(transaction)
     assert queued(engine) == []
     end(transaction, job_id)
     made = [*deliveries(transaction, all_of_it.id), *deliveries(transaction, that_alone.id)]
-    assert [(one.type, one.job_id, one.state, one.attempts) for one in made] == 2 * [(event, job_id, "pending", ())]
+    begun = event, str(job_id), "pending", ()
+    assert [(one.type, one.job_id, one.state, one.attempts) for one in made] == 2 * [begun]
     assert len({one.event_id for one in made}) == 1
     assert len({one.id for one in made}) == 2
-    entries = sorted((webhook, delay) for _, webhook, delay in queued(engine))  # of one moment, in any order
+    entries = sorted((str(webhook), delay) for _, webhook, delay in queued(engine))  # of one moment, in any order
     assert entries == sorted([(all_of_it.id, 0.0), (that_alone.id, 0.0)])
     assert deliveries(transaction, unwanted.id) == deliveries(transaction, disabled.id) == []
     with transaction() as tx:
-        assert DeliveryRepository(tx).page(samples.STRANGER, strangers.id, PageRequest(9)).items == ()
+        assert DeliveryRepository(tx).page(samples.STRANGER, UUID(strangers.id), PageRequest(9)).items == ()
 
 
 @pytest.mark.thorough
@@ -102,7 +102,7 @@ def test_an_event_of_each_type_is_stored_and_read(
     webhook, job_id = hook(transaction, events=(event,)), samples.queued_job(transaction)
     with transaction() as tx:
         tx.publish(JobEnded(job_id, samples.OWNER, kind, state, samples.AT))
-    assert [(one.type, one.job_id) for one in deliveries(transaction, webhook.id)] == [(event, job_id)]
+    assert [(one.type, one.job_id) for one in deliveries(transaction, webhook.id)] == [(event, str(job_id))]
 
 
 def test_each_event_type_is_the_end_of_a_job_or_about_an_alarm() -> None:
@@ -128,7 +128,7 @@ def test_an_end_that_is_rolled_back_notifies_nobody(engine: Engine, transaction:
     assert len(deliveries(transaction, webhook.id)) == len(queued(engine)) == 1
 
 
-def first_entry(engine: Engine, transaction: OpenTransaction, webhook_id: UUID) -> UUID:
+def first_entry(engine: Engine, transaction: OpenTransaction, webhook_id: str) -> UUID:
     """The delivery of a job's end to the webhook."""
     job_id = samples.queued_job(transaction)
     with transaction() as tx:
@@ -149,7 +149,7 @@ def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_no
         assert delivery_attempt.secret not in repr(delivery_attempt)
         assert AttemptRepository(tx).record(first, LATE, retry_in=30.0)
     second, to, delay = queued(engine)[-1]
-    assert (to, delay) == (webhook.id, 30.0)
+    assert (str(to), delay) == (webhook.id, 30.0)
     with transaction() as tx:
         assert AttemptRepository(tx).find(first) is None
         assert not AttemptRepository(tx).record(first, DELIVERED, retry_in=None)  # a worker that was frozen, and thawed
@@ -200,7 +200,7 @@ def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, transactio
     waiting = queued(engine)[-1][0]
     assert delivery.state == state
     with transaction() as tx:
-        again = DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
+        again = DeliveryRepository(tx).redeliver(samples.OWNER, UUID(webhook.id), UUID(delivery.id))
     assert (again.state, again.attempts, again.event_id) == ("pending", (before[0],), delivery.event_id)
     entry, _, delay = queued(engine)[-1]
     assert delay == 0.0
@@ -221,21 +221,21 @@ def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(
     first_entry(engine, transaction, webhook.id)
     (delivery,) = deliveries(transaction, webhook.id)
     with transaction() as tx:
-        for webhook_id, delivery_id in ((other.id, delivery.id), (webhook.id, uuid4()), (uuid4(), delivery.id)):
+        for webhook_id, of_it in ((other.id, delivery.id), (webhook.id, uuid4()), (uuid4(), delivery.id)):
             with pytest.raises(NotFoundError):
-                DeliveryRepository(tx).redeliver(samples.OWNER, webhook_id, delivery_id)
-        WebhookRepository(tx).disable(webhook.id)
+                DeliveryRepository(tx).redeliver(samples.OWNER, UUID(str(webhook_id)), UUID(str(of_it)))
+        WebhookRepository(tx).disable(UUID(webhook.id))
         with pytest.raises(ConflictError):
-            DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
+            DeliveryRepository(tx).redeliver(samples.OWNER, UUID(webhook.id), UUID(delivery.id))
 
 
 def test_a_webhook_is_tried_whatever_its_events(engine: Engine, transaction: OpenTransaction) -> None:
     webhook = hook(transaction, events=("training_job.failed",))
     with transaction() as tx:
-        made = DeliveryRepository(tx).test(samples.OWNER, webhook.id)
+        made = DeliveryRepository(tx).test(samples.OWNER, UUID(webhook.id))
     assert (made.type, made.job_id, made.state, made.attempts) == ("webhook.test", None, "pending", ())
     ((entry, to, delay),) = queued(engine)
-    assert (to, delay) == (webhook.id, 0.0)
+    assert (str(to), delay) == (webhook.id, 0.0)
     with transaction() as tx:
         delivery_attempt = AttemptRepository(tx).find(entry)
     assert delivery_attempt is not None
@@ -250,11 +250,11 @@ def test_a_webhook_is_tried_whatever_its_events(engine: Engine, transaction: Ope
 def test_only_ones_own_webhook_that_is_enabled_is_tried(transaction: OpenTransaction) -> None:
     webhook = hook(transaction)
     with transaction() as tx, pytest.raises(NotFoundError):
-        DeliveryRepository(tx).test(samples.STRANGER, webhook.id)
+        DeliveryRepository(tx).test(samples.STRANGER, UUID(webhook.id))
     with transaction() as tx:
-        WebhookRepository(tx).disable(webhook.id)
+        WebhookRepository(tx).disable(UUID(webhook.id))
     with transaction() as tx, pytest.raises(ConflictError, match="disabled"):
-        DeliveryRepository(tx).test(samples.OWNER, webhook.id)
+        DeliveryRepository(tx).test(samples.OWNER, UUID(webhook.id))
 
 
 def test_what_is_queued_for_a_webhook_that_was_removed_is_not_delivered(
@@ -263,7 +263,7 @@ def test_what_is_queued_for_a_webhook_that_was_removed_is_not_delivered(
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
-        WebhookRepository(tx).remove(samples.OWNER, webhook.id)
+        WebhookRepository(tx).remove(samples.OWNER, UUID(webhook.id))
         assert AttemptRepository(tx).find(entry) is None
 
 
@@ -271,7 +271,7 @@ def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, transaction: OpenT
     webhook = hook(transaction)
     entry = first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
-        WebhookRepository(tx).disable(webhook.id)
+        WebhookRepository(tx).disable(UUID(webhook.id))
         delivery_attempt = AttemptRepository(tx).find(entry)
         assert delivery_attempt is not None
         assert not delivery_attempt.enabled
@@ -296,14 +296,15 @@ def test_deliveries_are_listed_newest_first_page_by_page(engine: Engine, transac
     for _ in range(3):
         first_entry(engine, transaction, webhook.id)
     with transaction() as tx:
-        first = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(2))
-        second = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(2, first.next))
+        first = DeliveryRepository(tx).page(samples.OWNER, UUID(webhook.id), PageRequest(2))
+        second = DeliveryRepository(tx).page(samples.OWNER, UUID(webhook.id), PageRequest(2, first.next))
     listed = [delivery.id for delivery in (*first.items, *second.items)]
     assert listed == sorted(listed, reverse=True)
     assert (len(set(listed)), second.next) == (3, None)
     with transaction() as tx:
-        turned = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(9, order="oldest"), state="pending")
-        none = DeliveryRepository(tx).page(samples.OWNER, webhook.id, PageRequest(9), state="failed")
+        oldest = PageRequest(9, order="oldest")
+        turned = DeliveryRepository(tx).page(samples.OWNER, UUID(webhook.id), oldest, state="pending")
+        none = DeliveryRepository(tx).page(samples.OWNER, UUID(webhook.id), PageRequest(9), state="failed")
     assert ([delivery.id for delivery in turned.items], none.items) == (listed[::-1], ())
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -61,8 +62,8 @@ def test_each_attempt_is_a_span_in_the_trace_of_the_jobs_end_and_its_receiver_ge
             "http.response.status_code": status,
             "server.address": "127.0.0.1",
             "server.port": receiver.port,
-            "relevance.webhook.id": str(webhook.id),
-            "relevance.webhook.delivery_id": str(delivery.id),
+            "relevance.webhook.id": webhook.id,
+            "relevance.webhook.delivery_id": delivery.id,
         }
         assert dict(span.attributes) == expected | ({"error.type": "500"} if status == 500 else {})
 
@@ -78,7 +79,7 @@ def test_a_redelivery_belongs_to_the_trace_of_its_request(
             request = tracer.start("POST", "server", {})
             CURRENT.set(request)
             with place.transaction() as tx:
-                DeliveryRepository(tx).redeliver(samples.OWNER, webhook.id, delivery.id)
+                DeliveryRepository(tx).redeliver(samples.OWNER, UUID(webhook.id), UUID(delivery.id))
         assert replace(place.deliverer(), tracer=tracer)(place.entry())
     (span,) = collector.wait(http_response_status_code=200)
     assert (span.trace_id, span.parent) == (request.trace_id, request.span_id)

@@ -1,60 +1,75 @@
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from uuid import UUID, uuid4
 
 import pytest
 
 from app.database.pages import PageRequest
-from app.database.transaction import OpenTransaction
+from app.database.transaction import OpenTransaction, Transaction
 from app.errors import ConflictError
 from app.identity import uuid7
 from app.jobs.repository import JobRepository
 from app.webhooks.delivery_repository import DeliveryRepository
-from app.webhooks.records import MAX_WEBHOOKS, Webhook, new_secret
+from app.webhooks.records import MAX_WEBHOOKS, new_secret
 from app.webhooks.repository import WebhookRepository
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.webhooks import EVENT_TYPES, EventType
+from relevance_bayes.records.webhooks import EVENT_TYPES, EventType, Webhook, WebhookChange
 from tests import samples
 
 
 def hook(
-    transaction: OpenTransaction, *, owner: str = samples.OWNER, events: tuple[EventType, ...] = EVENT_TYPES
+    transaction: OpenTransaction,
+    *,
+    owner: str = samples.OWNER,
+    events: tuple[EventType, ...] = EVENT_TYPES,
+    secret: str | None = None,
 ) -> Webhook:
-    webhook = Webhook(uuid7(), owner, "https://hooks.example/here?key=1", events, samples.AT, "the 😀 one")
+    webhook = Webhook(
+        str(uuid7()), "https://hooks.example/here?key=1", events, "the 😀 one", enabled=True, created_at=samples.AT
+    )
     with transaction() as tx:
-        WebhookRepository(tx).add(webhook, new_secret())
+        WebhookRepository(tx).add(owner, webhook, secret or new_secret())
     return webhook
 
 
+def unchanged(tx: Transaction) -> Callable[[str, UUID], Webhook]:
+    return partial(WebhookRepository(tx).change, change=WebhookChange())
+
+
 def test_a_secret_is_its_owners_and_goes_with_its_webhook(transaction: OpenTransaction) -> None:
-    webhook, secret = Webhook(uuid7(), samples.OWNER, "https://hooks.example/", EVENT_TYPES, samples.AT), new_secret()
+    webhook, secret = hook(transaction, secret="whsec_b25l"), "whsec_b25l"
     with transaction() as tx:
-        WebhookRepository(tx).add(webhook, secret)
-        assert WebhookRepository(tx).secret(samples.OWNER, webhook.id) == secret
+        assert WebhookRepository(tx).secret(samples.OWNER, UUID(webhook.id)) == secret
         with pytest.raises(NotFoundError):
-            WebhookRepository(tx).secret(samples.STRANGER, webhook.id)
-        WebhookRepository(tx).remove(samples.OWNER, webhook.id)
+            WebhookRepository(tx).secret(samples.STRANGER, UUID(webhook.id))
+        WebhookRepository(tx).remove(samples.OWNER, UUID(webhook.id))
         with pytest.raises(NotFoundError):
-            WebhookRepository(tx).secret(samples.OWNER, webhook.id)
+            WebhookRepository(tx).secret(samples.OWNER, UUID(webhook.id))
 
 
 def test_a_webhook_comes_back_as_it_was_added(transaction: OpenTransaction) -> None:
     webhook = hook(transaction, events=("training_job.failed",))
     with transaction() as tx:
-        assert WebhookRepository(tx).get(samples.OWNER, webhook.id) == webhook
+        assert WebhookRepository(tx).get(samples.OWNER, UUID(webhook.id)) == webhook
 
 
 def test_others_webhooks_are_not_found(transaction: OpenTransaction) -> None:
     webhook = hook(transaction)
     with transaction() as tx:
-        for refused in (WebhookRepository(tx).get, WebhookRepository(tx).remove, WebhookRepository(tx).change):
+        for refused in (
+            WebhookRepository(tx).get,
+            WebhookRepository(tx).remove,
+            partial(WebhookRepository(tx).change, change=WebhookChange()),
+        ):
             with pytest.raises(NotFoundError):
-                refused(samples.STRANGER, webhook.id)
+                refused(samples.STRANGER, UUID(webhook.id))
         with pytest.raises(NotFoundError):
-            DeliveryRepository(tx).page(samples.STRANGER, webhook.id, PageRequest(9))
+            DeliveryRepository(tx).page(samples.STRANGER, UUID(webhook.id), PageRequest(9))
         with pytest.raises(NotFoundError):
-            DeliveryRepository(tx).redeliver(samples.STRANGER, webhook.id, uuid4())
+            DeliveryRepository(tx).redeliver(samples.STRANGER, UUID(webhook.id), uuid4())
         assert WebhookRepository(tx).page(samples.STRANGER, PageRequest(9)).items == ()
-        assert WebhookRepository(tx).get(samples.OWNER, webhook.id) == webhook
+        assert WebhookRepository(tx).get(samples.OWNER, UUID(webhook.id)) == webhook
 
 
 def test_webhooks_are_listed_newest_first_page_by_page(transaction: OpenTransaction) -> None:
@@ -74,22 +89,21 @@ def test_an_owner_has_so_many_webhooks_and_no_more(transaction: OpenTransaction)
         hook(transaction)
     hook(transaction, owner=samples.STRANGER)
     with transaction() as tx:
-        WebhookRepository(tx).remove(samples.OWNER, webhooks[3].id)
+        WebhookRepository(tx).remove(samples.OWNER, UUID(webhooks[3].id))
     hook(transaction)
 
 
 def test_what_is_stated_is_changed_and_the_rest_stays(transaction: OpenTransaction) -> None:
     webhook = hook(transaction)
     with transaction() as tx:
-        assert WebhookRepository(tx).change(samples.OWNER, webhook.id) == webhook
+        assert WebhookRepository(tx).change(samples.OWNER, UUID(webhook.id), WebhookChange()) == webhook
         webhook = replace(webhook, enabled=False)
-        assert WebhookRepository(tx).change(samples.OWNER, webhook.id, enabled=False) == webhook
+        assert WebhookRepository(tx).change(samples.OWNER, UUID(webhook.id), WebhookChange(enabled=False)) == webhook
         webhook = replace(webhook, url="https://other.example/", events=("training_job.cancelled",))
-        assert (
-            WebhookRepository(tx).change(samples.OWNER, webhook.id, url=webhook.url, events=webhook.events) == webhook
-        )
+        change = WebhookChange(webhook.url, webhook.events)
+        assert WebhookRepository(tx).change(samples.OWNER, UUID(webhook.id), change) == webhook
     with transaction() as tx:
-        assert WebhookRepository(tx).get(samples.OWNER, webhook.id) == webhook
+        assert WebhookRepository(tx).get(samples.OWNER, UUID(webhook.id)) == webhook
 
 
 def test_a_removed_webhook_is_removed_at_once_and_its_deliveries_piece_by_piece(
@@ -101,10 +115,14 @@ def test_a_removed_webhook_is_removed_at_once_and_its_deliveries_piece_by_piece(
         cancelled(transaction)
     with transaction() as tx:
         assert not WebhookRepository(tx).remove_expired()
-        WebhookRepository(tx).remove(samples.OWNER, removed.id)
-        for refused in (WebhookRepository(tx).get, WebhookRepository(tx).remove, WebhookRepository(tx).change):
+        WebhookRepository(tx).remove(samples.OWNER, UUID(removed.id))
+        for refused in (
+            WebhookRepository(tx).get,
+            WebhookRepository(tx).remove,
+            partial(WebhookRepository(tx).change, change=WebhookChange()),
+        ):
             with pytest.raises(NotFoundError):
-                refused(samples.OWNER, removed.id)
+                refused(samples.OWNER, UUID(removed.id))
         assert WebhookRepository(tx).page(samples.OWNER, PageRequest(9)).items == (kept,)
     deleted = []
     for _ in range(3):
@@ -112,9 +130,9 @@ def test_a_removed_webhook_is_removed_at_once_and_its_deliveries_piece_by_piece(
             deleted.append(WebhookRepository(tx).remove_expired())
     assert deleted == [True, True, False]
     with transaction() as tx:
-        assert len(DeliveryRepository(tx).page(samples.OWNER, kept.id, PageRequest(9)).items) == 3
-        WebhookRepository(tx).add(removed, new_secret())  # nothing is left of it, not even its id
-        assert DeliveryRepository(tx).page(samples.OWNER, removed.id, PageRequest(9)).items == ()
+        assert len(DeliveryRepository(tx).page(samples.OWNER, UUID(kept.id), PageRequest(9)).items) == 3
+        WebhookRepository(tx).add(samples.OWNER, removed, new_secret())  # nothing is left of it, not even its id
+        assert DeliveryRepository(tx).page(samples.OWNER, UUID(removed.id), PageRequest(9)).items == ()
 
 
 def cancelled(transaction: OpenTransaction) -> UUID:

@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 from app.http.tables import RequestKeyRow
 from app.identity import BUILT_IN_OWNER, uuid7
 from app.registry.trainings import TRAINING
-from app.webhooks.records import MAX_WEBHOOKS, Delivery
+from app.webhooks.records import MAX_WEBHOOKS
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.tables import WebhookAttemptRow, WebhookDeliveryRow
 from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt
+from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt, Delivery, WebhookChange
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version
@@ -33,14 +33,14 @@ def delivery_of(parts: SmallParts, webhook_id: object) -> Delivery:
     failed = Attempt(NOW, 10.0, error="timeout")
     job = TRAINING.queued(BUILT_IN_OWNER, SupervisedRequest(DATASET.id, "y"), small_version().report.plan, at=NOW)
     parts.stored.put_job(job)
-    delivery = Delivery(uuid7(), UUID(str(webhook_id)), uuid7(), EVENT_TYPES[0], job.id, NOW, "failed", None, (failed,))
+    delivery = Delivery(str(uuid7()), str(uuid7()), EVENT_TYPES[0], str(job.id), NOW, "failed", None, (failed,))
     with Session(parts.stored.engine) as session, session.begin():
         row = WebhookDeliveryRow(
-            id=delivery.id,
-            webhook_id=delivery.webhook_id,
-            event_id=delivery.event_id,
+            id=UUID(delivery.id),
+            webhook_id=UUID(str(webhook_id)),
+            event_id=UUID(delivery.event_id),
             type=delivery.type,
-            job_id=delivery.job_id,
+            job_id=job.id,
             created_at=NOW,
             state=delivery.state,
             entry=uuid7(),
@@ -52,7 +52,7 @@ def delivery_of(parts: SmallParts, webhook_id: object) -> Delivery:
         session.add(row)
         session.flush()
         session.add(
-            WebhookAttemptRow(delivery_id=delivery.id, number=1, at=NOW, seconds=10.0, status=None, error=failed.error)
+            WebhookAttemptRow(delivery_id=row.id, number=1, at=NOW, seconds=10.0, status=None, error=failed.error)
         )
     return delivery
 
@@ -177,10 +177,10 @@ def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestCl
     delivery = delivery_of(parts, made["id"])
     path = f"/v1/webhooks/{made['id']}/deliveries"
     shown = {
-        "id": str(delivery.id),
-        "event_id": str(delivery.event_id),
+        "id": delivery.id,
+        "event_id": delivery.event_id,
         "type": "training_job.succeeded",
-        "job_id": str(delivery.job_id),
+        "job_id": delivery.job_id,
         "created_at": "2024-05-01T13:00:00Z",
         "state": "failed",
         "next_attempt_at": None,
@@ -191,7 +191,7 @@ def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestCl
     assert again.status_code == 202
     assert again.json()["state"] == "pending"
     with parts.stored.transaction() as tx:
-        WebhookRepository(tx).change(BUILT_IN_OWNER, UUID(str(made["id"])), enabled=False)
+        WebhookRepository(tx).change(BUILT_IN_OWNER, UUID(str(made["id"])), WebhookChange(enabled=False))
     refused = client.post(f"{path}/{delivery.id}/redeliver")
     assert_problem(refused, "conflict", "The webhook is disabled: enable it first.")
 

@@ -77,6 +77,23 @@ def _tags(record: type, tag: str) -> tuple[str, ...]:
     return get_args(hint) if get_origin(hint) is Literal else ()
 
 
+@dataclass(frozen=True)
+class MembersOf:
+    """An annotation of a mapping: the members of a record that a JSON object has, without those that it leaves out."""
+
+    record: type
+
+    def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
+        """Return the schema of the record, whose values become mappings."""
+
+        def members(value: Mapping[str, object], validated: Callable[[object], object]) -> Mapping[str, object]:
+            found = validated(value)
+            return {name: getattr(found, name) for name in value}
+
+        function = {"type": "no-info", "function": members}
+        return {"type": "function-wrap", "function": function, "schema": handler.generate_schema(self.record)}
+
+
 class Stated:
     """An annotation that sets members of the JSON schema of its type, such as `format`."""
 

@@ -1,20 +1,20 @@
-"""Records as plain JSON, records of JSON that is validated strictly, and the faults of invalid values."""
+"""Records as plain JSON, records and times of JSON that is validated strictly, and the faults of invalid values."""
 
 import copy
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
 from itertools import islice
 from types import NoneType
-from typing import TypeVar
+from typing import Annotated, TypeAlias, TypeVar
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.errors import pointer as pointer_to
@@ -271,3 +271,31 @@ def _convert(value: object, steps: Sequence[int | str], last: int | str) -> None
             _convert(value.get(steps[0]), steps[1:], last)
         elif last in value:
             value[last] = as_integer(value[last])
+
+
+_DATE_AND_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
+
+
+def _parsed(value: object) -> object:
+    """Return the time of a text; pydantic itself would take a number, in a text too, for Unix seconds."""
+    if not (isinstance(value, str) and _DATE_AND_TIME.match(value)):
+        raise _not_a_time()
+    try:
+        return datetime.fromisoformat(value.upper())
+    except ValueError as error:
+        raise _not_a_time() from error
+
+
+def _not_a_time() -> PydanticCustomError:
+    return PydanticCustomError("time", "Expected a time as in 2026-01-31T12:00:00Z.")
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError as error:
+        raise PydanticCustomError("time", "Expected a time from the year 1 to 9999 in UTC.") from error
+
+
+Timestamp: TypeAlias = Annotated[AwareDatetime, BeforeValidator(_parsed), AfterValidator(_in_utc)]
+"""A point in time in a request: ISO 8601 with an offset, as OpenAPI's `date-time` is."""

@@ -1,8 +1,17 @@
 """The limits of an owner, and the use that it makes of them."""
 
 from dataclasses import dataclass, fields
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from relevance_bayes.records.annotations import wire
+
+MAX_LIMIT = 2**53 - 1
+"""The maximum of all limits: the integers that JSON has everywhere."""
+
+Rate: TypeAlias = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+Quota: TypeAlias = Annotated[int, Field(ge=0, le=MAX_LIMIT)]
 
 
 @dataclass(frozen=True)
@@ -11,23 +20,30 @@ class OwnerLimits:
 
     __pydantic_config__ = wire()
 
-    requests_per_second: int | None = None
+    requests_per_second: Rate | None = None
     """The maximum number of requests a second, over all processes of the service."""
-    rows_per_second: int | None = None
+    rows_per_second: Rate | None = None
     """The maximum number of predicted rows a second, over all processes of the service."""
-    datasets: int | None = None
+    datasets: Quota | None = None
     """The maximum number of datasets, uploads in progress included."""
-    dataset_bytes: int | None = None
+    dataset_bytes: Quota | None = None
     """The maximum number of uncompressed bytes of datasets."""
-    models: int | None = None
+    models: Quota | None = None
     """The maximum number of models, those of unfinished training jobs included."""
-    unfinished_jobs: int | None = None
+    unfinished_jobs: Quota | None = None
     """The maximum number of queued and running jobs, of all kinds together."""
-    training_seconds_per_day: int | None = None
+    training_seconds_per_day: Quota | None = None
     """The maximum time for which training jobs run in a day, from 00:00 UTC on; each is complete before the next."""
 
 
 LIMIT_NAMES = tuple(one.name for one in fields(OwnerLimits))
+
+
+@dataclass(frozen=True)
+class OwnerLimitsRequest(OwnerLimits):
+    """Limits of one owner. null is no limit; a member that is left out is the limit of the settings."""
+
+    __pydantic_config__ = wire(extra="forbid")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.keys import ApiKey, KeyScope
@@ -12,9 +12,21 @@ Role = Literal["viewer", "editor", "admin"]
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
+ProjectRole: TypeAlias = Role | Literal["owner"]
+"""The role of a member, or `owner` in its own project."""
 
 MemberState = Literal["member", "invited"]
 """States of a membership: `invited` becomes `member` when the other owner accepts."""
+
+
+@dataclass(frozen=True)
+class MemberRequest:
+    """The role of a member."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    role: Role
+    """`viewer`: read and predict; `editor`: train too; `admin`: members and API keys too."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ class Project:
 
     name: str
     """The owner that the header `Relevance-Project` names."""
-    role: Role | Literal["owner"]
+    role: ProjectRole
     """The role of the request's owner in the project; `owner`: it is its own project."""
     scopes: tuple[KeyScope, ...]
     """The scopes of the request in the project: those of its key or token that the role permits."""

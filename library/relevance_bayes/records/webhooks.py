@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from pydantic import Field
 
 from relevance_bayes.records.annotations import Id, wire
 from relevance_bayes.records.jobs import JobKind, JobState
@@ -61,6 +63,36 @@ DeliveryError = Literal[
 ]
 """The reason why an attempt got no response: the URL is not allowed or does not resolve, the connection fails, the
 certificate or the response is invalid, a timeout; or the attempt was lost, or the webhook disabled."""
+
+
+MAX_DESCRIPTION_LENGTH = 200
+
+Url: TypeAlias = Annotated[str, Field(description="An https URL without user name, password or #fragment.")]
+Events: TypeAlias = Annotated[
+    tuple[EventType, ...], Field(min_length=1, description="The events that it subscribes to.")
+]
+
+
+@dataclass(frozen=True)
+class WebhookRequest:
+    """A URL to receive messages about ended jobs."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    url: Url
+    events: Events = EVENT_TYPES
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] | None = None
+
+
+@dataclass(frozen=True)
+class WebhookChange:
+    """A change of a webhook; omitted members are kept."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    url: Url | None = None
+    events: Events | None = None
+    enabled: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -248,7 +248,7 @@ def test_an_attempts_entry_stays_until_the_attempt_is_recorded(
         ((entry, _),) = AttemptRepository(tx).overdue(seconds=-1.0, limit=9)
     stranger = uuid4()
     with transaction() as tx:
-        tx.queue.deliver(stranger, webhook_id=webhook.id, delay=0.0)
+        tx.queue.deliver(stranger, webhook_id=UUID(webhook.id), delay=0.0)
     for one in (entry, stranger):
         control.cancel(one)
     remove_expired(transaction, entries, TWO_DAYS_LATER)

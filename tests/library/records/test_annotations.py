@@ -1,9 +1,13 @@
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+import pytest
 from pydantic import TypeAdapter
 
-from relevance_bayes.records.annotations import Id, Stated, wire
+from relevance_bayes.records.annotations import Id, MembersOf, Stated, wire
+from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import validate
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,16 @@ class FinishedJob(Job):
 
     seconds: float = 0.0
     """The seconds that it took."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Some limits."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    rows: int | None = None
+    ends: Job | None = None
 
 
 def schema_of(record: type) -> dict[str, object]:
@@ -61,3 +75,19 @@ def test_what_an_annotation_states_is_in_the_schema_and_before_the_docstring() -
 
     properties = TypeAdapter(Share).json_schema()["properties"]
     assert properties["value"] == {"type": "number", "title": "Value", "maximum": 1, "description": "Of all rows."}
+
+
+def test_members_of_a_record_are_those_that_an_object_has_validated_as_the_record_s() -> None:
+    adapter: TypeAdapter[Mapping[str, object]] = TypeAdapter(Annotated[Mapping[str, object], MembersOf(Limits)])
+    assert validate(adapter, {}) == {}
+    assert validate(adapter, {"rows": None, "ends": {"id": "1"}}) == {"rows": None, "ends": Job("1")}
+    assert validate(adapter, {"rows": 3.0}) == {"rows": 3}
+    refused = (
+        ({"columns": 1}, "The member 'columns' is unknown"),
+        ({"rows": "1"}, "At /rows"),
+        (1, "Should be an object"),
+    )
+    for invalid, message in refused:
+        with pytest.raises(InvalidRequestError, match=message):
+            validate(adapter, invalid)
+    assert adapter.json_schema() == TypeAdapter(Limits).json_schema()

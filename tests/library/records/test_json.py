@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from relevance_bayes.documents.numbers import Vector
 from relevance_bayes.documents.schema import CONTENT
 from relevance_bayes.records.annotations import OneOf, is_none
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.records.json import encode, validate
+from relevance_bayes.records.json import Timestamp, encode, validate
 
 
 class Colour(StrEnum):
@@ -285,3 +285,24 @@ def test_a_model_of_another_type_is_refused_at_its_place(model: object) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         validate(CONTENT, {"task": "regression", "inputs": [], "target": None, "model": model})
     assert "/model" in [fault.pointer for fault in caught.value.faults]
+
+
+TIMESTAMP: TypeAdapter[datetime] = TypeAdapter(Timestamp)
+
+
+@pytest.mark.parametrize("text", ["2026-01-31T12:00:00Z", "2026-01-31t13:00:00+01:00", "2026-01-31 12:00:00.000Z"])
+def test_a_date_with_a_time_and_an_offset_is_a_time_in_utc(text: str) -> None:
+    for read in (TIMESTAMP.validate_python(text), TIMESTAMP.validate_json(f'"{text}"', strict=True)):
+        assert read == datetime(2026, 1, 31, 12, tzinfo=UTC)
+        assert read.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"0.5"', '"1769860800"', "1769860800", "0.5", '"2026-01-31"', '"2026-01-31T12:00:00"', '"0001-01-01T00:00+01:00"'],
+)
+def test_anything_but_a_point_in_time_is_refused(text: str) -> None:
+    with pytest.raises(ValidationError):
+        TIMESTAMP.validate_json(text, strict=True)
+    with pytest.raises(ValidationError):
+        TIMESTAMP.validate_json(text)
