@@ -8,13 +8,14 @@ from pydantic_core.core_schema import literal_schema
 
 from app.formats import BATCH_FORMATS, DEFAULT, listed
 from app.jobs.records import Job
-from app.jobs.schemas import VersionSelector, shared_by_jobs
+from app.jobs.schemas import shared_by_jobs
 from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.requests import PredictionRequest
 from app.prediction.results import BatchPredicted
 from app.prediction.schemas.predict import PredictionOptions
 from relevance_bayes.records import batch_predictions as records
 from relevance_bayes.records.jobs import Priority
+from relevance_bayes.records.references import VersionSelector
 
 FileFormat = Annotated[
     str, GetPydanticSchema(lambda _source, _handler: literal_schema([one.name for one in BATCH_FORMATS]))
