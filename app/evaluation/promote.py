@@ -23,12 +23,12 @@ from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from app.registry.alias_repository import AliasRepository
-from app.registry.records import MAX_REASON_LENGTH
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.rows import content_hash
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.models import MAX_REASON_LENGTH
 from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock

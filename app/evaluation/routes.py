@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app.evaluation.comparison_codec import comparison_json
 from app.evaluation.jobs import EVALUATION, evaluation_record
-from app.evaluation.schemas.comparisons import ClassesComparisonOut, NumbersComparisonOut
+from app.evaluation.responses import ClassesComparisonOut, NumbersComparisonOut
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of

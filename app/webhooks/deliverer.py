@@ -5,7 +5,7 @@ import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Event
 from typing import Protocol
@@ -19,13 +19,14 @@ from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
 from app.jobs.worker.retry import Interrupted, retry
 from app.outcomes.alarm_repository import AlarmRepository
-from app.outcomes.records import Alarm
 from app.tracing.spans import CURRENT, NO_TRACER, TRACEPARENT, TRACESTATE, Span, Tracer
 from app.webhooks.attempt_repository import AttemptRepository
 from app.webhooks.records import GONE, PAUSES, DeliveryAttempt, signature
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.sending import Deadline, NotSent, post
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import encode
+from relevance_bayes.records.outcomes import ModelAlarm
 from relevance_bayes.records.webhooks import TEST, Attempt, MessageType
 
 
@@ -57,25 +58,13 @@ def message(event: MessageType, job: Job) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def alarm_message(event: MessageType, alarm: Alarm) -> bytes:
+def alarm_message(event: MessageType, alarm: ModelAlarm) -> bytes:
     """Return the message about an alarm: the same bytes each time, since its members are those of its event.
 
     The members of `data` are those of the alarm's resource.
     """
     cleared_at = alarm.cleared_at if event == "model_alarm.cleared" else None
-    data = {
-        "id": str(alarm.id),
-        "model": alarm.model,
-        "version": alarm.version,
-        "statistic": alarm.statistic,
-        "direction": alarm.direction,
-        "raised_at": _moment(alarm.raised_at),
-        "since": _moment(alarm.since),
-        "outcomes": alarm.outcomes,
-        "observed": alarm.observed,
-        "expected": alarm.expected,
-        "cleared_at": _moment(cleared_at),
-    }
+    data = encode(replace(alarm, cleared_at=cleared_at))
     content = {"type": event, "timestamp": _moment(cleared_at or alarm.raised_at), "data": data}
     return json.dumps(content, separators=(",", ":")).encode()
 
