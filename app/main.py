@@ -15,11 +15,11 @@ from app.accounts import session_routes as sessions
 from app.addresses import Allowance
 from app.audit import routes as audit
 from app.datasets import routes as datasets
-from app.datasets.schemas import DATASET_IN
+from app.datasets.routes import DATASET_IN
 from app.evaluation import promotion_routes as promotions
 from app.evaluation import routes as evaluations
 from app.evaluation.jobs import EVALUATION, PROMOTION_OPTIONS
-from app.evaluation.schemas.comparisons import COMPARE_IN
+from app.evaluation.responses import COMPARE_IN
 from app.exports import routes as exports
 from app.http import documentation_pages, health, metrics
 from app.http.authentication import AllowAny, Authenticator
@@ -45,19 +45,20 @@ from app.jobs.waiter import JobWaiter, WaitingRequests
 from app.limits import routes as limits_of_owners
 from app.logs import configure_logging
 from app.outcomes import routes as outcomes
-from app.outcomes.schemas import OUTCOMES_IN
+from app.outcomes.routes import OUTCOMES_IN
 from app.prediction import batch_routes as batch_predictions
 from app.prediction import profile_routes as profiles
 from app.prediction import routes as predictions
 from app.prediction import version_routes
+from app.prediction.batch_jobs import BATCH_PREDICTION_IN
+from app.prediction.profile_routes import PROFILE_IN
+from app.prediction.query import PREDICT_IN
 from app.prediction.runner import PredictionRunner
-from app.prediction.schemas.batch import BATCH_PREDICTION_IN
-from app.prediction.schemas.predict import PREDICT_IN
-from app.prediction.schemas.profile import PROFILE_IN
 from app.registry import alias_routes as aliases
 from app.registry import routes as models
 from app.registry import version_routes as stored_versions
-from app.registry.schemas.names import ALIAS_IN, ANNOTATION_IN, MODEL_CHANGE_IN
+from app.registry.alias_routes import ALIAS_IN
+from app.registry.annotations import ANNOTATION_IN, MODEL_CHANGE_IN
 from app.registry.trainings import TRAINING
 from app.server.limits import connections_within, raise_descriptor_limit
 from app.services import Parts, ProcessParts, build

@@ -23,8 +23,8 @@ from benchmarks.report import Table
 from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.fitting import SupervisedVersion, learn
 from relevance_bayes.records.json import encode
+from relevance_bayes.records.predictions import DecisionOptions
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
-from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
 

@@ -11,8 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from app.evaluation.metrics.paired import PairedDifferences
-from app.evaluation.results import verdict
+from app.evaluation.metrics.paired import PairedDifferences, verdict
 from benchmarks.options import Options
 from benchmarks.report import Table
 from relevance_bayes.core.types import Array

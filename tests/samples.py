@@ -10,7 +10,7 @@ from app.database.transaction import OpenTransaction
 from app.datasets.records import Dataset, Upload
 from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION
-from app.evaluation.requests import EvaluationPlan, EvaluationRequest
+from app.evaluation.planning import EvaluationPlan
 from app.identity import uuid7
 from app.jobs.attempts import Claim
 from app.jobs.records import Job, Problem
@@ -28,6 +28,7 @@ from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
+from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier

@@ -12,15 +12,15 @@ from sqlalchemy import Engine
 from app.database.transaction import OpenTransaction, now, open_transactions
 from app.datasets.ingest import Ingest
 from app.datasets.records import Dataset
-from app.evaluation.requests import EvaluationRequest, JudgingRequest
 from app.evaluation.runner import Scorer
-from app.evaluation.service import Scoring
+from app.evaluation.service import JudgingRequest, Scoring
 from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.worker.attempts import Records
 from app.registry.repository import ModelRepository
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.core.types import Indices
+from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import (
     Block,

@@ -16,10 +16,10 @@ from app.http.idempotency_records import Keyed
 from app.http.key_repository import IdempotencyKeyRepository
 from app.identity import uuid7
 from app.limits.service import DATASET_BYTES, DATASETS, check_quota
-from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.datasets import ColumnReading, Image
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import Block, ImageSize
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.statistics import TableStatistics
 
 ABANDONED_AFTER = timedelta(hours=1)
@@ -41,7 +41,7 @@ class Ingest:
         names: Sequence[str],
         kinds: Sequence[ColumnKind],
         blocks: Iterator[Block],
-        image: ImageSize | None = None,
+        image: Image | None = None,
         readings: Callable[[], Mapping[str, ColumnReading]] = no_readings,
         reuse: bool = False,
         keyed: Keyed[Received] | None = None,

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import IdentifiedTable, ImageSize
+from relevance_bayes.tables.columns import IdentifiedTable
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Upload:
     created_at: datetime
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
-    image: ImageSize | None = None
+    image: Image | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,9 @@ from app.datasets.block_codec import cell_bytes, decode_block, encode_block
 from app.datasets.records import Dataset, Upload
 from app.datasets.tables import DatasetBlockRow, DatasetRow
 from app.errors import InUseError
+from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.tables.columns import Block, ColumnSummary, ImageSize, block_rows
+from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
 
@@ -238,7 +239,7 @@ def _dataset(row: DatasetRow) -> Dataset:
         rows=row.rows,
         digest=row.digest,
         columns=COLUMNS.read(row.columns),
-        image=None if row.height is None or row.width is None else ImageSize(row.height, row.width),
+        image=None if row.height is None or row.width is None else Image(row.height, row.width),
     )
 
 

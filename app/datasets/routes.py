@@ -5,10 +5,10 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
+from pydantic import TypeAdapter
 
 from app.datasets.ingest import Ingest
-from app.datasets.records import Received
-from app.datasets.schemas import dataset_record
+from app.datasets.records import Dataset, Received
 from app.datasets.service import Datasets, Row
 from app.datasets.uploads import (
     Upload,
@@ -33,9 +33,16 @@ from app.http.rendering import to_json
 from app.malloc import release_memory
 from relevance_bayes.plans.image import peak_of
 from relevance_bayes.records import datasets as records
+from relevance_bayes.records.datasets import CategoryCount, Column, DatasetIn
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.values import ColumnKind, DecimalMark, TextEncoding, ThousandsMark
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.kinds import iso_8601
+from relevance_bayes.tables.moments import LEVELS
+
+DATASET_IN: TypeAdapter[DatasetIn] = TypeAdapter(DatasetIn)
+"""The three forms of a table, only for OpenAPI: app.formats reads them."""
 
 _BYTES = {"type": "string", "format": "binary"}
 _FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}}
@@ -259,3 +266,36 @@ def image(dataset_id: DatasetId, owner: Owner, services: ServicesDependency, req
     pixels = services[Datasets].pixels(owner, identifier(dataset_id, "dataset"))
     content = image_bytes(pixels, media_type, peak=peak_of(float(pixels.min()), float(pixels.max())))
     return conditional_response(request, content, cache_control=UNCHANGING, media_type=media_type, vary="Accept")
+
+
+_COLUMN: TypeAdapter[Column] = TypeAdapter(Column)
+_DATASET: TypeAdapter[records.Dataset] = TypeAdapter(records.Dataset)
+
+
+def column_record(column: ColumnSummary, rows: int) -> Column:
+    """Return a column of a table with so many rows for a response, by its kind."""
+
+    def shown(value: float | None) -> float | str | None:
+        return iso_8601(value) if column.kind == "timestamp" and value is not None else value
+
+    counts = tuple(CategoryCount(label, count) for label, count in column.categories)
+    own = {
+        "min": shown(column.minimum),
+        "mean": shown(column.mean),
+        "max": shown(column.maximum),
+        "quantiles": tuple(
+            {"level": level, "value": shown(value)} for level, value in zip(LEVELS, column.quantiles, strict=False)
+        ),
+        "categories": counts,
+        "other": rows - column.missing - sum(one.count for one in counts),
+    }
+    return _COLUMN.validate_python({**vars(column), **own})
+
+
+def dataset_record(dataset: Dataset) -> records.Dataset:
+    """Return a dataset for a response."""
+    own = {
+        "id": str(dataset.id),
+        "columns": tuple(column_record(column, dataset.rows) for column in dataset.columns),
+    }
+    return _DATASET.validate_python({**vars(dataset), **own})

@@ -15,7 +15,7 @@ from app.evaluation.comparison import (
     noise_columns,
     require_one_question,
 )
-from app.evaluation.schemas.comparisons import CompareOptions
+from app.evaluation.responses import CompareOptions
 from app.formats.cell_faults import refuse
 from app.formats.json_table import has_column, read_json, typed_block
 from app.http.bodies import MAX_MEMBERS, checked

@@ -4,20 +4,20 @@ No checkpoint is stored: a pass costs as much as predicting, seconds for a milli
 the beginning.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from app.evaluation.metrics.classes import ClassResult, ClassScores
+from app.evaluation.metrics.classes import ClassScores
 from app.evaluation.metrics.numbers import NumberScores
-from app.evaluation.requests import EvaluationPlan
-from app.evaluation.results import Evaluation
+from app.evaluation.planning import EvaluationPlan
 from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt
 from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Mask
+from relevance_bayes.records.evaluations import AnyEvaluationResult
 from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.labelled import Labelled, LabelledClasses, LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
@@ -53,12 +53,20 @@ class ScoreAccumulator:
         if self.seen_in_training is not None:
             self.seen_in_training += int(seen.sum())
 
-    def result(self) -> Evaluation:
+    def result(self) -> AnyEvaluationResult:
         """Return the metrics of all rows."""
-        figures = self.scores.result()
-        if isinstance(figures, ClassResult):
-            figures = figures.of_positive(self.positive_class)
-        return Evaluation(figures, self.without_target, self.not_predicted, self.seen_in_training)
+        result: AnyEvaluationResult
+        match self.scores:
+            case ClassScores():
+                result = self.scores.result(self.positive_class)
+            case NumberScores():
+                result = self.scores.result()
+        return replace(
+            result,
+            rows_without_target=self.without_target,
+            rows_not_predicted=self.not_predicted,
+            rows_seen_in_training=self.seen_in_training,
+        )
 
 
 def _added(scores: Scores, labelled: Labelled) -> Scores:
@@ -71,7 +79,7 @@ def _added(scores: Scores, labelled: Labelled) -> Scores:
             raise TypeError(f"expected rows of one kind, got {type(labelled).__name__} for {type(scores).__name__}")
 
 
-def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
+def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> AnyEvaluationResult:
     """Return the metrics of the version's predictions; raises Superseded, Interrupted."""
     served = version_at_hand(attempt, job, plan.version)
     training_rows = training_rows_of(attempt, job, served.version)

@@ -1,20 +1,43 @@
 """Plans of evaluations and promotions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from app.datasets.records import Dataset
 from app.errors import ConflictError
 from app.evaluation.metrics.losses import CLASS_METRICS, NUMBER_METRICS
-from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest
-from app.prediction.dataset_rows import refuse_unfit
+from app.prediction.dataset_rows import VersionPlan, refuse_unfit
 from app.registry.records import Version
 from relevance_bayes.documents.models import SupervisedReport
-from relevance_bayes.plans.requests import GroupSplit, Task
+from relevance_bayes.plans.requests import GroupSplit
 from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.evaluations import EvaluationRequest, Metric
+from relevance_bayes.records.promotions import PromotionRequest
+from relevance_bayes.records.values import Task
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
 """The default metrics of promotions."""
+
+
+@dataclass(frozen=True)
+class EvaluationPlan(VersionPlan):
+    """The version that an evaluation is about, which predicts `target`."""
+
+    task: Task
+    target: str
+
+
+@dataclass(frozen=True)
+class PromotionPlan(EvaluationPlan):
+    """The challenger, the alias and the number of its `champion`, None without one, and the compared metric.
+
+    `groups` is the column whose values identify dependent rows, None where rows are independent.
+    """
+
+    alias: str
+    champion: int | None
+    metric: Metric
+    groups: str | None
 
 
 def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
@@ -40,14 +63,11 @@ def plan_promotion(
     return PromotionPlan(
         version.model,
         version.number,
-        request.alias,
-        None if holder is None else holder.number,
         report.task,
         report.plan.target,
+        request.alias,
+        None if holder is None else holder.number,
         metric,
-        request.margin,
-        request.criterion,
-        request.seed,
         _groups(request, reports, dataset),
     )
 

@@ -13,9 +13,8 @@ from app.errors import ConflictError
 from app.evaluation.evaluate import ScoreAccumulator
 from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.losses import losses
-from app.evaluation.metrics.paired import PairedDifferences
-from app.evaluation.requests import PromotionPlan
-from app.evaluation.results import Promotion, verdict
+from app.evaluation.metrics.paired import PairedDifferences, verdict
+from app.evaluation.planning import PromotionPlan
 from app.http.conditions import UNCONDITIONAL
 from app.jobs.records import Job, Problem
 from app.jobs.repository import JobRepository
@@ -24,12 +23,13 @@ from app.prediction import ServedVersion, evaluate_block
 from app.prediction.dataset_rows import reported_blocks, version_at_hand
 from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from app.registry.alias_repository import AliasRepository
-from app.registry.records import MAX_REASON_LENGTH
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.types import Array
 from relevance_bayes.plans.rows import content_hash
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.evaluations import Metric
+from relevance_bayes.records.models import MAX_REASON_LENGTH
+from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
 
@@ -41,7 +41,7 @@ ALIAS_MOVED = Problem(
 )
 
 
-def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
+def promote(attempt: Attempt, job: Job, request: PromotionRequest, plan: PromotionPlan) -> AnyPromotionResult:
     """Return the decision on the alias; raises Superseded, Interrupted."""
     challenger = _Compared.of(attempt, job, plan.version)
     if plan.champion is None:
@@ -59,16 +59,16 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
         groups = None if plan.groups is None else content_hash(block, (plan.groups,), KEY_SEED)
         differences.add(costs_of_holder, costs, groups)
     improvement = differences.result()
-    moved, reason = verdict(improvement, margin=plan.margin, by=plan.criterion, lost_rows=lost_rows)
+    moved, reason = verdict(improvement, margin=request.margin, by=request.criterion, lost_rows=lost_rows)
     reason += _unknown(challenger, holder)
-    return Promotion(
-        moved,
-        reason,
-        challenger.accumulator.result(),
-        holder.accumulator.result(),
-        improvement,
-        lost_rows,
+    return PromotionResult(
+        moved=moved,
+        reason=reason,
+        improvement=improvement,
         rows_seen_in_training=seen,
+        rows_without_challenger_loss=lost_rows,
+        challenger=challenger.accumulator.result(),
+        champion=holder.accumulator.result(),
     )
 
 
@@ -94,14 +94,22 @@ class _Compared:
         return found
 
 
-def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promotion:
+def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> AnyPromotionResult:
     seen = 0
     for whole in reported_blocks(attempt, job, phase="compare"):
         block = _unseen(whole, challenger)
         seen += block_rows(whole) - block_rows(block)
         challenger.evaluate_block(block)
     reason = f"The alias pointed to no version.{_unknown(challenger)}"
-    return Promotion(True, reason, challenger.accumulator.result(), rows_seen_in_training=seen)
+    return PromotionResult(
+        moved=True,
+        reason=reason,
+        improvement=None,
+        rows_seen_in_training=seen,
+        rows_without_challenger_loss=0,
+        challenger=challenger.accumulator.result(),
+        champion=None,
+    )
 
 
 def _unseen(block: Block, *versions: _Compared) -> Block:
@@ -124,7 +132,7 @@ def _unknown(*versions: _Compared) -> str:
     return f" The rows that {versions_} {' and '.join(numbers)} learned from are not known, so none was left out."
 
 
-def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) -> None:
+def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: AnyPromotionResult) -> None:
     """Record the end and move the alias in one transaction, if it still points to the version compared with.
 
     Raises Interrupted.
@@ -135,7 +143,7 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) 
         attempt.fail(Problem("alias-refused", "The alias can't be made", refusal.detail))
 
 
-def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, tx: Transaction) -> None:
+def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: AnyPromotionResult, tx: Transaction) -> None:
     # Locked first: no other transaction moves an alias of the model between this read and the move.
     ModelRepository(tx).lock(job.owner, plan.model)
     if _holder(tx, job.owner, plan) != plan.champion:

@@ -4,9 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.evaluation.jobs import PROMOTION_OPTIONS
-from app.evaluation.requests import PromotionRequest
-from app.evaluation.schemas.jobs import promotion_record
+from app.evaluation.jobs import PROMOTION_OPTIONS, promotion_record
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier
@@ -22,7 +20,7 @@ from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
 from relevance_bayes.records.pages import Page
-from relevance_bayes.records.promotions import Promotion
+from relevance_bayes.records.promotions import Promotion, PromotionRequest
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
@@ -92,7 +90,7 @@ def promotions(
 ) -> Page[Promotion]:
     """List promotions by age, including those that moved no alias."""
     page = services[Jobs].page(owner, query.part, which=query.which("promotion"))
-    return Page.of([promotion_record(job, pictures=False) for job in page.items], page.next)
+    return Page.of([promotion_record(job, diagnostics=False) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Get a promotion, or wait for its end", responses=problems(404, 406, 422))

@@ -5,9 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from app.evaluation.comparison_codec import comparison_json
-from app.evaluation.jobs import EVALUATION
-from app.evaluation.schemas.comparisons import ClassesComparisonOut, NumbersComparisonOut
-from app.evaluation.schemas.jobs import evaluation_record
+from app.evaluation.jobs import EVALUATION, evaluation_record
+from app.evaluation.responses import ClassesComparisonOut, NumbersComparisonOut
 from app.evaluation.service import Scoring
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency, identifier, limits_of
@@ -81,7 +80,7 @@ def evaluations(
 ) -> Page[Evaluation]:
     """List evaluations with their metrics, by age."""
     page = services[Jobs].page(owner, query.part, which=query.which("evaluation"))
-    return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
+    return Page.of([evaluation_record(job, diagnostics=False) for job in page.items], page.next)
 
 
 @of_versions.get(
@@ -99,7 +98,7 @@ def of_version(
     number = services[Catalogue].version(owner, reference).number
     which = JobFilter("evaluation", query.state, reference.model, number)
     page = services[Jobs].page(owner, query.part, which=which)
-    return Page.of([evaluation_record(job, pictures=False) for job in page.items], page.next)
+    return Page.of([evaluation_record(job, diagnostics=False) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Get an evaluation, or wait for its end", responses=problems(404, 406, 422))

@@ -54,8 +54,8 @@ class Scorer:
                 _, evaluated = EVALUATION.read(job)
                 _end(attempt, EVALUATION_RESULT.write(evaluate(attempt, job, evaluated)))
             case "promotion":
-                _, promoted = PROMOTION.read(job)
-                conclude(attempt, job, promoted, promote(attempt, job, promoted))
+                requested, promoted = PROMOTION.read(job)
+                conclude(attempt, job, promoted, promote(attempt, job, requested, promoted))
             case "prediction":
                 # Imported here: a worker that writes no files does not load Arrow.
                 from app.prediction.batch_runner import predict_dataset

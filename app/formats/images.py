@@ -11,9 +11,10 @@ from app.formats.npy_rows import read_npy_header
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.datasets import Image as ImageSize
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import IMAGE_COLUMNS, Block, ImageSize, NumberColumn, rows_of_a_block
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, Block, NumberColumn, rows_of_a_block
 
 DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
 """Pillow's modes with 16 bits a pixel."""

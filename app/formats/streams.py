@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import KINDS_HINT, MAX_FAULTS_REPORTED, CellFaults, faults_of, refuse, shown
-from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.datasets import ColumnReading, Image
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import Cell, ColumnKind
-from relevance_bayes.tables.columns import Block, ImageSize, block_rows
+from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
 
 MAX_NAME_LENGTH = 200
@@ -43,7 +43,7 @@ class TableStream:
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     blocks: Iterator[Block]
-    image: ImageSize | None = None
+    image: Image | None = None
     readings: Callable[[], Mapping[str, ColumnReading]] = no_readings
 
 

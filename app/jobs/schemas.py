@@ -1,6 +1,5 @@
 """Members of requests for jobs, query parameters of lists of jobs, and members of jobs of all kinds."""
 
-from typing import Annotated, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -9,15 +8,10 @@ from app.http.lists import ListQuery
 from app.http.problems import ProblemKind
 from app.jobs.records import Job, JobFilter, Problem
 from relevance_bayes.records.jobs import JobKind, JobProblem, JobState, JobSummary, VersionName
-from relevance_bayes.records.references import ALIAS_PATTERN, MAX_NUMBER
+from relevance_bayes.records.references import MAX_NUMBER
 
 POSITION_PATTERN = "^(0|[0-9a-f]{16}-[1-9][0-9]{0,17})$"
 """The text of a position among the changes of jobs."""
-
-VersionSelector: TypeAlias = (
-    Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
-)
-"""A selector of a version in a request: its number or an alias."""
 
 
 class StateQuery(ListQuery):

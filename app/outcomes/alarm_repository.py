@@ -11,10 +11,10 @@ from app.database.changes import changed, insertion
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
 from app.outcomes.charts import Chart
-from app.outcomes.records import Alarm, AlarmCleared, AlarmRaised
+from app.outcomes.records import AlarmCleared, AlarmRaised
 from app.outcomes.tables import DIRECTION, OPEN, STATISTIC, ModelAlarmRow, OutcomeChartRow, RecordedPredictionRow
 from app.registry.version_repository import VersionRepository
-from relevance_bayes.records.outcomes import Statistic
+from relevance_bayes.records.outcomes import ModelAlarm, Statistic
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class AlarmRepository:
         if changed(self.tx.session, mine.values(cleared_at=self.tx.clock())):
             self.tx.publish(AlarmCleared(alarm_id, owner))
 
-    def page(self, numbers: Mapping[UUID, int], owner: str, model: str, part: PageRequest) -> Page[Alarm]:
+    def page(self, numbers: Mapping[UUID, int], model: str, part: PageRequest) -> Page[ModelAlarm]:
         """Return a page of the alarms of a model's versions, given with their numbers."""
         row = ModelAlarmRow
         query = select(row).where(row.version_id.in_(numbers)).execution_options(populate_existing=True)
@@ -85,17 +85,18 @@ class AlarmRepository:
         return keyset.page(
             rows,
             part.limit,
-            lambda found: _alarm(found, owner, model, numbers[found.version_id]),
+            lambda found: _alarm(found, model, numbers[found.version_id]),
             lambda found: found.id,
         )
 
-    def find(self, alarm_id: UUID) -> Alarm | None:
+    def find(self, alarm_id: UUID) -> ModelAlarm | None:
         """Return an alarm, or None."""
         row = ModelAlarmRow
         found = self.tx.session.scalar(select(row).where(row.id == alarm_id).execution_options(populate_existing=True))
         if found is None:
             return None
-        return _alarm(found, *VersionRepository(self.tx).names([found.version_id])[found.version_id])
+        _, model, number = VersionRepository(self.tx).names([found.version_id])[found.version_id]
+        return _alarm(found, model, number)
 
     def raised(self, *, limit: int) -> Mapping[tuple[UUID, Statistic], int]:
         """Return the numbers of raised alarms by version and statistic, of the `limit` newest of these.
@@ -110,10 +111,9 @@ class AlarmRepository:
         return {(version_id, STATISTIC.validate_python(name)): n for version_id, name, n in found}
 
 
-def _alarm(row: ModelAlarmRow, owner: str, model: str, number: int) -> Alarm:
-    return Alarm(
-        id=row.id,
-        owner=owner,
+def _alarm(row: ModelAlarmRow, model: str, number: int) -> ModelAlarm:
+    return ModelAlarm(
+        id=str(row.id),
         model=model,
         version=number,
         statistic=STATISTIC.validate_python(row.statistic),

@@ -1,13 +1,8 @@
-"""Recorded predictions, outcomes and alarms."""
+"""Recorded predictions, outcomes under them, and events of alarms."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
-
-from relevance_bayes.records.outcomes import Direction, Statistic
-
-MAX_OUTCOMES = 10_000
-"""The most outcomes of one request."""
 
 MAX_UNKNOWN_IDS = 100
 """The most unknown row ids in a response."""
@@ -54,24 +49,6 @@ class Scored:
     correct: bool | None
     confidence: float | None
     miss: float | None
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """An alarm of a version's chart: see `relevance_bayes.records.outcomes.ModelAlarm`."""
-
-    id: UUID
-    owner: str
-    model: str
-    version: int
-    statistic: Statistic
-    direction: Direction
-    raised_at: datetime
-    since: datetime
-    outcomes: int
-    observed: float
-    expected: float
-    cleared_at: datetime | None = None
 
 
 @dataclass(frozen=True)

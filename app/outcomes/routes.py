@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.http.bodies import read_strictly
 from app.http.dependencies import JsonBody, Owner, ServicesDependency
@@ -11,12 +12,25 @@ from app.http.lists import ListQuery
 from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.references import ModelName
-from app.outcomes.schemas import OUTCOMES_IN, BucketsQuery, alarm_record
 from app.outcomes.service import Outcomes
-from relevance_bayes.records.outcomes import ModelAlarm, OutcomeBucket, OutcomesReceived
+from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesIn, OutcomesReceived
 from relevance_bayes.records.pages import Page
+from relevance_bayes.records.references import MAX_NUMBER
 
 router = APIRouter(prefix="/v1/models/{name}", tags=["Outcomes"], dependencies=[AcceptsJson])
+
+OUTCOMES_IN: TypeAdapter[OutcomesIn] = TypeAdapter(OutcomesIn)
+
+
+class BucketsQuery(BaseModel):
+    """The query of what outcomes show over time."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only this version.")
+    bucket: BucketWidth = Field("day", description="The time that each item is about, in UTC.")
+    limit: int = Field(100, ge=1, le=1000, description="The maximum number of items.")
+    after: str | None = Field(None, description="`after` of the previous page; without it, the first page.")
 
 
 @router.post(
@@ -55,4 +69,4 @@ def alarms(
 ) -> Page[ModelAlarm]:
     """List the alarms of a model's versions by age, also those that were cleared."""
     page = services[Outcomes].alarms(owner, name, query.part)
-    return Page.of([alarm_record(alarm) for alarm in page.items], page.next)
+    return Page.of(page.items, page.next)

@@ -10,7 +10,7 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction, Transaction
 from app.http.rate_limits import charge_rows, check_rows
 from app.outcomes.alarm_repository import AlarmRepository
-from app.outcomes.records import MAX_UNKNOWN_IDS, Alarm, Pending, Scored
+from app.outcomes.records import MAX_UNKNOWN_IDS, Pending, Scored
 from app.outcomes.repository import ROWS_AT_ONCE, RecordedPredictionRepository
 from app.outcomes.scoring import Promise, advance, score
 from app.prediction import ServedVersion
@@ -18,7 +18,7 @@ from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository, model_path
 from app.registry.version_repository import VersionRepository
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
-from relevance_bayes.records.outcomes import BucketWidth, OutcomeBucket, OutcomesReceived
+from relevance_bayes.records.outcomes import BucketWidth, ModelAlarm, OutcomeBucket, OutcomesReceived
 from relevance_bayes.records.values import Label
 from relevance_bayes.tasks.cancellation import check_cancelled
 
@@ -76,11 +76,11 @@ class Outcomes:
             page = RecordedPredictionRepository(tx).buckets(numbers, width, limit=limit, after=after)
         return Page(tuple(one.bucket() for one in page.items), page.next)
 
-    def alarms(self, owner: str, model: str, part: PageRequest) -> Page[Alarm]:
+    def alarms(self, owner: str, model: str, part: PageRequest) -> Page[ModelAlarm]:
         """Return a page of a model's alarms; raises NotFoundError, InvalidRequestError for a bad cursor."""
         with self.transaction() as tx:
             ModelRepository(tx).get(owner, model)
-            return AlarmRepository(tx).page(VersionRepository(tx).numbers(owner, model), owner, model, part)
+            return AlarmRepository(tx).page(VersionRepository(tx).numbers(owner, model), model, part)
 
     def _scores(self, owner: str, model: str, rows: Sequence[Pending], values: Mapping[str, Label]) -> _Scores:
         """Return the scores of recorded rows under the predictions of their versions, which are computed again.

@@ -25,9 +25,8 @@ from app.jobs.records import Job, no_such_job
 from app.jobs.schemas import ScoringsQuery
 from app.jobs.service import Jobs
 from app.jobs.waiter import JobWaiterDependency, LastingRequestDependency
-from app.prediction.batch_jobs import PREDICTION
+from app.prediction.batch_jobs import BATCH_PREDICTION_IN, PREDICTION, batch_prediction_record
 from app.prediction.batch_service import BatchPredictions
-from app.prediction.schemas.batch import BATCH_PREDICTION_IN, batch_prediction_record
 from relevance_bayes.records.batch_predictions import BatchPrediction
 from relevance_bayes.records.keys import KeyScope
 from relevance_bayes.records.pages import Page
@@ -76,8 +75,7 @@ def submit(request: Request, body: JsonBody, owner: Owner, services: ServicesDep
     """
 
     def create(keyed: Keyed[Job] | None) -> Job:
-        requested = read_strictly(BATCH_PREDICTION_IN, body)
-        return services[BatchPredictions].submit(owner, requested.to_request(), keyed=keyed)
+        return services[BatchPredictions].submit(owner, read_strictly(BATCH_PREDICTION_IN, body), keyed=keyed)
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
     return once(services[Idempotency], named(request, owner, key, content_type, body), _queued, create)

@@ -15,12 +15,12 @@ from app.formats.format import AssembledFormat, PartsFormat
 from app.jobs.records import Job, Problem
 from app.jobs.worker.attempts import Attempt, Pace, Superseded
 from app.prediction import PredictRequest, ServedVersion, predict, version_metadata
-from app.prediction.batch_jobs import PREDICTION
+from app.prediction.batch_jobs import PREDICTION, PredictionPlan
 from app.prediction.batch_service import options_by
 from app.prediction.dataset_rows import PROGRESS_SECONDS, version_at_hand
-from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
-from app.prediction.results import MAX_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
+from app.prediction.results import MAX_BYTES_OF_A_PIECE, Layer, Piece, Reached
+from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.tables.columns import Block, block_rows, taken
@@ -55,7 +55,7 @@ class Predictions:
 
     attempt: Attempt
     by: str
-    request: PredictionRequest
+    request: BatchPredictionIn
     plan: PredictionPlan
     dataset: Dataset
     served: ServedVersion

@@ -13,12 +13,12 @@ from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import ended
 from app.prediction import PredictRequest, ServedVersion, predict, requested_outputs
-from app.prediction.batch_jobs import PREDICTION
+from app.prediction.batch_jobs import PREDICTION, PredictionPlan
 from app.prediction.dataset_rows import refuse_unfit
-from app.prediction.requests import PredictionPlan, PredictionRequest
 from app.prediction.result_repository import ResultRepository
 from app.prediction.served_versions import ServedVersions
 from app.registry.submission import enqueue
+from relevance_bayes.records.batch_predictions import BatchPredictionIn
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.jobs import FINISHED
 from relevance_bayes.tables.columns import no_rows
@@ -39,7 +39,7 @@ class BatchPredictions:
     def submit(
         self,
         owner: str,
-        request: PredictionRequest,
+        request: BatchPredictionIn,
         *,
         retry_of: UUID | None = None,
         keyed: Keyed[Job] | None = None,
@@ -105,13 +105,13 @@ class BatchPredictions:
             JobRepository(tx).remove(owner, job.id)
 
 
-def options_by(request: PredictionRequest) -> PredictOptions:
+def options_by(request: BatchPredictionIn) -> PredictOptions:
     """The options of its predictions."""
     options = PredictOptions(request.interval, deciding=request.deciding, components=request.components)
     return replace(options, unknown_categories=request.unknown_categories, nulls=request.nulls)
 
 
-def plan_of(request: PredictionRequest, dataset: Dataset, served: ServedVersion) -> PredictionPlan:
+def plan_of(request: BatchPredictionIn, dataset: Dataset, served: ServedVersion) -> PredictionPlan:
     """The request resolved; raises InvalidRequestError."""
     noise = served.model.noise_column
     refuse_unfit(dict(served.columns), dataset, optional={} if noise is None else {noise: "number"})

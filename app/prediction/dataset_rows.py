@@ -1,6 +1,7 @@
-"""The columns of a dataset that a version reads, checked; and its rows, with reports of progress."""
+"""Plans about a version, the columns that it reads of a dataset, and its rows with reports of progress."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from app.database.transaction import Transaction
@@ -17,6 +18,14 @@ from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, block_rows
+
+
+@dataclass(frozen=True)
+class VersionPlan:
+    """A request, resolved to the number of a version."""
+
+    model: str
+    version: int
 
 
 def refuse_unfit(

@@ -1,7 +1,7 @@
 """Predictions for JSON in JSON, the most frequent case, and predictions rendered to JSON."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import msgspec
@@ -16,9 +16,9 @@ from app.http.problems import KINDS, fault_members
 from app.prediction import USUAL, PredictRequest, ServedVersion, requested_outputs
 from app.prediction.row_ids import check_row_ids, row_ids_of, with_row_ids
 from app.prediction.runner import YieldGil, is_quick, is_read_quickly, no_yield
-from app.prediction.schemas.predict import PredictOptionsIn
 from relevance_bayes.records.errors import Fault, InvalidDataError
 from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction
@@ -117,7 +117,7 @@ MAX_QUICK_ROWS = 1_000
 """The maximum number of rows of numbers only that are predicted on the event loop: one chunk of a response."""
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
-_OPTION_NAMES = frozenset(PredictOptionsIn.model_fields)
+_OPTION_NAMES = frozenset(one.name for one in fields(PredictOptionsIn))
 _DEFAULTS = PredictOptionsIn()
 
 

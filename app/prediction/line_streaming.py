@@ -17,10 +17,10 @@ from app.prediction import PredictRequest, ServedVersion, requested_outputs
 from app.prediction.json_codec import options_of, prediction_lines
 from app.prediction.query import read_query
 from app.prediction.runner import PredictionRunner, YieldGil, is_quick, no_yield
-from app.prediction.schemas.predict import PredictOptionsIn
 from app.prediction.table_codec import ContentNegotiation, check_writable, expected_of, request_of, version_link
 from app.prediction.usage_counts import CountedRequest
 from relevance_bayes.records.errors import Fault, InvalidDataError, RelevanceError, sentence
+from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tasks.prediction import Prediction
 
 ROWS_AT_ONCE = 8192

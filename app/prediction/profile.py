@@ -9,13 +9,19 @@ import numpy as np
 
 from app.http.rate_limits import charge_rows
 from app.prediction.predict import PredictRequest, ServedVersion, predict
-from app.prediction.schemas.profile import MAX_POINTS, ProfileOptionsIn
 from app.tasks.union import task_of
 from relevance_bayes.core.likelihoods.gaussian import standard_ends
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.predictions import ClassProbability
-from relevance_bayes.records.profiles import AverageBand, Profile, ProfiledInput, ProfilePoint
+from relevance_bayes.records.profiles import (
+    MAX_POINTS,
+    AverageBand,
+    Profile,
+    ProfiledInput,
+    ProfileOptionsIn,
+    ProfilePoint,
+)
 from relevance_bayes.records.values import Cell, InputColumn
 from relevance_bayes.tables.columns import (
     Block,

@@ -1,6 +1,9 @@
 """The route of profiles: from the request's body to the response."""
 
+from dataclasses import fields
+
 from fastapi import APIRouter, Request, Response
+from pydantic import TypeAdapter
 
 from app.errors import TooLargeError
 from app.formats.cell_faults import refuse
@@ -17,15 +20,17 @@ from app.http.rendering import to_json
 from app.prediction.json_codec import max_containers
 from app.prediction.predict import ServedVersion
 from app.prediction.profile import profile, require_profile
-from app.prediction.schemas.profile import MAX_ROWS, PROFILE_OPTIONS, ProfileOptionsIn
 from app.prediction.served_versions import ServedVersions
-from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.profiles import MAX_ROWS, Profile, ProfileIn, ProfileOptionsIn
 from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.columns import Block, block_rows
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
 
-_OPTIONS = frozenset(ProfileOptionsIn.model_fields)
+PROFILE_IN: TypeAdapter[ProfileIn] = TypeAdapter(ProfileIn)
+"""The three forms of a table, only for OpenAPI."""
+_OPTIONS: TypeAdapter[ProfileOptionsIn] = TypeAdapter(ProfileOptionsIn)
+_OPTION_NAMES = frozenset(one.name for one in fields(ProfileOptionsIn))
 
 
 @router.post(
@@ -61,8 +66,10 @@ def _read(served: ServedVersion, body: bytes) -> tuple[ProfileOptionsIn, Block]:
     """Return the options and the table."""
     limit = max_containers(MAX_ROWS)
     check_containers(body, limit)
-    raw = read_json(body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTIONS, max_containers=limit)
-    options = checked(PROFILE_OPTIONS, raw.others)
+    raw = read_json(
+        body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTION_NAMES, max_containers=limit
+    )
+    options = checked(_OPTIONS, raw.others)
     require_profile(served, options)
     block, faults = typed_block(raw, served.columns, not_read=served.not_read)
     if (rows := block_rows(block)) > MAX_ROWS:

@@ -1,4 +1,4 @@
-"""Prediction options as query parameters, for formats of bodies without options."""
+"""Prediction options as query parameters, for formats of bodies without options, and their OpenAPI schemas."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -10,11 +10,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.formats.options import MAX_SKIPPED_ROWS, OptionName, ReadOptions
 from app.http.bodies import checked
-from app.prediction.schemas.predict import PredictOptionsIn
+from app.http.openapi import DESCRIBED, described
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.predictions import PredictIn, PredictOptionsIn
 from relevance_bayes.records.values import DecimalMark, TextEncoding, ThousandsMark
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
+PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
+"""The three forms of a table, only for OpenAPI: tables are parsed by app.formats, whose errors have rows and columns.
+"""
 _DECIMAL: TypeAdapter[DecimalMark | None] = TypeAdapter(DecimalMark | None)
 _THOUSANDS: TypeAdapter[ThousandsMark | None] = TypeAdapter(ThousandsMark | None)
 _ENCODING: TypeAdapter[TextEncoding | None] = TypeAdapter(TextEncoding | None)
@@ -50,6 +54,28 @@ def read_query(query: Pairs, row_options: Collection[OptionName], media_type: st
     written = {name: value for name, value in query if name in row_options}
     listed = tuple(value for name, value in query if name == "missing_values" and name in row_options) or None
     return Requested(checked(_OPTIONS, raw, is_json=False), _read_options(written, listed, media_type))
+
+
+def query_parameters() -> list[dict[str, object]]:
+    """Return the options of a JSON body as query parameters."""
+    schema = _OPTIONS.json_schema(ref_template="#/components/schemas/{model}-Input")
+    listed: list[dict[str, object]] = []
+    for name, member in schema["properties"].items():
+        given = {"name": name, "in": "query", "description": f"Not for a JSON body: {member.pop('description')}"}
+        reported = {key: value for key, value in member.items() if key not in {"title", "default"} or value is not None}
+        if name == "row_ids":
+            given["description"] = "Not for a JSON body: the column that has the caller's own ids of the rows."
+            reported = {"type": "string"}
+        nested = name in {"class_priors", "costs"}
+        listed.append(
+            {**given, "content": {"application/json": {"schema": reported}}}
+            if nested
+            else {**given, "schema": reported}
+        )
+    for option in DESCRIBED:
+        reported = {"type": "string"}
+        listed.append({"name": option, "in": "query", "description": described(option), "schema": reported})
+    return listed
 
 
 def _once(names: Sequence[str]) -> None:

@@ -26,20 +26,6 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class BatchPredicted:
-    """The result of a batch prediction: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction.
-
-    `rows_averaged` are averages over known values.
-    """
-
-    rows: int
-    rows_not_predicted: int
-    size: int
-    rows_averaged: int = 0
-    kind: Literal["prediction"] = "prediction"
-
-
-@dataclass(frozen=True)
 class KeptResult:
     """A stored result; `resumption` is the attempt that wrote it, `by` the program."""
 

@@ -9,9 +9,9 @@ from app.http.large_bodies import LargeBody
 from app.http.openapi import contents, problems
 from app.prediction.json_codec import JsonCodec
 from app.prediction.line_streaming import stream_lines
+from app.prediction.query import query_parameters
+from app.prediction.responses import PredictionsOut
 from app.prediction.runner import Codec, DeferredCodec, PredictionRunner, runner_of
-from app.prediction.schemas.predict import query_parameters
-from app.prediction.schemas.predictions import PredictionsOut
 from app.prediction.table_codec import ContentNegotiation, TableCodec, response_of, version_link
 
 JSON = b"application/json"

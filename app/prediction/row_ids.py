@@ -6,28 +6,26 @@ from typing import TypeAlias
 from app.formats.cell_faults import MAX_FAULTS, bad_text
 from app.formats.expected import Columns
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.outcomes import MAX_ROW_ID_LENGTH
 from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
-
-MAX_LENGTH = 200
-"""The most characters of a row id."""
 
 RowIds: TypeAlias = Sequence[str | None]
 """The id of each row, None for a row without one; empty: the request has no ids."""
 
 
 def check_row_ids(ids: RowIds, rows: int) -> None:
-    """Raise InvalidRequestError unless there are as many ids as rows, each a text of 1 to MAX_LENGTH characters."""
+    """Raise InvalidRequestError unless there are as many ids as rows, each a text of at most MAX_ROW_ID_LENGTH."""
     if len(ids) != rows:
         detail = f"Expected a row id for each of {rows:,} rows, got {len(ids):,}."
         raise InvalidRequestError(detail, [Fault(detail, "/row_ids")])
     if wrong := [place for place, one in enumerate(ids) if one is not None and not _is_valid(one)][:MAX_FAULTS]:
-        detail = f"Expected a text of 1 to {MAX_LENGTH} characters."
+        detail = f"Expected a text of 1 to {MAX_ROW_ID_LENGTH} characters."
         faults = [Fault(detail, f"/row_ids/{place}") for place in wrong]
         raise InvalidRequestError(f"At /row_ids/{wrong[0]}: {detail}", faults)
 
 
 def _is_valid(one: str) -> bool:
-    return 0 < len(one) <= MAX_LENGTH and bad_text(one) is None
+    return 0 < len(one) <= MAX_ROW_ID_LENGTH and bad_text(one) is None
 
 
 def with_row_ids(columns: Columns, name: str) -> Columns:

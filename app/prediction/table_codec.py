@@ -18,8 +18,8 @@ from app.prediction.json_codec import JsonCodec, check_rows, options_of, predict
 from app.prediction.query import Pairs, read_query
 from app.prediction.row_ids import row_ids_of, with_row_ids
 from app.prediction.runner import Content, YieldGil, is_quick, no_yield
-from app.prediction.schemas.predict import PredictOptionsIn
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.predictions import PredictOptionsIn
 from relevance_bayes.tables.columns import block_rows
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Prediction

@@ -1,5 +1,6 @@
 """Routes of a version besides predictions: its expansion, its image and its usage statistics."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -11,14 +12,16 @@ from app.http.negotiation import AcceptsJson, image_media_type
 from app.http.openapi import IMAGE_CONTENT, problems
 from app.http.references import VersionReference
 from app.http.rendering import to_json
-from app.prediction.schemas.versions import expansion_record, statistics_record
 from app.prediction.served_versions import ServedVersions
+from app.prediction.usage_counts import BOUNDS, Counted
 from app.registry.catalogue import Catalogue
+from app.registry.records import Version
 from app.tasks.images.prediction import ImageModel
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import Expansion
 from relevance_bayes.records.references import Reference
-from relevance_bayes.records.statistics import Statistics
+from relevance_bayes.records.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
+from relevance_bayes.tasks.prediction import VersionExpansion
 
 Functions = Annotated[
     int | None,
@@ -96,3 +99,37 @@ def statistics(reference: VersionReference, owner: Owner, services: ServicesDepe
     """Return requests, rows, errors and times since the start of this process; each API process counts its own."""
     found, counters = services[Catalogue].version(owner, reference), services[ServedVersions].counters
     return statistics_record(found, counters.since, counters.until_now(found))
+
+
+def expansion_record(expansion: VersionExpansion) -> Expansion:
+    """Return an expansion for a response."""
+    return Expansion(
+        inputs=expansion.inputs,
+        centres=tuple(map(tuple, expansion.centres.tolist())),
+        widths=tuple(map(tuple, expansion.widths.tolist())),
+        weights=tuple(expansion.weights.tolist()),
+        constant=expansion.constant,
+    )
+
+
+def statistics_record(version: Version, since: datetime, counted: Counted) -> Statistics:
+    """Return counts for a response."""
+    outside: OutsideSupport | None = None
+    if counted.placed:
+        share = counted.outside / counted.placed
+        outside = OutsideSupport(rows=counted.outside, of=counted.placed, share=share)
+    buckets = tuple(
+        LatencyBucket(upper_bound=bound, requests=requests)
+        for bound, requests in zip((*BOUNDS, None), counted.succeeded, strict=True)
+    )
+    return Statistics(
+        model=version.model,
+        version=version.number,
+        since=since,
+        last_request_at=counted.last_at,
+        requests=counted.requests,
+        errors=counted.failed,
+        rows=counted.rows,
+        outside_support=outside,
+        latency=Latency(seconds=counted.succeeded_ns / 1e9, buckets=buckets),
+    )

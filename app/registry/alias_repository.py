@@ -13,7 +13,7 @@ from app.database.transaction import Transaction
 from app.errors import ConflictError
 from app.http.conditions import Condition
 from app.identity import uuid7
-from app.registry.records import MAX_ALIASES, Alias, MovedAlias, nowhere
+from app.registry.records import MAX_ALIASES, MovedAlias, StoredAlias, nowhere
 from app.registry.repository import ModelRepository, model_path
 from app.registry.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
 from relevance_bayes.records.errors import NotFoundError
@@ -30,7 +30,7 @@ class AliasRepository:
 
     tx: Transaction
 
-    def get(self, owner: str, model: str, name: str) -> Alias:
+    def get(self, owner: str, model: str, name: str) -> StoredAlias:
         """Return an alias; raises NotFoundError."""
         found = self._find(owner, model, name)
         if found is None:
@@ -38,7 +38,7 @@ class AliasRepository:
             raise _no_such_alias(model, name)
         return found
 
-    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[StoredAlias]:
         """Return a page of aliases by name; raises NotFoundError, InvalidRequestError for an invalid cursor."""
         ModelRepository(self.tx).get(owner, model)
         query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
@@ -102,7 +102,7 @@ class AliasRepository:
         changed(self.tx.session, gone)
         self.tx.record("alias.removed", owner, _path(model, name), from_version=present.version, reason=reason)
 
-    def _find(self, owner: str, model: str, name: str) -> Alias | None:
+    def _find(self, owner: str, model: str, name: str) -> StoredAlias | None:
         row = self.tx.session.execute(_aliases(owner, model).where(ModelAliasRow.name == name)).one_or_none()
         return None if row is None else _alias(row, model)
 
@@ -145,9 +145,9 @@ def _aliases(owner: str, model: str) -> Select[ModelAliasRow, AliasMoveRow, int]
     )
 
 
-def _alias(row: Row[ModelAliasRow, AliasMoveRow, int], model: str) -> Alias:
+def _alias(row: Row[ModelAliasRow, AliasMoveRow, int], model: str) -> StoredAlias:
     alias, move, version = row
-    return Alias(model, alias.name, version, move.at, move.by, move.reason, move.id)
+    return StoredAlias(model, alias.name, version, move.at, move.by, move.reason, move.id)
 
 
 def _move(row: AliasMoveRow) -> AliasMove:

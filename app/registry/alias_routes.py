@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter
 
 from app.http.bodies import read_strictly
 from app.http.conditional_requests import (
@@ -19,45 +20,45 @@ from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.references import AliasName, ModelName, refuse_no_alias
 from app.http.rendering import to_json
-from app.registry.records import Alias
-from app.registry.schemas.names import ALIAS_IN, Reason, alias_record
+from app.registry.records import StoredAlias
 from app.registry.service import Aliases
-from relevance_bayes.records import models as records
-from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.models import Alias, AliasIn, AliasMove, Reason
 from relevance_bayes.records.pages import Page
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
+
+ALIAS_IN: TypeAdapter[AliasIn] = TypeAdapter(AliasIn)
 
 
 @router.get("", summary="List a model's aliases", responses=problems(404, 406, 422))
 def aliases(
     name: ModelName, owner: Owner, services: ServicesDependency, limit: Limit = 20, after: After = None
-) -> Page[records.Alias]:
+) -> Page[Alias]:
     """List a model's aliases by name, each with its version."""
     page = services[Aliases].page(owner, name, limit=limit, after=after)
-    return Page.of([alias_record(alias) for alias in page.items], page.next)
+    return Page.of(page.items, page.next)
 
 
 @router.get(
     "/{alias}",
     summary="Get an alias",
-    response_model=records.Alias,
+    response_model=Alias,
     responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
 def alias(name: ModelName, alias: AliasName, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """Get an alias with the number of its version."""
     found = services[Aliases].get(owner, name, alias)
-    return conditional_response(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
+    return conditional_response(request, to_json(found), cache_control=REVALIDATED, tag=found.tag)
 
 
 @router.put(
     "/{alias}",
     summary="Point an alias to a version",
-    response_model=records.Alias,
+    response_model=Alias,
     openapi_extra=json_body("AliasIn"),
     responses={
         200: {"description": "The alias existed, and points to the version now.", **TAGGED},
-        201: {"description": "The alias was created.", "model": records.Alias, **TAGGED},
+        201: {"description": "The alias was created.", "model": Alias, **TAGGED},
         **problems(400, 404, 406, 409, 412, 413, 415, 422),
     },
 )
@@ -106,12 +107,8 @@ def history(
     return Page.of(page.items, page.next)
 
 
-def _content(alias: Alias) -> bytes:
-    return to_json(alias_record(alias))
-
-
-def _shown(alias: Alias, *, status: int) -> Response:
+def _shown(alias: StoredAlias, *, status: int) -> Response:
     headers = {"ETag": alias.tag, "Cache-Control": REVALIDATED}
     if status == 201:
-        headers["Location"] = f"/v1/models/{alias.model}/aliases/{alias.name}"
-    return Response(_content(alias), status, headers=headers, media_type="application/json")
+        headers["Location"] = f"/v1/models/{alias.model}/aliases/{alias.alias}"
+    return Response(to_json(alias), status, headers=headers, media_type="application/json")

@@ -10,7 +10,7 @@ from app.database.transaction import OpenTransaction
 from app.datasets.repository import DatasetRepository
 from app.jobs.repository import JobRepository
 from app.registry.alias_repository import AliasRepository
-from app.registry.records import NO_TAGS, Lineage, Model, Version
+from app.registry.records import NO_TAGS, Version
 from app.registry.repository import ModelRepository
 from app.registry.trainings import TRAINING
 from app.registry.vector_repository import VectorRepository
@@ -18,6 +18,8 @@ from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.lineage import DatasetOrigin, Lineage, Parent
+from relevance_bayes.records.models import Model
 from relevance_bayes.records.references import Reference
 
 Item = TypeVar("Item")
@@ -58,14 +60,25 @@ class Catalogue:
         with self.transaction() as tx:
             version = ModelRepository(tx).version(owner, *reference)
             job = None if version.job_id is None else JobRepository(tx).get(owner, version.job_id)
-            dataset, is_parent_kept = None, False
+            name, parent, report = None, None, version.report
             with suppress(NotFoundError):
-                dataset = DatasetRepository(tx).get(owner, version.report.dataset_id)
-            with suppress(NotFoundError):
-                is_parent_kept = version.parent is not None and bool(
+                name = DatasetRepository(tx).get(owner, report.dataset_id).name
+            if version.parent is not None:
+                parent = Parent(version.parent, exists=False)
+                with suppress(NotFoundError):
                     ModelRepository(tx).version(owner, version.model, version.parent)
-                )
-        return Lineage(version, None if job is None else TRAINING.read(job)[0], dataset, is_parent_kept)
+                    parent = replace(parent, exists=True)
+        return Lineage(
+            model=version.model,
+            version=version.number,
+            created_at=version.created_at,
+            dataset=DatasetOrigin(str(report.dataset_id), report.dataset_digest, name, exists=name is not None),
+            job_id=None if version.job_id is None else str(version.job_id),
+            request=None if job is None else TRAINING.request.adapter.dump_python(TRAINING.read(job)[0], mode="json"),
+            imported=report.imported,
+            parent=parent,
+            software_version=report.software_version,
+        )
 
     def versions(self, owner: str, name: str, part: PageRequest, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         """Return a page of a model's versions that have all of these tags; raises NotFoundError."""
@@ -85,7 +98,7 @@ class Catalogue:
                 for version in _all(lambda after: ModelRepository(tx).versions(owner, model, PageRequest(PAGE, after)))
             ]
             aliases = [
-                alias.name
+                alias.alias
                 for alias in _all(lambda after: AliasRepository(tx).page(owner, model, limit=PAGE, after=after))
             ]
         return (*(Reference(model, number) for number in numbers), *(Reference(model, alias) for alias in aliases))

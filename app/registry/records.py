@@ -1,15 +1,13 @@
-"""Models, their immutable, numbered versions, annotations, aliases and lineage."""
+"""Immutable, numbered versions of models, annotations of both, and aliases."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
 
-from app.datasets.records import Dataset
 from relevance_bayes.documents.models import VersionReport
-from relevance_bayes.plans.requests import TrainingRequest
-from relevance_bayes.records.errors import Fault, InvalidRequestError, NotFoundError
+from relevance_bayes.records.errors import Fault, NotFoundError
+from relevance_bayes.records.models import Alias
 
 MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50
@@ -20,8 +18,6 @@ MAX_VALUE_LENGTH = 200
 
 NO_TAGS: Mapping[str, str] = {}
 
-Member = Literal["description", "tags"]
-
 
 @dataclass(frozen=True)
 class Annotation:
@@ -31,44 +27,15 @@ class Annotation:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class AnnotationPatch:
-    """A JSON merge patch (RFC 7396): members not `given` are kept, None removes; the same holds for each tag."""
-
-    given: frozenset[Member]
-    description: str | None = None
-    tags: Mapping[str, str | None] | None = None
-
-    def applied(self, to: Annotation) -> Annotation:
-        """Return the annotation after the patch; raises InvalidRequestError for too many tags."""
-        after = replace(to, description=self.description) if "description" in self.given else to
-        if "tags" not in self.given:
-            return after
-        merged: dict[str, str | None] = {} if self.tags is None else {**to.tags, **self.tags}
-        tags = {name: value for name, value in sorted(merged.items()) if value is not None}
-        if len(tags) > MAX_TAGS:
-            detail = f"Expected at most {MAX_TAGS} tags, got {len(tags)}."
-            raise InvalidRequestError(detail, [Fault(detail, "/tags")])
-        return replace(after, tags=tags)
-
-
 MAX_ALIASES = 100
 """The most aliases of one model."""
 
-MAX_REASON_LENGTH = 500
-
 
 @dataclass(frozen=True)
-class Alias:
-    """An alias with its version and its last move: time, author and reason; `move_id` is new with each move."""
+class StoredAlias(Alias):
+    """An alias with the id of its last move, which is new with each."""
 
-    model: str
-    name: str
-    version: int
-    moved_at: datetime
-    moved_by: str
-    reason: str | None
-    move_id: UUID
+    move_id: UUID = field(metadata={"exclude": True})
 
     @property
     def tag(self) -> str:
@@ -80,7 +47,7 @@ class Alias:
 class MovedAlias:
     """An alias after a move; `is_new`: the move has created it."""
 
-    alias: Alias
+    alias: StoredAlias
     is_new: bool
 
 
@@ -106,36 +73,3 @@ class Version:
     report: VersionReport
     parent: int | None = None
     annotation: Annotation = Annotation()
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model and its newest version; `target` is None for a task without one.
-
-    `aliases` maps names to the numbers of versions. `record` is the share of predictions with row ids that is recorded.
-    """
-
-    name: str
-    owner: str
-    created_at: datetime
-    task: str
-    target: str | None
-    inputs: tuple[str, ...]
-    versions: int
-    latest: int | None
-    aliases: Mapping[str, int] = field(default_factory=dict)
-    annotation: Annotation = Annotation()
-    record: float = 0.0
-
-
-@dataclass(frozen=True)
-class Lineage:
-    """A version, the request of its training, and its dataset, None if that was deleted.
-
-    `request` is None for an imported version. `is_parent_kept`: the version before it still exists.
-    """
-
-    version: Version
-    request: TrainingRequest | None
-    dataset: Dataset | None
-    is_parent_kept: bool

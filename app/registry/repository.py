@@ -20,12 +20,13 @@ from app.errors import InUseError
 from app.registry import deletion_repository
 from app.registry.naming import aliases_of
 from app.registry.recording import record
-from app.registry.records import NO_TAGS, Annotation, Model, Version
+from app.registry.records import NO_TAGS, Annotation, Version
 from app.registry.tables import ModelAliasRow, ModelRow, ModelTagRow, ModelVersionRow, PosteriorRow, VersionTagRow
 from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
 from relevance_bayes.documents.models import Predictor
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.models import Model
 from relevance_bayes.records.references import Selector
 from relevance_bayes.tasks.listing import NewVersion
 
@@ -281,15 +282,15 @@ def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mappi
     model, versions, latest = row
     return Model(
         name=model.name,
-        owner=model.owner,
         created_at=model.created_at,
         task=model.task,
         target=model.target or None,
         inputs=NAMES.read(model.inputs),
         versions=versions,
         latest=latest,
-        aliases=aliases,
-        annotation=Annotation(model.description, tags),
+        aliases=dict(aliases),
+        description=model.description,
+        tags=dict(tags),
         record=model.record_share,
     )
 

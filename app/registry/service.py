@@ -7,9 +7,10 @@ from app.database.pages import Page, PageRequest
 from app.database.transaction import OpenTransaction
 from app.http.conditions import UNCONDITIONAL, Condition
 from app.registry.alias_repository import AliasRepository
-from app.registry.records import Alias, AnnotationPatch, Model, MovedAlias, Version
+from app.registry.annotations import AnnotationIn, ModelChangeIn
+from app.registry.records import MovedAlias, StoredAlias, Version
 from app.registry.repository import ModelRepository
-from relevance_bayes.records.models import AliasMove
+from relevance_bayes.records.models import AliasMove, Model
 from relevance_bayes.records.references import Reference, Selector
 
 
@@ -19,12 +20,12 @@ class Aliases:
 
     transaction: OpenTransaction
 
-    def get(self, owner: str, model: str, name: str) -> Alias:
+    def get(self, owner: str, model: str, name: str) -> StoredAlias:
         """Return an alias with its version; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).get(owner, model, name)
 
-    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[StoredAlias]:
         """Return a page of a model's aliases by name; raises NotFoundError."""
         with self.transaction() as tx:
             return AliasRepository(tx).page(owner, model, limit=limit, after=after)
@@ -83,13 +84,12 @@ class Annotations:
         self,
         owner: str,
         name: str,
-        patch: AnnotationPatch,
+        patch: ModelChangeIn,
         *,
         tag: Callable[[Model], str],
         condition: Condition = UNCONDITIONAL,
-        record: float | None = None,
     ) -> Model:
-        """Patch the annotation of a model, and the share of predictions that is recorded, unless None.
+        """Patch the annotation of a model, and the share of predictions that is recorded.
 
         Raises NotFoundError, PreconditionFailedError, InvalidRequestError.
         """
@@ -97,13 +97,13 @@ class Annotations:
             ModelRepository(tx).lock(owner, name)
             model = ModelRepository(tx).get(owner, name)
             condition.require(f"Model {name!r}", tag(model))
-            return ModelRepository(tx).annotate(owner, name, patch.applied(model.annotation), record=record)
+            return ModelRepository(tx).annotate(owner, name, patch.applied(model), record=patch.record_share)
 
     def of_version(
         self,
         owner: str,
         reference: Reference,
-        patch: AnnotationPatch,
+        patch: AnnotationIn,
         *,
         tag: Callable[[Version], str],
         condition: Condition = UNCONDITIONAL,

@@ -19,7 +19,6 @@ from app.http.openapi import problems
 from app.http.references import VersionReference
 from app.http.rendering import to_json
 from app.registry.catalogue import Catalogue
-from app.registry.schemas.names import lineage_record
 from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import NotFoundError
@@ -81,7 +80,7 @@ def diagnostics(reference: VersionReference, owner: Owner, services: ServicesDep
 )
 def lineage(reference: VersionReference, owner: Owner, services: ServicesDependency, request: Request) -> Response:
     """Get the dataset with its digest, the request, the parent version, and the program that made the version."""
-    content = to_json(lineage_record(services[Catalogue].lineage(owner, reference)))
+    content = to_json(services[Catalogue].lineage(owner, reference))
     return conditional_response(request, content, cache_control=REVALIDATED)
 
 

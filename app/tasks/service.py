@@ -11,7 +11,7 @@ from app.jobs.records import Job
 from app.jobs.repository import JobRepository
 from app.jobs.service import ended
 from app.jobs.worker_repository import WorkerRepository
-from app.registry.records import Model, Version
+from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from app.registry.trainings import TRAINING
@@ -20,6 +20,7 @@ from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import Progress
+from relevance_bayes.records.models import Model
 from relevance_bayes.tasks.listing import NewVersion
 
 

@@ -20,9 +20,9 @@ from app.http.negotiation import AcceptsJson
 from app.http.openapi import json_body, problems
 from app.http.references import ModelName, VersionReference
 from app.http.rendering import to_json
+from app.registry.annotations import ANNOTATION_IN
 from app.registry.catalogue import Catalogue
 from app.registry.records import Version
-from app.registry.schemas.names import ANNOTATION_IN
 from app.registry.service import Annotations
 from app.tasks.responses import version_record
 from relevance_bayes.records import versions as records
@@ -63,7 +63,7 @@ def annotate_version(
     reference: VersionReference, body: JsonBody, owner: Owner, services: ServicesDependency, condition: RemovalCondition
 ) -> Response:
     """Change a version's description and tags by a JSON merge patch; all other members are immutable."""
-    patch = read_strictly(ANNOTATION_IN, body).to_patch()
+    patch = read_strictly(ANNOTATION_IN, body)
     changed = services[Annotations].of_version(
         owner, reference, patch, tag=lambda version: tag_of(_version_bytes(version)), condition=condition
     )

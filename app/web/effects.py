@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from app.prediction import ServedVersion
 from app.prediction.profile import profile
-from app.prediction.schemas.profile import ProfileOptionsIn
 from app.web.sampled_rows import SampledRows
 from relevance_bayes.records.errors import InvalidDataError, InvalidRequestError
-from relevance_bayes.records.profiles import Profile
+from relevance_bayes.records.profiles import Profile, ProfileOptionsIn
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.cancellation import check_cancelled
 
@@ -57,6 +56,6 @@ def _profiles(served: ServedVersion, block: Block, names: Sequence[str], individ
         if time.monotonic() > deadline:
             return
         try:
-            yield profile(served, ProfileOptionsIn(inputs=[name], points=POINTS, individual=shown), block)
+            yield profile(served, ProfileOptionsIn(inputs=(name,), points=POINTS, individual=shown), block)
         except (InvalidRequestError, InvalidDataError):  # no row has a value of it, or one that can't be predicted
             continue

@@ -19,8 +19,7 @@ from app.http.rendering import to_json
 from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
-from app.registry.records import Lineage, Model, Version
-from app.registry.schemas.names import lineage_record
+from app.registry.records import Version
 from app.tasks.images.prediction import ImageModel
 from app.tasks.responses import version_record
 from app.web.effects import MAX_AVERAGED, MAX_CELLS, MIN_AVERAGED, effects_of
@@ -32,6 +31,8 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.lineage import Lineage
+from relevance_bayes.records.models import Model
 from relevance_bayes.records.pages import Page
 from relevance_bayes.records.references import Reference
 from relevance_bayes.records.values import Json
@@ -92,13 +93,14 @@ class Reporting:
         served = self.versions.version(owner, *reference)
         found = served.version
         reference = Reference(found.model, found.number)
+        version = self.catalogue.version(owner, reference)
         lineage, model = self.catalogue.lineage(owner, reference), self.catalogue.model(owner, found.model)
-        responses: Members = {path_of(reference): bounded_version(lineage.version)}
+        responses: Members = {path_of(reference): bounded_version(version)}
         data: Members = {
             "model": found.model,
             "version": found.number,
             "service": __version__,
-            "origin": _origin(lineage, model),
+            "origin": _origin(lineage, model) | {"description": version.annotation.description},
             "responses": responses,
         }
         space = MAX_DATA_BYTES - _size(data)
@@ -107,7 +109,7 @@ class Reporting:
             if size <= space:
                 space -= size
                 (responses if name.startswith("v1/") else data)[name] = value
-        content = report_document(_summary(lineage.version), embedded_json(data))
+        content = report_document(_summary(version), embedded_json(data))
         return Report(found.model, found.number, content)
 
     def _parts(self, owner: str, reference: Reference, served: ServedVersion) -> Iterator[tuple[str, Json]]:
@@ -217,15 +219,15 @@ def bounded_version(version: Version) -> Members:
 
 def _origin(lineage: Lineage, model: Model) -> Members:
     """Return where the version is from, and what was added to it."""
-    found = lineage_record(lineage)
-    aliases: list[Json] = [alias for alias, number in sorted(model.aliases.items()) if number == found.version]
+    aliases: list[Json] = [alias for alias, number in sorted(model.aliases.items()) if number == lineage.version]
     return {
-        "dataset": found.dataset.name,
-        "digest": found.dataset.digest,
-        "imported": None if found.imported is None else f"{found.imported.model}, version {found.imported.version}",
-        "software": found.software_version,
+        "dataset": lineage.dataset.name,
+        "digest": lineage.dataset.digest,
+        "imported": None
+        if lineage.imported is None
+        else f"{lineage.imported.model}, version {lineage.imported.version}",
+        "software": lineage.software_version,
         "aliases": aliases[:MAX_ITEMS],
-        "description": lineage.version.annotation.description,
     }
 
 

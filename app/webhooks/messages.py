@@ -9,8 +9,6 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from app.jobs.records import Job
-from app.outcomes.records import Alarm
-from app.outcomes.schemas import alarm_record
 from relevance_bayes.records.jobs import JobState, VersionName
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.outcomes import ModelAlarm
@@ -99,10 +97,10 @@ def job_message(event: MessageType, job: Job) -> bytes:
     return _written(_MESSAGE.validate_python({"type": event, "timestamp": job.finished_at, "data": data}))
 
 
-def alarm_message(event: MessageType, alarm: Alarm) -> bytes:
+def alarm_message(event: MessageType, alarm: ModelAlarm) -> bytes:
     """Return the message about an alarm, whose members are those of its event, also where it was cleared since."""
     cleared_at = alarm.cleared_at if event == "model_alarm.cleared" else None
-    data, timestamp = replace(alarm_record(alarm), cleared_at=cleared_at), cleared_at or alarm.raised_at
+    data, timestamp = replace(alarm, cleared_at=cleared_at), cleared_at or alarm.raised_at
     return _written(_ALARM_MESSAGE.validate_python({"type": event, "timestamp": timestamp, "data": data}))
 
 

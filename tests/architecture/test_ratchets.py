@@ -61,9 +61,9 @@ class Bound:
 
 BOUNDS = {
     # names and records
-    "members copied by name": Bound(512),
-    "copies of four members or more": Bound(75),
-    "records with a twin in another folder": Bound(101),
+    "members copied by name": Bound(425),
+    "copies of four members or more": Bound(65),
+    "records with a twin in another folder": Bound(90),
     "class names of two classes or more": Bound(68),
     "public names per 1,000 lines": Bound(28.9, step=0.1),
     # files and layers

@@ -18,9 +18,10 @@ from app.errors import KeyInUseError, UnavailableError
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.http.key_repository import IdempotencyKeyRepository
 from app.http.tables import RequestKeyRow
+from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import ColumnKind
-from relevance_bayes.tables.columns import Block, ImageSize
+from relevance_bayes.tables.columns import Block
 from tests.small_database import SmallDatabase
 from tests.small_tables import cut_up, numbers, texts
 
@@ -215,13 +216,13 @@ def test_a_deleted_dataset_is_not_used_again(stored: SmallDatabase, ingest: Inge
 def test_an_image_of_other_proportions_is_another_dataset(ingest: Ingest) -> None:
     block: Block = {"intensity": numbers(1.0, 2.0)}
 
-    def received(image: ImageSize | None) -> Received:
+    def received(image: Image | None) -> Received:
         return ingest.receive(
             "me", "picture", names=("intensity",), kinds=("number",), blocks=iter([block]), image=image, reuse=True
         )
 
-    assert all(received(image).is_new for image in (ImageSize(1, 2), ImageSize(2, 1), None))
-    assert [received(image).is_new for image in (ImageSize(1, 2), ImageSize(2, 1), None)] == [False] * 3
+    assert all(received(image).is_new for image in (Image(1, 2), Image(2, 1), None))
+    assert [received(image).is_new for image in (Image(1, 2), Image(2, 1), None)] == [False] * 3
 
 
 def test_the_response_to_a_keyed_upload_that_repeats_a_dataset_is_kept(stored: SmallDatabase, ingest: Ingest) -> None:

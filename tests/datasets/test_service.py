@@ -11,8 +11,9 @@ from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.trainings import TRAINING
 from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import NotFoundError
-from relevance_bayes.tables.columns import Block, ImageSize
+from relevance_bayes.tables.columns import Block
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import NOW, cut_up, dataset_of, flags, moments, numbers, texts
@@ -78,7 +79,7 @@ def test_the_pixels_of_an_image_are_those_of_all_its_blocks(stored: SmallDatabas
         "column": numbers(0, 1, 0, 1, 0, 1),
         "intensity": numbers(0.0, 0.5, 1.0, 0.25, 0.75, 0.125),
     }
-    image = replace(dataset_of(pixels), id=uuid4(), image=ImageSize(3, 2))
+    image = replace(dataset_of(pixels), id=uuid4(), image=Image(3, 2))
     stored.put_dataset(image, *(block for _, block in cut_up(pixels, 2, 4)))
     assert datasets.pixels(OWNER, image.id).tolist() == [[0.0, 0.5], [1.0, 0.25], [0.75, 0.125]]
     with pytest.raises(NotFoundError, match="is a table: it has no image"):

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.evaluation.planning import plan_evaluation, plan_promotion
-from app.evaluation.requests import EvaluationPlan, EvaluationRequest, PromotionRequest
+from app.evaluation.planning import EvaluationPlan, plan_evaluation, plan_promotion
 from app.identity import uuid7
 from app.registry.records import Version
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.evaluations import EvaluationRequest
+from relevance_bayes.records.promotions import PromotionRequest
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.listing import NewVersion
 from tests.small_components import version_of_components

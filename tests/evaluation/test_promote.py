@@ -9,15 +9,13 @@ import pytest
 from app.database.pages import PageRequest
 from app.evaluation import promote as under_test
 from app.evaluation.jobs import PROMOTION, PROMOTION_RESULT
-from app.evaluation.requests import PromotionRequest
-from app.evaluation.results import Promotion
 from app.http.conditions import UNCONDITIONAL
 from app.jobs.worker.attempts import Attempt
 from app.origin import Origin, acting
 from app.prediction import PredictRequest, ServedVersion, evaluate_block, predict
 from app.registry.alias_repository import AliasRepository
 from app.registry.records import MAX_ALIASES
-from relevance_bayes.records.promotions import Criterion
+from relevance_bayes.records.promotions import Criterion, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.listing import NewSupervisedVersion
@@ -85,7 +83,7 @@ def test_an_alias_moves_to_what_is_better_and_its_history_states_why(duel: Bench
     job_id = duel.queued(request_on(duel, high()))
     assert duel.run(job_id)
     job = duel.look(job_id)
-    found = of_kind(Promotion, PROMOTION_RESULT.read_optional(job.result))
+    found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(job.result))
     assert (job.state, found.moved, found.rows_without_challenger_loss) == ("succeeded", True, 0)
     assert found.improvement is not None
     assert found.improvement.lower is not None
@@ -118,7 +116,7 @@ def test_it_stays_where_the_challenger_is_not_better_enough(
     job_id = duel.queued(replace(request_on(duel, block), margin=margin))
     assert duel.run(job_id)
     job = duel.look(job_id)
-    found = of_kind(Promotion, PROMOTION_RESULT.read_optional(job.result))
+    found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(job.result))
     assert (job.state, found.moved) == ("succeeded", False)
     assert expected in found.reason
     assert holder_of(duel) == (1, None)
@@ -127,8 +125,8 @@ def test_it_stays_where_the_challenger_is_not_better_enough(
 def test_a_new_alias_is_made_with_the_challengers_figures(bench: Bench) -> None:
     job_id = bench.queued(replace(request_on(bench, table()), version=1))
     assert bench.run(job_id)
-    found = of_kind(Promotion, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
-    assert (found.moved, found.champion, found.improvement, found.challenger.figures.rows) == (True, None, None, 11)
+    found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
+    assert (found.moved, found.champion, found.improvement, found.challenger.rows) == (True, None, None, 11)
     assert holder_of(bench)[0] == 1
 
 
@@ -165,8 +163,8 @@ def test_a_start_that_another_one_took_over_from_moves_nothing(duel: Bench) -> N
     attempt = duel.run.records.begin(job_id)
     assert attempt is not None
     job = attempt.job
-    _, plan = PROMOTION.read(job)
-    found = under_test.promote(attempt, job, plan)
+    request, plan = PROMOTION.read(job)
+    found = under_test.promote(attempt, job, request, plan)
     assert found.moved
     second = duel.run.records.begin(job_id)
     assert second is not None
@@ -189,7 +187,7 @@ def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatc
     monkeypatch.setattr(under_test, "evaluate_block", choosy)
     job_id = duel.queued(replace(request_on(duel, high()), metric="nll"))
     assert duel.run(job_id)
-    found = of_kind(Promotion, PROMOTION_RESULT.read_optional(duel.look(job_id).result))
+    found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(duel.look(job_id).result))
     assert (found.moved, found.rows_without_challenger_loss) == (False, 8)
     assert "8 rows that the champion predicts" in found.reason
 
@@ -210,7 +208,7 @@ def test_one_row_moves_nothing_whatever_has_to_be_above_the_margin(duel: Bench) 
         job_id = duel.queued(replace(request_on(duel, one), criterion=by))
         assert duel.run(job_id)
         job = duel.look(job_id)
-        found = of_kind(Promotion, PROMOTION_RESULT.read_optional(job.result))
+        found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(job.result))
         assert (job.state, found.moved) == ("succeeded", False)
         assert found.reason.startswith("rmse ")
         assert "but only 1 row was compared, and at least 30 are needed." in found.reason
@@ -221,7 +219,7 @@ def test_rows_of_one_group_are_one_piece_of_evidence(duel: Bench) -> None:
     for groups, moves in (("colour", False), (None, True)):
         job_id = duel.queued(replace(request_on(duel, high()), groups=groups))
         assert duel.run(job_id)
-        found = of_kind(Promotion, PROMOTION_RESULT.read_optional(duel.look(job_id).result))
+        found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(duel.look(job_id).result))
         assert found.moved == moves, found.reason
         if groups is not None:
             assert found.improvement is not None
@@ -232,7 +230,7 @@ def test_rows_of_one_group_are_one_piece_of_evidence(duel: Bench) -> None:
 def test_where_training_rows_are_not_known_the_reason_reports_it(duel: Bench) -> None:
     job_id = duel.queued(request_on(duel, high()))
     assert duel.run(job_id)
-    found = of_kind(Promotion, PROMOTION_RESULT.read_optional(duel.look(job_id).result))
+    found = of_kind(PromotionResult, PROMOTION_RESULT.read_optional(duel.look(job_id).result))
     assert found.moved
     assert found.reason.endswith("The rows that versions 2 and 1 learned from are not known, so none was left out.")
-    assert (found.rows_seen_in_training, found.challenger.seen_in_training) == (0, None)
+    assert (found.rows_seen_in_training, found.challenger.rows_seen_in_training) == (0, None)

@@ -9,13 +9,13 @@ from starlette.testclient import TestClient
 
 from app.evaluation.jobs import PROMOTION_RESULT
 from app.evaluation.metrics.numbers import NumberScores
-from app.evaluation.metrics.paired import PairedDifferences
-from app.evaluation.results import Evaluation, Promotion, verdict
+from app.evaluation.metrics.paired import PairedDifferences, verdict
 from app.http.conditions import UNCONDITIONAL
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import JobRow
 from app.registry.alias_repository import AliasRepository
 from relevance_bayes.records.jobs import Transition
+from relevance_bayes.records.promotions import AnyPromotionResult, PromotionResult
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version
@@ -66,10 +66,18 @@ def test_what_was_found_is_shown(client: TestClient, duel: SmallParts) -> None:
     paired = PairedDifferences("mae")
     paired.add(np.full(50, 2.0), np.ones(50))
     moved, reason = verdict(paired.result(), margin=0.0, by="interval", lost_rows=0)
-    nothing = Evaluation(NumberScores.empty().result(), 0, 0)
+    nothing = NumberScores.empty().result()
     job = duel.stored.job(job_id)
-    seen = replace(nothing, seen_in_training=7)
-    result = Promotion(moved, reason, seen, nothing, paired.result(), rows_seen_in_training=9)
+    seen = replace(nothing, rows_seen_in_training=7)
+    result: AnyPromotionResult = PromotionResult(
+        moved=moved,
+        reason=reason,
+        improvement=paired.result(),
+        rows_seen_in_training=9,
+        rows_without_challenger_loss=0,
+        challenger=seen,
+        champion=nothing,
+    )
     duel.stored.put_job(
         replace(
             job,

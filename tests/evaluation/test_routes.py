@@ -10,12 +10,12 @@ from starlette.testclient import TestClient
 
 from app.evaluation.jobs import EVALUATION_RESULT
 from app.evaluation.metrics.classes import ClassScores
-from app.evaluation.metrics.numbers import NumberResult, NumberScores
-from app.evaluation.results import Evaluation
+from app.evaluation.metrics.numbers import NumberScores
 from app.identity import BUILT_IN_OWNER
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.jobs.tables import JobRow
 from app.prediction import evaluate_block
+from relevance_bayes.records.evaluations import AnyEvaluationResult, NumberMetrics
 from relevance_bayes.records.jobs import Transition
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
@@ -37,7 +37,7 @@ def submitted(client: TestClient, **more: object) -> UUID:
     return UUID(response.json()["id"])
 
 
-def concluded(parts: SmallParts, job_id: UUID, result: Evaluation) -> None:
+def concluded(parts: SmallParts, job_id: UUID, result: AnyEvaluationResult) -> None:
     job = parts.stored.job(job_id)
     moves = (*job.transitions, Transition("running", NOW, 1), Transition("succeeded", NOW, 1))
     parts.stored.put_job(
@@ -53,11 +53,10 @@ def concluded(parts: SmallParts, job_id: UUID, result: Evaluation) -> None:
     )
 
 
-def of_numbers() -> Evaluation:
+def of_numbers() -> AnyEvaluationResult:
     (labelled,) = evaluate_block(served(small_version()), {**INPUTS, "y": numbers(11.0, 9.5, 13.0, 8.0)}).labelled
-    return Evaluation(
-        NumberScores.of(of_kind(LabelledNumbers, labelled)).result(), without_target=2, rows_not_predicted=1
-    )
+    result = NumberScores.of(of_kind(LabelledNumbers, labelled)).result()
+    return replace(result, rows_without_target=2, rows_not_predicted=1)
 
 
 def test_an_evaluation_is_accepted_for_the_version_that_its_reference_means(
@@ -99,7 +98,7 @@ def test_what_was_found_is_shown_with_its_pictures(client: TestClient, parts: Sm
     concluded(parts, job_id, found)
     result = client.get(f"{PATH}/{job_id}").json()["result"]
     assert (result["rows"], result["rows_without_target"], result["rows_not_predicted"]) == (4, 2, 1)
-    assert result["metrics"]["rmse"] == pytest.approx(of_kind(NumberResult, found.figures).rmse)
+    assert result["metrics"]["rmse"] == pytest.approx(of_kind(NumberMetrics, found.metrics).rmse)
     assert [one["percent"] for one in result["metrics"]["coverage"]] == [50, 80, 95]
     assert sum(result["diagnostics"]["standardised_residuals"]) == 4
     assert sum(one["rows"] for one in result["diagnostics"]["residuals"]) == 4
@@ -115,7 +114,7 @@ def test_classes_have_metrics_of_their_own(client: TestClient, parts: SmallParts
     job_id = submitted(client, model="classes")
     version = served(small_version("classification"))
     (labelled,) = evaluate_block(version, {**INPUTS, "y": flags(True, False, True, True)}).labelled
-    concluded(parts, job_id, Evaluation(ClassScores.of(of_kind(LabelledClasses, labelled)).result(), 0, 0))
+    concluded(parts, job_id, ClassScores.of(of_kind(LabelledClasses, labelled)).result())
     job = client.get(f"{PATH}/{job_id}").json()
     assert (job["task"], job["result"]["rows"], job["result"]["metrics"]["rows_of_unknown_class"]) == (
         "classification",

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from app.evaluation.jobs import EVALUATION_RESULT
-from app.evaluation.metrics.classes import ClassResult
-from app.evaluation.metrics.numbers import NumberResult, NumberScores
-from app.evaluation.requests import EvaluationRequest
-from app.evaluation.results import Evaluation
+from app.evaluation.metrics.numbers import NumberScores
 from app.jobs.attempts import MAX_STARTS, Claim
 from app.jobs.repository import JobRepository
 from app.prediction import ServedVersion, evaluate_block
+from relevance_bayes.records.evaluations import (
+    ClassDiagnostics,
+    ClassMetrics,
+    EvaluationRequest,
+    EvaluationResult,
+    NumberDiagnostics,
+    NumberMetrics,
+)
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.prediction import LabelledBlock
@@ -26,9 +31,9 @@ def test_an_evaluation_reports_what_all_rows_together_are_worth(bench: Bench) ->
     job_id = bench.evaluation()
     assert bench.run(job_id)
     job = bench.look(job_id)
-    found = of_kind(Evaluation, EVALUATION_RESULT.read_optional(job.result))
-    figures = of_kind(NumberResult, found.figures)
-    assert (job.state, job.kind, figures.rows, found.without_target, found.rows_not_predicted) == (
+    found = of_kind(EvaluationResult, EVALUATION_RESULT.read_optional(job.result))
+    metrics, diagnostics = of_kind(NumberMetrics, found.metrics), of_kind(NumberDiagnostics, found.diagnostics)
+    assert (job.state, job.kind, found.rows, found.rows_without_target, found.rows_not_predicted) == (
         "succeeded",
         "evaluation",
         ROWS - 1,
@@ -38,8 +43,8 @@ def test_an_evaluation_reports_what_all_rows_together_are_worth(bench: Bench) ->
     first, second = evaluate_block(served(small_version()), table()).labelled  # the second is averaged over
     parts = [NumberScores.of(of_kind(LabelledNumbers, one)) for one in (first, second)]
     full = (parts[0] + parts[1]).result()
-    assert (figures.rmse, figures.nll) == pytest.approx((full.rmse, full.nll))
-    assert figures.standardised_residuals == full.standardised_residuals
+    assert (metrics.rmse, metrics.nll) == pytest.approx((full.metrics.rmse, full.metrics.nll))
+    assert diagnostics == full.diagnostics
     assert job.progress is not None
     assert (job.progress.phase, job.progress.total, job.progress.unit) == ("evaluate", ROWS, "rows")
 
@@ -58,11 +63,10 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", version=1))
     assert bench.run(job_id)
-    figures = of_kind(
-        ClassResult, of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
-    )
-    assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS, (False, True), 0)
-    assert sum(map(sum, figures.confusion)) == ROWS
+    found = of_kind(EvaluationResult, EVALUATION_RESULT.read_optional(bench.look(job_id).result))
+    metrics, diagnostics = of_kind(ClassMetrics, found.metrics), of_kind(ClassDiagnostics, found.diagnostics)
+    assert (found.rows, diagnostics.classes, metrics.rows_of_unknown_class) == (ROWS, (False, True), 0)
+    assert sum(map(sum, diagnostics.confusion)) == ROWS
 
 
 def test_the_positive_class_of_a_version_has_metrics(bench: Bench) -> None:
@@ -73,10 +77,10 @@ def test_the_positive_class_of_a_version_has_metrics(bench: Bench) -> None:
     dataset = bench.dataset({**table(), "y": labels}, target="boolean")
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", version=1))
     assert bench.run(job_id)
-    stored = of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result)).figures
-    positive = of_kind(ClassResult, stored).positive
+    stored = of_kind(EvaluationResult, EVALUATION_RESULT.read_optional(bench.look(job_id).result))
+    positive = of_kind(ClassMetrics, stored.metrics).positive
     assert positive is not None
-    confusion = np.array(of_kind(ClassResult, stored).confusion)
+    confusion = np.array(of_kind(ClassDiagnostics, stored.diagnostics).confusion)
     assert (positive.label, positive.rows) == (False, confusion[0].sum())
     assert positive.recall == pytest.approx(confusion[0, 0] / confusion[0].sum())
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.errors import ConflictError, KeyInUseError, TooManyJobsError
 from app.evaluation.jobs import EVALUATION
-from app.evaluation.requests import EvaluationPlan, EvaluationRequest
+from app.evaluation.planning import EvaluationPlan
 from app.evaluation.service import Scoring
 from app.http.idempotency_records import Keyed, RequestKey, StoredResponse
 from app.identity import BUILT_IN_OWNER as OWNER
@@ -14,6 +14,7 @@ from app.jobs.records import Job
 from app.jobs.service import Jobs
 from app.jobs.tables import JobRow
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.records.evaluations import EvaluationRequest
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import NOW

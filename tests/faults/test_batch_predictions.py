@@ -9,10 +9,9 @@ import numpy as np
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.prediction.batch_jobs import RESULT
-from app.prediction.requests import PredictionRequest
 from app.prediction.result_repository import ResultRepository
-from app.prediction.results import BatchPredicted
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
@@ -49,7 +48,7 @@ def test_what_a_killed_worker_has_written_is_continued_to_the_same_bytes(make_pl
         kinds=("number", "number", "category"),
         blocks=blocks(),
     ).dataset
-    request = PredictionRequest(dataset.id, "small", format="parquet", keep=("id",))
+    request = BatchPredictionIn(dataset_id=dataset.id, model="small", format="parquet", keep=("id",))
     job = place.parts.batch_predictions.submit(BUILT_IN_OWNER, request)
 
     def rows() -> int:

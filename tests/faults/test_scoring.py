@@ -1,11 +1,10 @@
 """Whatever a worker dies of, what scores ends once too."""
 
 from app.evaluation.jobs import EVALUATION_RESULT
-from app.evaluation.requests import EvaluationRequest
-from app.evaluation.results import Evaluation
 from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.evaluations import EvaluationRequest, EvaluationResult
 from relevance_bayes.tables.columns import Block
 from tests.faults.conftest import MakePlace, Place, mostly_on_postgresql
 from tests.narrowing import of_kind
@@ -42,7 +41,7 @@ def test_an_evaluation_whose_worker_is_killed_ends_once_with_another(make_place:
     assert (
         ended.state,
         ended.attempt,
-        of_kind(Evaluation, EVALUATION_RESULT.read_optional(ended.result)).figures.rows,
+        of_kind(EvaluationResult, EVALUATION_RESULT.read_optional(ended.result)).rows,
     ) == (
         "succeeded",
         2,

@@ -12,8 +12,9 @@ from PIL import Image
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.images import npy_image, open_image, png_image
 from relevance_bayes.core.types import Array
+from relevance_bayes.records.datasets import Image as ImageSize
 from relevance_bayes.records.errors import InvalidDataError, RelevanceError
-from relevance_bayes.tables.columns import IMAGE_COLUMNS, ImageSize, NumberColumn
+from relevance_bayes.tables.columns import IMAGE_COLUMNS, NumberColumn
 from tests.formats.files import spooled
 
 GREY = np.array([[0, 51, 255], [102, 153, 204]], np.uint8)

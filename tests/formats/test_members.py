@@ -32,10 +32,9 @@ OF_IMAGES = frozenset(
 
 OTHERWISE_NAMED = {
     "app/cli/commands/audit.py": {"csv", "ndjson"},  # an option of the command
-    "app/prediction/requests.py": {"csv"},  # where no format is requested
-    "app/prediction/schemas/batch.py": {"parquet"},  # an example
     "app/web/report.py": {"image/png"},  # images that a report embeds
     "app/web/static_files.py": {".csv", ".txt"},  # suffixes of the page's files
+    "library/relevance_bayes/records/batch_predictions.py": {"parquet"},  # an example
     "library/relevance_bayes/documents/arrays.py": {".npy"},  # members of an npz file
 }
 

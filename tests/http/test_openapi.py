@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from app.http.bodies import checked
 from app.http.openapi import CREDENTIALS, Json, recorded
 from app.main import SCHEMAS, make_application
-from app.prediction.schemas.predict import PREDICT_IN
+from app.prediction.query import PREDICT_IN
 from app.registry.trainings import TRAINING
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.json import validate

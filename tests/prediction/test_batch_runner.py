@@ -23,11 +23,10 @@ from app.prediction import PredictRequest, predict
 from app.prediction import batch_runner as under_test
 from app.prediction.batch_jobs import PREDICTION, RESULT
 from app.prediction.batch_service import BatchPredictions
-from app.prediction.requests import PredictionRequest
 from app.prediction.result_repository import ResultRepository
-from app.prediction.results import BatchPredicted
 from app.prediction.served_versions import ServedVersions
 from app.registry.repository import ModelRepository
+from relevance_bayes.records.batch_predictions import BatchPredicted, BatchPredictionIn
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
 from tests.doubles.queue import ListedQueue, RecordingQueue
@@ -93,7 +92,9 @@ class Bench:
 
     def queued(self, coded: str = "csv", dataset: UUID | None = None) -> UUID:
         dataset = self.dataset() if dataset is None else dataset
-        return self.batches.submit(OWNER, PredictionRequest(dataset, "small", format=coded, keep=("id",))).id
+        return self.batches.submit(
+            OWNER, BatchPredictionIn(dataset_id=dataset, model="small", format=coded, keep=("id",))
+        ).id
 
     def run(self, job_id: UUID, *, by: str = HERE) -> bool:
         return Scorer(Records(self.transaction, self.stopping), by)(job_id)
@@ -159,7 +160,9 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_requested(bench: Be
         .dataset
     )
     plain, safe = (
-        PredictionRequest(made.id, "small", keep=("-note", "@id"), outputs=("mean",), csv_escape_formulas=escapes)
+        BatchPredictionIn(
+            dataset_id=made.id, model="small", keep=("-note", "@id"), outputs=("mean",), csv_escape_formulas=escapes
+        )
         for escapes in (False, True)
     )
     lines = []
@@ -242,7 +245,7 @@ def test_another_program_begins_anew(bench: Bench) -> None:
 
 
 def test_a_bad_row_ends_the_job_where_it_is_to_be_refused(bench: Bench) -> None:
-    request = PredictionRequest(bench.dataset(), "small", on_error="fail")
+    request = BatchPredictionIn(dataset_id=bench.dataset(), model="small", on_error="fail")
     job_id = bench.batches.submit(OWNER, request).id
     assert bench.run(job_id)
     job = bench.look(job_id)
@@ -257,7 +260,9 @@ def test_a_bad_row_ends_the_job_where_it_is_to_be_refused(bench: Bench) -> None:
 
 
 def test_sound_rows_need_no_column_of_errors_where_these_are_refused(bench: Bench) -> None:
-    request = PredictionRequest(bench.dataset(table(far=False)), "small", on_error="fail", outputs=("mean",))
+    request = BatchPredictionIn(
+        dataset_id=bench.dataset(table(far=False)), model="small", on_error="fail", outputs=("mean",)
+    )
     job_id = bench.batches.submit(OWNER, request).id
     assert bench.run(job_id)
     assert table_of("csv", bench.file(job_id)).column_names == ["mean"]
@@ -320,7 +325,7 @@ def test_a_removed_file_is_not_found_and_neither_is_a_job(bench: Bench) -> None:
 def test_what_can_not_be_written_is_refused_before_it_is_queued(
     bench: Bench, changed: dict[str, object], pointer: str
 ) -> None:
-    request = replace(PredictionRequest(bench.dataset(), "small"), **changed)  # type: ignore[arg-type]
+    request = replace(BatchPredictionIn(dataset_id=bench.dataset(), model="small"), **changed)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequestError) as refused:
         bench.batches.submit(OWNER, request)
     assert [fault.pointer for fault in refused.value.faults] == [pointer]

@@ -198,7 +198,7 @@ def test_the_documentation_states_what_is_decided_by(openapi: Response) -> None:
         options = schemas[form]["properties"]
         assert {"class_priors", "costs", "reject_cost"} <= set(options)
         assert "costs[truth][decision]" in options["costs"]["description"]
-    assert set(schemas["ClassPriorIn-Input"]["properties"]) == {"label", "prior"}
+    assert set(schemas["ClassPrior-Input"]["properties"]) == {"label", "prior"}
     assert set(schemas["Decision"]["properties"]) == {"label", "expected_cost"}
     assert "decision" in schemas["ClassOut"]["properties"]
     assert "decision" not in schemas["RealOut"]["properties"]

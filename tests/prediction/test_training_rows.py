@@ -9,10 +9,10 @@ import pytest
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
-from app.evaluation.requests import EvaluationRequest, PromotionRequest
-from app.evaluation.results import Evaluation, Promotion
 from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
+from relevance_bayes.records.evaluations import AnyEvaluationResult, EvaluationRequest, EvaluationResult
 from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
@@ -67,18 +67,18 @@ def rows_learned_from(made: NewSupervisedVersion, block: Block, directory: Path)
     return tuple(numbers.astype(int).tolist())
 
 
-def evaluated(bench: Bench, block: Block, number: int) -> Evaluation:
+def evaluated(bench: Bench, block: Block, number: int) -> AnyEvaluationResult:
     job_id = bench.queued(EvaluationRequest(bench.dataset(block).id, "small", version=number))
     assert bench.run(job_id)
-    return of_kind(Evaluation, EVALUATION_RESULT.read_optional(bench.look(job_id).result))
+    return of_kind(EvaluationResult, EVALUATION_RESULT.read_optional(bench.look(job_id).result))
 
 
-def promoted(bench: Bench, block: Block, version: int = 2) -> Promotion:
+def promoted(bench: Bench, block: Block, version: int = 2) -> AnyPromotionResult:
     job_id = bench.queued(
         PromotionRequest(dataset_id=bench.dataset(block).id, model="small", alias="best", version=version)
     )
     assert bench.run(job_id)
-    return of_kind(Promotion, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
+    return of_kind(PromotionResult, PROMOTION_RESULT.read_optional(bench.look(job_id).result))
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_an_evaluation_counts_the_rows_that_the_version_learned_from(
     assert (len(learned) < ROWS - 2) == (holdout > 0.0)
     bench.version(trained_on(dataset, len(learned), split, holdout))
     found = evaluated(bench, joined(block, rows_of(2, NEW)), 2)
-    assert (found.figures.rows, found.seen_in_training) == (ROWS + NEW - 2, len(learned))
-    assert evaluated(bench, rows_of(2, NEW), 2).seen_in_training == 0
+    assert (found.rows, found.rows_seen_in_training) == (ROWS + NEW - 2, len(learned))
+    assert evaluated(bench, rows_of(2, NEW), 2).rows_seen_in_training == 0
 
 
 def test_a_promotion_leaves_out_the_rows_that_either_learned_from(bench: Bench) -> None:
@@ -107,10 +107,10 @@ def test_a_promotion_leaves_out_the_rows_that_either_learned_from(bench: Bench) 
     found = promoted(bench, joined(joined(*blocks), rows_of(3, NEW)), 3)
     assert found.champion is not None
     assert found.improvement is not None
-    assert (found.challenger.seen_in_training, found.champion.seen_in_training) == (ROWS - 2, ROWS - 2)
+    assert (found.challenger.rows_seen_in_training, found.champion.rows_seen_in_training) == (ROWS - 2, ROWS - 2)
     assert found.rows_seen_in_training == 2 * (ROWS - 2)
     # The others are the new rows, and those of the two with a missing input; one a dataset has no target.
-    assert (found.improvement.rows, found.challenger.figures.rows, found.champion.figures.rows) == (NEW + 1,) * 3
+    assert (found.improvement.rows, found.challenger.rows, found.champion.rows) == (NEW + 1,) * 3
     assert "not known" not in found.reason
 
 
@@ -128,21 +128,21 @@ def test_training_rows_are_not_known_once_their_dataset_is_deleted(bench: Bench)
     block = rows_of(1)
     dataset = bench.dataset(block)
     bench.version(trained_on(dataset, ROWS - 2, RandomSplit(), 0.0))
-    assert evaluated(bench, block, 2).seen_in_training == ROWS - 2
+    assert evaluated(bench, block, 2).rows_seen_in_training == ROWS - 2
     with bench.transaction() as tx:
         DatasetRepository(tx).delete(OWNER, dataset.id)
     found = evaluated(bench, block, 2)
-    assert (found.figures.rows, found.seen_in_training) == (ROWS - 1, None)
+    assert (found.rows, found.rows_seen_in_training) == (ROWS - 1, None)
 
 
 def test_training_rows_of_imported_versions_are_not_known(bench: Bench) -> None:
     block = rows_of(1)
     made = trained_on(bench.dataset(block), ROWS - 2, RandomSplit(), 0.0)
     bench.version(replace(made, report=replace(made.report, imported=ImportedFrom("elsewhere", 1, "0" * 64))))
-    assert evaluated(bench, block, 2).seen_in_training is None
+    assert evaluated(bench, block, 2).rows_seen_in_training is None
 
 
 def test_rows_that_do_not_add_up_to_those_learned_from_are_not_known(bench: Bench) -> None:
     block = rows_of(1)
     bench.version(trained_on(bench.dataset(block), ROWS - 3, RandomSplit(), 0.0))
-    assert evaluated(bench, block, 2).seen_in_training is None
+    assert evaluated(bench, block, 2).rows_seen_in_training is None

@@ -275,7 +275,7 @@ def test_aliases_are_listed_by_name_page_by_page(versions: OpenTransaction) -> N
         assert [model.aliases for model in ModelRepository(tx).page(OWNER, PageRequest(9)).items] == [
             {"a": 1, "b": 1, "c": 1}
         ]
-    assert [alias.name for alias in (*first.items, *rest.items)] == ["a", "b", "c"]
+    assert [alias.alias for alias in (*first.items, *rest.items)] == ["a", "b", "c"]
 
 
 def test_a_model_has_so_many_aliases_and_no_more(versions: OpenTransaction, monkeypatch: pytest.MonkeyPatch) -> None:

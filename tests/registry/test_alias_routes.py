@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER as OWNER
-from app.registry.records import MAX_REASON_LENGTH
+from relevance_bayes.records.models import MAX_REASON_LENGTH
 from tests.applications import SmallParts, filled_template
 from tests.problems import assert_problem
 from tests.small_models import small_version

@@ -8,10 +8,15 @@ from app.database.transaction import OpenTransaction
 from app.registry.records import Annotation
 from app.registry.repository import ModelRepository
 from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.models import Model
 from tests import samples
 
 OWNER, MODEL = samples.OWNER, "prices"
 ANNOTATION = Annotation("What flats cost, ø 😀.", {"stage": "live", "team": "a:b"})
+
+
+def annotation_of(model: Model) -> Annotation:
+    return Annotation(model.description, model.tags)
 
 
 def annotated(transaction: OpenTransaction, number: int, annotation: Annotation) -> None:
@@ -23,27 +28,25 @@ def test_what_is_stated_of_a_model_comes_back_and_is_replaced(transaction: OpenT
     samples.stored_version(transaction)
     samples.stored_version(transaction, owner=samples.STRANGER)
     with transaction() as tx:
-        assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation()
-        assert ModelRepository(tx).annotate(OWNER, MODEL, ANNOTATION).annotation == ANNOTATION
+        assert annotation_of(ModelRepository(tx).get(OWNER, MODEL)) == Annotation()
+        assert annotation_of(ModelRepository(tx).annotate(OWNER, MODEL, ANNOTATION)) == ANNOTATION
     with transaction() as tx:
-        assert ModelRepository(tx).get(OWNER, MODEL).annotation == ANNOTATION
-        assert ModelRepository(tx).get(samples.STRANGER, MODEL).annotation == Annotation()
+        assert annotation_of(ModelRepository(tx).get(OWNER, MODEL)) == ANNOTATION
+        assert annotation_of(ModelRepository(tx).get(samples.STRANGER, MODEL)) == Annotation()
         assert ModelRepository(tx).version(OWNER, MODEL).annotation == Annotation()
         ModelRepository(tx).annotate(OWNER, MODEL, Annotation(None, {"team": "c"}))
     with transaction() as tx:
-        assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation(None, {"team": "c"})
+        assert annotation_of(ModelRepository(tx).get(OWNER, MODEL)) == Annotation(None, {"team": "c"})
 
 
 def test_what_is_stated_twice_in_one_unit_is_stated_as_the_second_time(transaction: OpenTransaction) -> None:
     samples.stored_version(transaction)
     with transaction() as tx:
         ModelRepository(tx).annotate(OWNER, MODEL, ANNOTATION)
-        assert ModelRepository(tx).annotate(OWNER, MODEL, Annotation(None, {"stage": "old"})).annotation.tags == {
-            "stage": "old"
-        }
+        assert ModelRepository(tx).annotate(OWNER, MODEL, Annotation(None, {"stage": "old"})).tags == {"stage": "old"}
         ModelRepository(tx).annotate(OWNER, MODEL, Annotation())
     with transaction() as tx:
-        assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation()
+        assert annotation_of(ModelRepository(tx).get(OWNER, MODEL)) == Annotation()
 
 
 def test_what_is_stated_of_a_version_changes_nothing_else(transaction: OpenTransaction) -> None:
@@ -105,7 +108,7 @@ def test_a_deleted_models_words_are_removed_with_it(transaction: OpenTransaction
             assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() == 0
     samples.stored_version(transaction)
     with transaction() as tx:
-        assert ModelRepository(tx).get(OWNER, MODEL).annotation == Annotation()
+        assert annotation_of(ModelRepository(tx).get(OWNER, MODEL)) == Annotation()
 
 
 def test_what_is_not_there_can_not_be_held(transaction: OpenTransaction) -> None:

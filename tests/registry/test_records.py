@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.registry.records import MAX_TAGS, Annotation, AnnotationPatch, Member
+from app.registry.annotations import ANNOTATION_IN
+from app.registry.records import MAX_TAGS, Annotation
 from relevance_bayes.records.errors import InvalidRequestError
 
 NAMES = st.sampled_from("abcd")
@@ -33,14 +34,6 @@ def merged(target: object, patch: object) -> object:
     return after
 
 
-def patch_of(sent: dict[str, object]) -> AnnotationPatch:
-    members: tuple[Member, ...] = ("description", "tags")
-    description, tags = sent.get("description"), sent.get("tags")
-    assert description is None or isinstance(description, str)
-    assert tags is None or isinstance(tags, dict)
-    return AnnotationPatch(frozenset(member for member in members if member in sent), description, tags)
-
-
 @given(description=st.none() | st.text(max_size=3), tags=TAGS, sent=PATCHES)
 def test_a_patch_does_what_the_rfcs_program_does(
     description: str | None, tags: dict[str, str], sent: dict[str, object]
@@ -48,14 +41,14 @@ def test_a_patch_does_what_the_rfcs_program_does(
     document = {"tags": tags} | ({} if description is None else {"description": description})
     required = merged(document, json.loads(json.dumps(sent)))
     assert isinstance(required, dict)
-    found = patch_of(sent).applied(Annotation(description, tags))
+    found = ANNOTATION_IN.validate_python(sent).applied(Annotation(description, tags))
     assert found == Annotation(required.get("description"), required.get("tags", {}))
     assert list(found.tags) == sorted(found.tags) or "tags" not in sent
 
 
 def test_there_are_so_many_tags_and_no_more() -> None:
     full = Annotation(tags={f"t{number}": "" for number in range(MAX_TAGS)})
-    one_more = AnnotationPatch(frozenset({"tags"}), tags={"x": "1"})
+    one_more = ANNOTATION_IN.validate_python({"tags": {"x": "1"}})
     with pytest.raises(InvalidRequestError, match="at most 50 tags, got 51"):
         one_more.applied(full)
-    assert AnnotationPatch(frozenset({"tags"}), tags={"x": "1", "t0": None}).applied(full).tags["x"] == "1"
+    assert ANNOTATION_IN.validate_python({"tags": {"x": "1", "t0": None}}).applied(full).tags["x"] == "1"

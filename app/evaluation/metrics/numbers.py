@@ -9,36 +9,13 @@ import numpy as np
 from app.evaluation.metrics.cells import Cells
 from app.evaluation.metrics.losses import MAX_ERROR, Mean, losses
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.records.evaluations import Coverage, ResidualBin
+from relevance_bayes.records.evaluations import Coverage, EvaluationResult, NumberDiagnostics, NumberMetrics
 from relevance_bayes.tables.moments import Moments
 from relevance_bayes.tasks.labelled import COVERAGES, LabelledNumbers
 from relevance_bayes.tasks.listing import BINS, pit_counts
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
 """The edges between the bins of standardised residuals; the first and the last bin are open."""
-
-
-@dataclass(frozen=True)
-class NumberResult:
-    """Metrics of predictions for `rows` numbers; None without rows.
-
-    `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, at whose target the predicted
-    density is 0. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
-    open; `pit` is the probability integral transform, the share of rows in bins of equal width of P(y' <= y): uniform
-    for calibrated predictions. `residuals` are bins with about as many predictions each.
-    """
-
-    rows: int
-    rmse: float | None
-    mae: float | None
-    r2: float | None
-    nll: float | None
-    rows_of_zero_density: int
-    coverage: tuple[Coverage, ...]
-    bin_edges: tuple[float, ...]
-    standardised_residuals: tuple[int, ...]
-    pit: tuple[float, ...]
-    residuals: tuple[ResidualBin, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +73,14 @@ class NumberScores:
             self.cells + other.cells,
         )
 
-    def result(self) -> NumberResult:
-        """Return the metrics."""
+    def result(self) -> EvaluationResult[NumberMetrics, NumberDiagnostics]:
+        """Return the metrics of these rows.
+
+        `r2` is 0 where the target is constant.
+        """
         rows = self.errors.count
         rmse = math.hypot(self.errors.mean, self.errors.sd)
-        return NumberResult(
-            rows=rows,
+        metrics = NumberMetrics(
             rmse=min(rmse, float(np.finfo(np.float64).max)) if rows else None,
             mae=self.sizes.value,
             r2=self._explained(rmse) if rows else None,
@@ -112,10 +91,15 @@ class NumberScores:
                 for percent, inside, width in zip(COVERAGES, self.inside, self.widths, strict=True)
                 if rows
             ),
+        )
+        diagnostics = NumberDiagnostics(
             bin_edges=tuple(STEPS.tolist()),
             standardised_residuals=tuple(int(count) for count in self.standardised),
             pit=tuple((self.pit / max(rows, 1)).tolist()),
             residuals=tuple(self.cells.bins()),
+        )
+        return EvaluationResult(
+            rows=rows, rows_without_target=0, rows_not_predicted=0, metrics=metrics, diagnostics=diagnostics
         )
 
     def _explained(self, rmse: float) -> float:

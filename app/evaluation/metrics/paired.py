@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.records.evaluations import Metric
-from relevance_bayes.records.promotions import Improvement
+from relevance_bayes.records.promotions import Criterion, Improvement
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
 """The keys of the rows' groups, (N,)."""
@@ -138,3 +138,58 @@ def _skewness(values: Array) -> float:
         return 0.0
     second, third = float(np.mean(values**2)), float(np.mean(values**3))
     return float(third / second**1.5 * math.sqrt(units * (units - 1)) / (units - 2))
+
+
+MIN_ROWS = 30
+MIN_GROUPS = 10
+"""The least number of rows, and of groups (of equal size) where rows come in groups, for which an alias moves."""
+
+
+def verdict(improvement: Improvement, *, margin: float, by: Criterion, lost_rows: int) -> tuple[bool, str]:
+    """Return whether the challenger is better by more than the margin, and the sentence that states the decision.
+
+    A challenger that predicts fewer rows than the champion is not better: the omitted rows may be its worst.
+    """
+    name = improvement.metric
+    if improvement.estimate is None or improvement.champion is None or improvement.challenger is None:
+        return False, f"Expected rows for which both versions have a {name}, got none."
+    champion, challenger = _distinct(improvement.champion, improvement.challenger)
+    figures = f"{name} {champion} -> {challenger}, {_difference(improvement)}"
+    if lost_rows:
+        return False, f"{figures}, but the challenger has no {name} for {lost_rows:,} rows that the champion predicts."
+    if (too_few := _too_few(improvement)) is not None:
+        return False, f"{figures}, but {too_few}."
+    proved, what = improvement.estimate, "the improvement"
+    if by == "interval":
+        proved, what = improvement.lower if improvement.lower is not None else -math.inf, "the interval's lower end"
+    if proved > margin:
+        return True, f"{figures}: {what} is above the margin of {margin:g}."
+    return False, f"{figures}: {what} is not above the margin of {margin:g}."
+
+
+def _distinct(one: float, other: float) -> tuple[str, str]:
+    """Return both numbers with as many significant digits as distinguish them, from 4 to 6."""
+    digits = next((digits for digits in (4, 5) if f"{one:.{digits}g}" != f"{other:.{digits}g}"), 6)
+    return f"{one:#.{digits}g}".rstrip("."), f"{other:#.{digits}g}".rstrip(".")
+
+
+def _difference(improvement: Improvement) -> str:
+    estimate = f"improvement {improvement.estimate:.4g}"
+    if improvement.lower is None or improvement.upper is None:
+        return estimate
+    return f"{estimate} (95 %: {improvement.lower:.4g} to {improvement.upper:.4g})"
+
+
+def _too_few(improvement: Improvement) -> str | None:
+    """Return a clause about too few rows or groups for a comparison; None where there are enough."""
+    if improvement.rows < MIN_ROWS:
+        return f"{_counted(improvement.rows, 'row')} compared, and at least {MIN_ROWS} are needed"
+    groups, effective = improvement.groups, improvement.effective_groups
+    if groups is not None and effective is not None and effective < MIN_GROUPS:
+        size = "" if effective == groups else f", as good as {effective:.1f} of equal size"
+        return f"{_counted(groups, 'group')} compared{size}, and at least {MIN_GROUPS} are needed"
+    return None
+
+
+def _counted(number: int, what: str) -> str:
+    return f"only 1 {what} was" if number == 1 else f"only {number} {what}s were"

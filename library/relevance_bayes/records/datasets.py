@@ -10,6 +10,31 @@ from relevance_bayes.records.values import Cell, NumberForm
 
 
 @dataclass(frozen=True)
+class ColumnsIn:
+    """A table as columns."""
+
+    columns: dict[str, tuple[Cell, ...]]
+
+
+@dataclass(frozen=True)
+class RecordsIn:
+    """A table as rows, each an object by column names."""
+
+    rows: tuple[dict[str, Cell], ...]
+
+
+@dataclass(frozen=True)
+class ArraysIn:
+    """A table as rows of cells, with the column names once."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+DatasetIn: TypeAlias = ColumnsIn | RecordsIn | ArraysIn
+
+
+@dataclass(frozen=True)
 class MissingText:
     """A text that means a missing value, and the number of rows with it."""
 

@@ -1,10 +1,12 @@
-"""Evaluations: metrics and diagnostics of predictions."""
+"""Evaluations: requests, metrics and diagnostics of predictions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+from uuid import UUID
 
 from relevance_bayes.records.annotations import OneOf, wire
-from relevance_bayes.records.jobs import JobBase
+from relevance_bayes.records.jobs import JobBase, JobRequest
+from relevance_bayes.records.references import VersionSelector
 from relevance_bayes.records.values import Label
 
 M_co = TypeVar("M_co", covariant=True)
@@ -13,6 +15,28 @@ P_co = TypeVar("P_co", covariant=True)
 NumberMetric: TypeAlias = Literal["rmse", "mae", "nll"]
 ClassMetric: TypeAlias = Literal["error", "log_loss", "brier"]
 Metric: TypeAlias = NumberMetric | ClassMetric
+
+
+@dataclass(frozen=True)
+class ScoringRequest(JobRequest):
+    """A version and a dataset that has its columns."""
+
+    dataset_id: UUID
+    """A dataset with the input columns of the version, of the same kinds."""
+    version: VersionSelector | None = field(default=None, kw_only=True)
+    """The version's number, or an alias, resolved now. Default: the newest."""
+
+
+@dataclass(frozen=True)
+class EvaluationRequest(ScoringRequest):
+    """An evaluation of a version on a dataset that has the target."""
+
+    __pydantic_config__ = wire(
+        extra="forbid",
+        example={"model": "kiosk", "version": "champion", "dataset_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f"},
+    )
+
+    model: str
 
 
 @dataclass(frozen=True)
@@ -187,6 +211,11 @@ class EvaluationResult(Generic[M_co, P_co]):
     metrics: M_co
     diagnostics: P_co | None
     """Null in lists."""
+
+
+Metrics: TypeAlias = NumberMetrics | ClassMetrics
+Diagnostics: TypeAlias = NumberDiagnostics | ClassDiagnostics
+AnyEvaluationResult: TypeAlias = EvaluationResult[Metrics, Diagnostics]
 
 
 @dataclass(frozen=True, kw_only=True)

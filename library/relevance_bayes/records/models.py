@@ -2,8 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from relevance_bayes.records.annotations import Id, wire
+from relevance_bayes.records.references import VersionSelector
+
+MAX_REASON_LENGTH = 500
+
+Reason: TypeAlias = Annotated[
+    str, Field(max_length=MAX_REASON_LENGTH, description="Why the alias moves, for its history.")
+]
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,17 @@ class Alias:
     moved_at: datetime
     moved_by: str
     reason: str | None
+
+
+@dataclass(frozen=True)
+class AliasIn:
+    """The version that an alias is to point to."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    version: VersionSelector
+    """The version's number, or another alias, resolved now."""
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True)

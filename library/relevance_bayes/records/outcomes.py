@@ -1,10 +1,15 @@
 """Outcomes of predicted rows, what they show over time, and alarms."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from relevance_bayes.records.annotations import Id, wire
+from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import Label
 
 Statistic = Literal["coverage", "log_score", "accuracy"]
 """A statistic of outcomes: coverage of numbers by the 95 % interval, log score, accuracy of classes."""
@@ -13,6 +18,38 @@ Direction = Literal["lower", "higher"]
 """The direction in which a statistic departs from what was predicted."""
 
 BucketWidth = Literal["hour", "day"]
+
+MAX_OUTCOMES = 10_000
+"""The maximum number of outcomes of one request."""
+
+MAX_ROW_ID_LENGTH = 200
+"""The maximum number of characters of a row id."""
+
+RowId: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ROW_ID_LENGTH)]
+
+
+@dataclass(frozen=True)
+class OutcomesIn:
+    """Outcomes of predicted rows."""
+
+    __pydantic_config__ = wire(extra="forbid")
+
+    row_ids: Annotated[tuple[RowId, ...], Field(min_length=1, max_length=MAX_OUTCOMES)]
+    """The row ids of predictions, each once."""
+    outcomes: Annotated[tuple[Label, ...], Field(max_length=MAX_OUTCOMES)]
+    """The value of the target in each of these rows."""
+
+    def by_row_id(self) -> dict[str, Label]:
+        """Return the values by row id; raises InvalidRequestError for an id that is repeated, and unequal lengths."""
+        if len(self.row_ids) != len(self.outcomes):
+            detail = f"Expected an outcome for each of {len(self.row_ids)} row ids, got {len(self.outcomes)}."
+            raise InvalidRequestError(detail, [Fault(detail, "/outcomes")])
+        values = dict(zip(self.row_ids, self.outcomes, strict=True))
+        if len(values) < len(self.row_ids):
+            twice = next(one for one, count in Counter(self.row_ids).items() if count > 1)
+            detail = f"Expected one outcome for each row, got the row id {twice!r} twice."
+            raise InvalidRequestError(detail, [Fault(detail, "/row_ids")])
+        return values
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,60 @@
-"""The effect of inputs on predictions: partial dependence."""
+"""The effect of inputs on predictions: partial dependence, and requests for it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from relevance_bayes.records.annotations import wire
 from relevance_bayes.records.predictions import ClassProbability
 from relevance_bayes.records.values import Cell, ColumnKind
+
+MAX_POINTS = 101
+MAX_ROWS = 500
+MAX_INDIVIDUAL = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileOptionsIn:
+    """The options of a profile."""
+
+    __pydantic_config__ = wire(extra="forbid", example={"inputs": ["temperature"], "rows": [{"temperature": 12.5}]})
+
+    inputs: Annotated[tuple[str, ...], Field(min_length=1, max_length=2)]
+    """One input of the version, or two."""
+    points: Annotated[int, Field(ge=2, le=MAX_POINTS)] | None = None
+    """The number of values of each input that is a number or a time, from its least to its greatest among the rows: by
+    default 41 for one input, and 11 for two. Of categories all are shown, at most 101."""
+    interval: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    """The probability between `lower` and `upper`."""
+    individual: Annotated[int, Field(ge=0, le=MAX_INDIVIDUAL)] = 0
+    """The number of rows, the first, whose own predictions are returned too; of one input, for numbers and two
+    classes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileColumnsIn(ProfileOptionsIn):
+    """A profile over the rows of a table by columns, at most 500."""
+
+    columns: dict[str, tuple[Cell, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileRecordsIn(ProfileOptionsIn):
+    """A profile over the rows of a table by rows, each with the names of its columns."""
+
+    rows: tuple[dict[str, Cell], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileArraysIn(ProfileOptionsIn):
+    """A profile over the rows of a table by rows, with the names of the columns once."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+ProfileIn: TypeAlias = Annotated[ProfileColumnsIn | ProfileRecordsIn | ProfileArraysIn, Field(title="ProfileIn")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,16 +1,19 @@
-"""Promotions: comparisons of a challenger with the version to which an alias points."""
+"""Promotions: requests for them, and comparisons of a challenger with the version to which an alias points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 from relevance_bayes.records.annotations import OneOf, wire
 from relevance_bayes.records.evaluations import (
     ClassDiagnostics,
     ClassMetrics,
+    Diagnostics,
     EvaluationResult,
     Metric,
+    Metrics,
     NumberDiagnostics,
     NumberMetrics,
+    ScoringRequest,
 )
 from relevance_bayes.records.jobs import JobBase
 
@@ -19,6 +22,37 @@ P_co = TypeVar("P_co", covariant=True)
 
 Criterion: TypeAlias = Literal["interval", "estimate"]
 """The quantity that must exceed the margin: the lower end of the interval, or the estimate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromotionOptions(ScoringRequest):
+    """A promotion: the alias moves to a version, the challenger, if it is better than the current one on a dataset."""
+
+    __pydantic_config__ = wire(
+        extra="forbid",
+        example={"version": "challenger", "dataset_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f", "metric": "nll"},
+    )
+
+    metric: Metric | None = None
+    """The compared metric, lower is better: `rmse` (the default), `mae` or `nll` of numbers, `log_loss` (the default),
+    `brier` or `error` of classes."""
+    margin: float = field(default=0.0, metadata={"ge": 0.0, "allow_inf_nan": False})
+    """The improvement that the challenger has to exceed."""
+    criterion: Criterion = "interval"
+    """The figure that has to exceed the margin: the lower end of the 95 % interval, or the estimate."""
+    seed: int = field(default=0, metadata={"ge": 0, "le": 2**63 - 1})
+    """Has no effect: the interval is not random."""
+    groups: str | None = None
+    """The column whose values identify rows that belong together (patient, machine): the comparison is then between
+    groups. Default: the column by which the challenger, or else the champion, was split, if the dataset has it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromotionRequest(PromotionOptions):
+    """The request for a promotion of an alias of a model."""
+
+    model: str
+    alias: str
 
 
 @dataclass(frozen=True)
@@ -61,6 +95,9 @@ class PromotionResult(Generic[M_co, P_co]):
     """Rows with a loss under the champion but not under the challenger. With any, the alias does not move."""
     challenger: EvaluationResult[M_co, P_co]
     champion: EvaluationResult[M_co, P_co] | None
+
+
+AnyPromotionResult: TypeAlias = PromotionResult[Metrics, Diagnostics]
 
 
 @dataclass(frozen=True, kw_only=True)

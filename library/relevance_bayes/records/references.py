@@ -1,7 +1,9 @@
 """References to versions: the newest of a model, one by its number, or one by an alias."""
 
 import re
-from typing import NamedTuple, Self, TypeAlias
+from typing import Annotated, NamedTuple, Self, TypeAlias
+
+from pydantic import Field
 
 from relevance_bayes.records.errors import NotFoundError
 
@@ -17,6 +19,11 @@ _MAX_SHOWN_LENGTH = 64
 
 Selector: TypeAlias = int | str | None
 """The version of a model: its number, an alias that points to it, or None for the newest."""
+
+VersionSelector: TypeAlias = (
+    Annotated[int, Field(ge=1, le=MAX_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
+)
+"""A selector of a version in a request: its number or an alias."""
 
 NamedVersion: TypeAlias = tuple[str, str, Selector]
 """A reference to a version, preceded by the owner and the name of its model."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relevance_bayes.records.annotations import is_none
-from relevance_bayes.records.datasets import ColumnReading
+from relevance_bayes.records.datasets import ColumnReading, Image
 from relevance_bayes.records.values import ColumnKind, Label
 
 
@@ -186,21 +186,13 @@ IMAGE_COLUMNS = ("row", "column", "intensity")
 
 
 @dataclass(frozen=True)
-class ImageSize:
-    """The height and width of an image in pixels."""
-
-    height: int
-    width: int
-
-
-@dataclass(frozen=True)
 class TableSummary:
     """The size and the columns of a table; an image has `image` and the columns `IMAGE_COLUMNS`."""
 
     name: str
     rows: int
     columns: tuple[ColumnSummary, ...]
-    image: ImageSize | None = None
+    image: Image | None = None
 
     def column(self, name: str) -> ColumnSummary | None:
         """Return the summary of one column, or None."""

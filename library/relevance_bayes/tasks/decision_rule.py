@@ -7,9 +7,10 @@ import numpy as np
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.predictions import ClassPrior, DecisionOptions
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.records.values import Label
-from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, Decisions, decided, with_priors
+from relevance_bayes.tasks.decisions import Decisions, decided, with_priors
 
 SUM_WITHIN = 1e-5
 """The tolerance of the sum of priors around 1, so that three thirds with six digits are accepted."""

@@ -8,32 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.records.values import Label
 
 _MAX_FLOAT = float(np.finfo(np.float64).max)
-
-
-@dataclass(frozen=True)
-class ClassPrior:
-    """The prior of a class among the rows to decide about, from 0 to 1."""
-
-    label: Label
-    prior: float
-
-
-@dataclass(frozen=True)
-class DecisionOptions:
-    """The options as sent; None: not given. `costs` has a row for each true class, with a cost for each decision."""
-
-    class_priors: tuple[ClassPrior, ...] | None = None
-    costs: tuple[tuple[float, ...], ...] | None = None
-    reject_cost: float | None = None
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """Return the names of the members that are not None."""
-        values = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
-        return tuple(name for name, value in values.items() if value is not None)
 
 
 @dataclass(frozen=True, eq=False)

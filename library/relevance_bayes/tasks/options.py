@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from relevance_bayes.records.errors import Fault, InvalidRequestError
-from relevance_bayes.records.predictions import Nulls, UnknownCategories
-from relevance_bayes.tasks.decisions import DecisionOptions
+from relevance_bayes.records.predictions import DecisionOptions, Nulls, UnknownCategories
 
 ROWS_OF_AVERAGE = 64
 """The most rows that a row with missing values or unknown categories is predicted as: the training rows that a version

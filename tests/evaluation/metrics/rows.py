@@ -1,14 +1,24 @@
 """Rows that were predicted and came, drawn."""
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.evaluations import EvaluationResult
 from relevance_bayes.tasks.labelled import COVERAGES, LabelledClasses, LabelledNumbers
 
+M = TypeVar("M")
+P = TypeVar("P")
+
 STATES = ("gas", "liquid", "solid")
+
+
+def diagnostics_of(result: EvaluationResult[M, P]) -> P:
+    assert result.diagnostics is not None
+    return result.diagnostics
 
 
 def numbers(rows: int, seed: int = 0, *, sd: float = 0.7) -> LabelledNumbers:

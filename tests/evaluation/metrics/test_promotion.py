@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.evaluation.results import verdict
+from app.evaluation.metrics.paired import verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
 from relevance_bayes.records.promotions import Criterion, Improvement
 

@@ -10,8 +10,9 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.image import MAX_PIXELS
 from relevance_bayes.plans.requests import ImageRequest
+from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import InvalidRequestError
-from relevance_bayes.tables.columns import Block, ImageSize, NumberColumn
+from relevance_bayes.tables.columns import Block, NumberColumn
 from tests.small_tables import dataset_of
 
 
@@ -20,7 +21,7 @@ def of_pixels(pixels: Array) -> Dataset:
     row, column = np.indices(pixels.shape, np.float64)
     cells: dict[str, Array] = {"row": np.array(row), "column": np.array(column), "intensity": pixels}
     block: Block = {name: NumberColumn(values.ravel()) for name, values in cells.items()}
-    return replace(dataset_of(block), image=ImageSize(*pixels.shape))
+    return replace(dataset_of(block), image=Image(*pixels.shape))
 
 
 IMAGE = of_pixels(np.linspace(0.0, 1.0, 80).reshape(10, 8))
@@ -71,4 +72,4 @@ def test_what_is_no_image_or_not_to_be_distinguished_is_refused() -> None:
     assert "another unit" in fault(REQUEST, of_pixels(1e-100 * np.eye(9)))[1]
     assert "several intensities" in fault(REQUEST, of_pixels(np.full((9, 9), 0.5)))[1]
     assert "at least 8 x 8 pixels, got 7 x 30" in fault(REQUEST, of_pixels(np.eye(7, 30)))[1]
-    assert f"at most {MAX_PIXELS:,} pixels" in fault(REQUEST, replace(IMAGE, image=ImageSize(2000, 2000)))[1]
+    assert f"at most {MAX_PIXELS:,} pixels" in fault(REQUEST, replace(IMAGE, image=Image(2000, 2000)))[1]

@@ -53,8 +53,8 @@ def test_figures_of_numbers_are_those_that_a_fit_records(made: NewSupervisedVers
     (labelled,) = evaluate_block(served(made), block).labelled
     assert isinstance(labelled, LabelledNumbers)
     found = NumberScores.of(labelled).result()
-    reported = {"rmse": found.rmse, "mae": found.mae, "r2": found.r2, "nll": found.nll}
-    assert {**reported, "coverage_95": found.coverage[-1].share} == pytest.approx(expected, rel=1e-9)
+    reported = {"rmse": found.metrics.rmse, "mae": found.metrics.mae, "r2": found.metrics.r2, "nll": found.metrics.nll}
+    assert {**reported, "coverage_95": found.metrics.coverage[-1].share} == pytest.approx(expected, rel=1e-9)
 
 
 def test_figures_of_classes_are_those_that_a_fit_records() -> None:
@@ -65,7 +65,11 @@ def test_figures_of_classes_are_those_that_a_fit_records() -> None:
     (labelled,) = evaluate_block(served(made), block).labelled
     assert isinstance(labelled, LabelledClasses)
     found = ClassScores.of(labelled).result()
-    assert {"error": found.error, "log_loss": found.log_loss, "brier": found.brier} == pytest.approx(expected)
+    assert {
+        "error": found.metrics.error,
+        "log_loss": found.metrics.log_loss,
+        "brier": found.metrics.brier,
+    } == pytest.approx(expected)
 
 
 def test_ends_of_intervals_and_means_are_those_that_are_returned() -> None:

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.prediction import PredictRequest, predict
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.predictions import ClassPrior, DecisionOptions
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.decisions import ClassPrior, DecisionOptions, decided, with_priors
+from relevance_bayes.tasks.decisions import decided, with_priors
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction

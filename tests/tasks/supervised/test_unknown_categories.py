@@ -24,10 +24,9 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
-from relevance_bayes.records.predictions import UnknownCategory
+from relevance_bayes.records.predictions import DecisionOptions, UnknownCategory
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
-from relevance_bayes.tasks.decisions import DecisionOptions
 from relevance_bayes.tasks.labelled import LabelledNumbers
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised import averages, prediction

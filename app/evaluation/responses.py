@@ -5,11 +5,10 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.jobs.schemas import VersionSelector
-from app.prediction.schemas.predictions import ValueOut
+from app.prediction.responses import ValueOut
 from relevance_bayes.records.jobs import VersionName
 from relevance_bayes.records.predictions import ClassProbability
-from relevance_bayes.records.references import Reference
+from relevance_bayes.records.references import Reference, VersionSelector
 from relevance_bayes.records.values import Cell, Label
 
 

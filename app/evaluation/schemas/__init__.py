@@ -1,1 +1,0 @@
-"""The API's schemas of evaluations, promotions and comparisons."""

@@ -1,1 +1,0 @@
-"""API schemas of predictions."""

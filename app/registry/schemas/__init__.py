@@ -1,1 +1,0 @@
-"""The API's schemas of models, aliases and lineage, and the members of all versions."""
