@@ -53,7 +53,7 @@ class Content(IntEnum):
     VERSION = 4
 
 
-class Codec(IntEnum):
+class BodyCodec(IntEnum):
     """The compression of a body."""
 
     NONE = 0
@@ -80,8 +80,8 @@ def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressib
     header = json.dumps(
         {"arrays": described, "value": value}, ensure_ascii=False, sort_keys=True, separators=(",", ":")
     ).encode()
-    codec = Codec.ZSTD if compressible and _is_compressible(body) else Codec.NONE
-    stored = zstd.compress(body, LEVEL) if codec is Codec.ZSTD else bytes(body)
+    codec = BodyCodec.ZSTD if compressible and _is_compressible(body) else BodyCodec.NONE
+    stored = zstd.compress(body, LEVEL) if codec is BodyCodec.ZSTD else bytes(body)
     preamble = PREAMBLE.pack(MAGIC, VERSION, codec, content, len(header), len(stored), 0)
     covered = preamble[: -CHECKSUM.size]
     return b"".join((covered, CHECKSUM.pack(_checksum(covered, header, stored)), header, stored))
@@ -144,13 +144,13 @@ def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
 
 def _decompressed(codec: int, stored: memoryview) -> bytes | memoryview:
     match codec:
-        case Codec.NONE:
+        case BodyCodec.NONE:
             return stored
-        case Codec.ZLIB:
+        case BodyCodec.ZLIB:
             return zlib.decompress(stored)
-        case Codec.ZSTD:
+        case BodyCodec.ZSTD:
             return zstd.decompress(stored)
-    known = ", ".join(f"{one} ({one.name.lower()})" for one in Codec)
+    known = ", ".join(f"{one} ({one.name.lower()})" for one in BodyCodec)
     raise NewerReleaseError(f"stored data was written by a newer release: expected a codec of {known}; got {codec}")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.database.frame import PREAMBLE, Codec, Content, Json, NewerReleaseError, UnreadableBytesError, write
+from app.database.frame import PREAMBLE, BodyCodec, Content, Json, NewerReleaseError, UnreadableBytesError, write
 from app.database.frame_records import pack
 from app.datasets.block_codec import decode_block, encode_block
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
@@ -70,9 +70,9 @@ else:
     from backports import zstd
 
 COMPRESS: Mapping[int, Callable[[bytes], bytes]] = {
-    Codec.NONE: bytes,
-    Codec.ZLIB: zlib.compress,
-    Codec.ZSTD: zstd.compress,
+    BodyCodec.NONE: bytes,
+    BodyCodec.ZLIB: zlib.compress,
+    BodyCodec.ZSTD: zstd.compress,
 }
 
 
@@ -139,9 +139,9 @@ def packed(codec: int, stored: Callable[[bytes], bytes]) -> bytes:
     return covered + struct.pack("<I", zlib.crc32(covered + header + body)) + header + body
 
 
-@pytest.mark.parametrize("codec", list(Codec), ids=lambda codec: codec.name.lower())
-def test_blocks_of_every_codec_are_read(codec: Codec) -> None:
-    assert encode_block(samples.block(3))[5] == Codec.NONE
+@pytest.mark.parametrize("codec", list(BodyCodec), ids=lambda codec: codec.name.lower())
+def test_blocks_of_every_codec_are_read(codec: BodyCodec) -> None:
+    assert encode_block(samples.block(3))[5] == BodyCodec.NONE
     assert _same(samples.block(3), decode_block(packed(codec, COMPRESS[codec])))
 
 

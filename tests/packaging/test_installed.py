@@ -138,7 +138,8 @@ def test_the_library_fits_beside_a_users_own_app(library: Environment, project: 
 def test_estimators_and_client_commands_need_nothing_of_the_server(
     wheels: Wheels, project: Path, tmp_path: Path
 ) -> None:
-    made = environment(tmp_path / "env", f"relevance-bayes[cli,sklearn] @ {wheels.library.as_uri()}")
+    url = wheels.library.as_uri()
+    made = environment(tmp_path / "env", f"relevance-bayes[cli] @ {url}", f"relevance-bayes[sklearn] @ {url}")
     assert not {"fastapi", "relevance-server", "sqlalchemy"} & set(made.distributions())
     assert float(made.run(ESTIMATE, project)) == pytest.approx(math.sin(1.0), abs=0.02)
     version = run(str(made.command("relevance-client")), "--version", folder=project)
