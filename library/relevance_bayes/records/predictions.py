@@ -100,8 +100,9 @@ class PredictionOptions:
     @property
     def deciding(self) -> DecisionOptions | None:
         """Return the options of decisions between classes; None without any."""
-        options = DecisionOptions(self.class_priors, self.costs, self.reject_cost)
-        return options if options.given else None
+        if self.class_priors is None and self.costs is None and self.reject_cost is None:
+            return None
+        return DecisionOptions(self.class_priors, self.costs, self.reject_cost)
 
 
 @dataclass(frozen=True, kw_only=True)
