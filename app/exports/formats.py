@@ -6,9 +6,8 @@ from typing import Literal, TypeAlias
 
 from app.errors import ConflictError, NotInstalledError
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.schema import DOCUMENT
-from relevance_bayes.documents.writing import document_of
+from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.schema import DOCUMENT, document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
 

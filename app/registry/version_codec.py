@@ -10,9 +10,7 @@ from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read
 from app.database.json_documents import Document
 from relevance_bayes.documents.arrays import Stored, extract_arrays
 from relevance_bayes.documents.models import Predictor, VersionReport
-from relevance_bayes.documents.reading import predictor_of
-from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
-from relevance_bayes.documents.writing import content_of
+from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION, content_of, predictor_of
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.functions import ClassWeight, InputShape

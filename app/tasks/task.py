@@ -8,8 +8,7 @@ from typing import Protocol, TypeAlias
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.documents.models import ExportedVersion, Predictor, VersionReport
 from relevance_bayes.plans.cost import Cost
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.records.jobs import Progress

@@ -70,11 +70,11 @@ BOUNDS = {
     "files below 40 lines": Bound(44),
     "import layers": Bound(56),
     # of a fit of 120 rows of 3 inputs
-    "files executed by a default fit": Bound(65),
+    "files executed by a default fit": Bound(68),
     "functions executed by a default fit": Bound(
         965, raised_for="hurdles; pools that keep all functions; announced alternatives"
     ),
-    "files executed by a quick fit": Bound(59),
+    "files executed by a quick fit": Bound(62),
     "functions executed by a quick fit": Bound(732),
     # of a request
     "files executed by a prediction of a row": Bound(25),

@@ -13,8 +13,7 @@ import pytest
 from app.jobs.worker.child.process import FOR_FITS
 from app.tasks.task import Record, Task
 from app.tasks.union import TASKS, task_of
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.documents.models import ExportedVersion, Predictor, VersionReport
 from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.records.values import AnyTask
 
@@ -112,10 +111,10 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "library/relevance_bayes/cli/verdict.py": (1, "the sentences on a version are of its task"),
     "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),
     "library/relevance_bayes/client/encodings.py": (2, "images are of one task"),
-    "library/relevance_bayes/documents/reading.py": (2, "decodes a tagged union, in one place"),
     "library/relevance_bayes/documents/validation/supervised.py": (2, "a part of the supervised task"),
     "library/relevance_bayes/documents/validation/supervised_report.py": (1, "a part of the supervised task"),
-    "library/relevance_bayes/documents/writing.py": (2, "encodes a tagged union, in one place"),
+    "library/relevance_bayes/documents/reports.py": (2, "what the report has of the document is of its task"),
+    "library/relevance_bayes/documents/schema.py": (3, "encodes and decodes a tagged union, in one place"),
     "library/relevance_bayes/estimators/classifier.py": (1, "an estimator is of one task"),
     "library/relevance_bayes/estimators/regressor.py": (1, "an estimator is of one task"),
     "library/relevance_bayes/estimators/fitting.py": (2, "an estimator is of one task, and reads no others' documents"),

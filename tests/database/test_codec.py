@@ -52,8 +52,7 @@ from relevance_bayes.documents.models import (
     Predictor,
     SupervisedPredictor,
 )
-from relevance_bayes.documents.schema import FORMAT_VERSION
-from relevance_bayes.documents.writing import content_of
+from relevance_bayes.documents.schema import FORMAT_VERSION, content_of
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import InputEncoding
 from tests import samples

@@ -8,8 +8,7 @@ import numpy as np
 from app.tasks.approximation.prediction import ApproximationModel
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedApproximation
-from relevance_bayes.documents.models import ApproximationPredictor
+from relevance_bayes.documents.models import ApproximationPredictor, ExportedApproximation
 from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
 from relevance_bayes.records.models import TermsError
 from relevance_bayes.tables.columns import Block, NumberColumn

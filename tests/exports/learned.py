@@ -10,8 +10,7 @@ from relevance_bayes.core.components import Components, components, usual_densit
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedComponents
-from relevance_bayes.documents.models import ComponentsPredictor
+from relevance_bayes.documents.models import ComponentsPredictor, ExportedComponents
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedInput, InputEncoding, column_names, encode_inputs

@@ -11,10 +11,8 @@ from scipy.stats import t as student_t
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, members_of
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.models import SupervisedPredictor
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.documents.models import ExportedSupervised, SupervisedPredictor
+from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.documents.validation import supervised_faults
 from tests.exports.trained import block, predicted, trained
 

@@ -12,17 +12,17 @@ from pydantic import JsonValue
 from app.errors import MalformedBodyError, TooLargeError
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
+from app.registry.version_codec import REPORT
 from app.tasks.supervised.importing import checked
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.learned_schema import ModelPart
-from relevance_bayes.documents.parts import SinglePart
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument
+from relevance_bayes.documents import arrays as npz
+from relevance_bayes.documents.models import ExportedSupervised, SupervisedReport
+from relevance_bayes.documents.parts import ModelPart, SinglePart
+from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument, document_of, version_of
 from relevance_bayes.documents.validation import supervised_faults
-from relevance_bayes.documents.writing import document_of
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.json import validate
 from relevance_bayes.records.lineage import ImportedFrom
 from tests.exports.trained import CASES, block, predicted, trained
 
@@ -142,6 +142,64 @@ def test_the_archive_is_one_that_numpy_opens_without_pickle() -> None:
         reported = json.loads(opened["document.json"])
     assert reported["model"]["mean"] == {"array": "model/mean"}
     assert reported["format"] == "relevance-version"
+
+
+OTHERS = {
+    "sums": {"products": [[1.5, 0.25], [0.25, 2.0]], "rows": 12},
+    "groups": {"column": "subject", "levels": ["a", "b"]},
+    "source": {"partition": {"number": 3}},
+}
+"""Members that a later release may write."""
+
+
+@pytest.mark.parametrize("name", ["gaussian learned, process", "hurdle, process"])
+def test_unknown_members_of_sums_groups_and_the_source_are_kept_and_ignored(name: str) -> None:
+    made = trained(name)
+    document = json.loads(RENDERINGS["json"].render(made))
+    later = document | {**OTHERS, "source": document["source"] | OTHERS["source"]}
+    imported = checked(read(json.dumps(later).encode()), "twin", ImportedFrom("small", 1, "00"))
+    stored = REPORT.read(REPORT.write(imported.report))
+    assert isinstance(stored, SupervisedReport)
+    again = replace(made, model="twin", number=2, report=stored, predictor=imported.predictor)
+    for text in (
+        RENDERINGS["json"].render(again),
+        RENDERINGS["json"].render(through_npz(again)),
+        RENDERINGS["json"].render(npz.read(RENDERINGS["npz"].render(again))),
+    ):
+        rendered = json.loads(text)
+        assert [rendered[place] for place in ("sums", "groups")] == [OTHERS["sums"], OTHERS["groups"]]
+        assert rendered["source"] == later["source"] | {"model": "twin", "version": 2}
+        rows = block(made.predictor.encoding.inputs, 30, 5)
+        found = predicted(read(text), rows)
+        for member, numbers in predicted(made, rows).items():
+            np.testing.assert_array_equal(found[member], numbers, err_msg=member)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "pointer"),
+    [
+        ("sums", [1.0], "/sums"),
+        ("groups", {"name": "a\0b"}, "/groups/name"),
+        ("source", {"size": 2**63}, "/source/size"),
+        ("trials", {}, "/trials"),
+        ("report", {"others": {}}, "/report/others"),
+    ],
+)
+def test_members_that_can_not_be_kept_are_refused_with_their_place(place: str, value: JsonValue, pointer: str) -> None:
+    document = json.loads(RENDERINGS["json"].render(trained("constant")))
+    changed = document[place] | value if isinstance(value, dict) and place in document else value
+    with pytest.raises(InvalidRequestError) as refused:
+        version_of(validate(DOCUMENT, document | {place: changed}))
+    assert pointer in {fault.pointer for fault in refused.value.faults}
+
+
+def test_the_lists_of_unknown_members_may_be_arrays_of_the_archive() -> None:
+    made = trained("constant")
+    document = document_of(replace(made, report=replace(made.report, others={"sums": {"products": [1.5, 2.0]}})))
+    assert isinstance(document, SupervisedDocument)
+    sums: dict[str, object] = {"products": np.array([1.5, 2.0])}
+    back = npz.read(npz.write(replace(document, sums=sums)))
+    assert back.report.others == {"sums": {"products": [1.5, 2.0]}}
 
 
 # What is no such archive

@@ -7,12 +7,10 @@ import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import InputRange, Model
-from relevance_bayes.documents.learned_schema import InputRangePart, ModelPart
 from relevance_bayes.documents.models import SupervisedPredictor
-from relevance_bayes.documents.reading import predictor_of
-from relevance_bayes.documents.schema import SupervisedContent
+from relevance_bayes.documents.parts import InputRangePart, ModelPart
+from relevance_bayes.documents.schema import SupervisedContent, content_of, predictor_of
 from relevance_bayes.documents.validation import supervised_faults
-from relevance_bayes.documents.writing import content_of
 from relevance_bayes.records.errors import InvalidRequestError
 from tests.exports.trained import LOG_LINKS, far_rows, predicted, trained, with_model
 from tests.narrowing import of_kind
@@ -69,7 +67,7 @@ def test_only_a_log_link_has_them() -> None:
 
 def test_each_input_has_a_lower_and_an_upper_bound() -> None:
     whole, part = content()
-    short = InputRangePart(lower=[0.0], upper=[1.0])
+    short = InputRangePart(lower=np.zeros(1), upper=np.ones(1))
     with pytest.raises(InvalidRequestError) as caught:
         predictor_of(replace(whole, model=replace(part, input_range=short)))
     assert [fault.pointer for fault in caught.value.faults] == ["/model/input_range/lower"]

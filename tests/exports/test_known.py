@@ -11,8 +11,7 @@ import pytest
 
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.tables.columns import NumberColumn
 from tests.exports.known import KNOWN, rows_of, values_of
 from tests.exports.test_documents import MEBIBYTE

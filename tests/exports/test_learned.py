@@ -13,8 +13,7 @@ from scipy.stats import multivariate_normal
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.tables.encoding import encode_inputs
 from tests.exports.learned import LEARNED, component_outputs, learned
 from tests.exports.test_documents import MEBIBYTE

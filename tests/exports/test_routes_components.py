@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from app.exports.formats import RENDERINGS, Format
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
-from relevance_bayes.documents.limits import MAX_FUNCTIONS
+from relevance_bayes.documents.codec import MAX_FUNCTIONS
 from tests.applications import SmallParts
 from tests.exports.learned import learned
 from tests.exports.test_routes import (

@@ -15,8 +15,7 @@ from app.exports.formats import RENDERINGS
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.models import Alternative
+from relevance_bayes.documents.models import Alternative, ExportedVersion
 from relevance_bayes.plans.requests import IgnoredColumn, Validation
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.reports import Outlier

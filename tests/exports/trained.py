@@ -47,9 +47,14 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.functions import model_terms, model_warps, model_widths
-from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
+from relevance_bayes.documents.members import model_terms, model_warps, model_widths
+from relevance_bayes.documents.models import (
+    ExportedSupervised,
+    Hyperparameters,
+    Member,
+    SupervisedPredictor,
+    SupervisedReport,
+)
 from relevance_bayes.plans.requests import InputColumn, Task
 from relevance_bayes.records.reports import ClassRows, InputWidth
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn

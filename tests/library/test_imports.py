@@ -15,7 +15,7 @@ FOREIGN = (
 
 PROGRAM = f"""
 import sys
-import relevance_bayes.documents.reading, relevance_bayes.documents.writing, relevance_bayes.documents.arrays
+import relevance_bayes.documents.schema, relevance_bayes.documents.schema, relevance_bayes.documents.arrays
 import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.records.json
 import relevance_bayes.tasks.supervised.training, relevance_bayes.tasks.components.training
 print(*sorted(set(sys.modules) & {set(FOREIGN)!r}))
@@ -42,9 +42,9 @@ def test_records_import_no_arrays() -> None:
 
 READS = """
 import json, sys
-from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import version_of
 from relevance_bayes.documents.schema import DOCUMENT
-from relevance_bayes.documents.writing import document_of
+from relevance_bayes.documents.schema import document_of
 from relevance_bayes.records.json import encode, validate
 import numpy as np
 

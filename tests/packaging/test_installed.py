@@ -72,7 +72,7 @@ import json
 import app
 import numpy as np
 from relevance_bayes.core.pool import ready_of
-from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import version_of
 from relevance_bayes.documents.schema import DOCUMENT
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tables.encoding import encode_inputs, user_mean

@@ -19,16 +19,14 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, has_latent_per_class, members_of
 from relevance_bayes.core.prediction import Ready
-from relevance_bayes.documents.exported import (
-    ExportedApproximation,
-    ExportedComponents,
-    ExportedSupervised,
-    ExportedVersion,
-)
 from relevance_bayes.documents.models import (
     COMPONENTS_REPORTED,
     ApproximationPredictor,
     ComponentsPredictor,
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
     SupervisedPredictor,
 )
 from relevance_bayes.tables.encoding import EncodedTarget

@@ -10,8 +10,14 @@ from app.tasks.approximation.prediction import ApproximationModel
 from app.tasks.approximation.training import ApproximationTraining
 from app.tasks.task import Task
 from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
-from relevance_bayes.documents.exported import ExportedApproximation, ExportedVersion
-from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, Predictor, VersionReport
+from relevance_bayes.documents.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    ExportedApproximation,
+    ExportedVersion,
+    Predictor,
+    VersionReport,
+)
 from relevance_bayes.documents.validation import approximation_faults
 from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
 from relevance_bayes.records.lineage import ImportedFrom

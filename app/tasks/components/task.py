@@ -9,8 +9,14 @@ from app.registry.records import Version
 from app.tasks.task import Task
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.documents.exported import ExportedComponents, ExportedVersion
-from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, Predictor, VersionReport
+from relevance_bayes.documents.models import (
+    ComponentsPredictor,
+    ComponentsReport,
+    ExportedComponents,
+    ExportedVersion,
+    Predictor,
+    VersionReport,
+)
 from relevance_bayes.documents.validation import components_faults
 from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest, TrainingPlan
 from relevance_bayes.records.errors import Fault, InvalidRequestError

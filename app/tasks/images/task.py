@@ -9,8 +9,7 @@ from app.tasks.images.prediction import ImageModel
 from app.tasks.images.training import ImageTraining
 from app.tasks.task import Task
 from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.models import ImagePredictor, ImageReport, Predictor, VersionReport
+from relevance_bayes.documents.models import ExportedVersion, ImagePredictor, ImageReport, Predictor, VersionReport
 from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tasks.listing import NewImageVersion, expected

@@ -12,7 +12,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import likelihood_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.models import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.lineage import ImportedFrom

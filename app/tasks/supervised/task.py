@@ -7,8 +7,14 @@ from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.supervised.importing import checked
 from app.tasks.task import Task
-from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
-from relevance_bayes.documents.models import Predictor, SupervisedPredictor, SupervisedReport, VersionReport
+from relevance_bayes.documents.models import (
+    ExportedSupervised,
+    ExportedVersion,
+    Predictor,
+    SupervisedPredictor,
+    SupervisedReport,
+    VersionReport,
+)
 from relevance_bayes.plans.cost import Cost, planned_cost
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest, TrainingPlan
 from relevance_bayes.records.lineage import ImportedFrom

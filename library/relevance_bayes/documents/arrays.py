@@ -10,16 +10,14 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relevance_bayes.documents.exported import ExportedVersion
-from relevance_bayes.documents.parts import Part
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
+from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.schema import DOCUMENT, VersionDocument, version_of
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.json import encode, validate
 
@@ -27,7 +25,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] |
 Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 
-def extract_arrays(document: Part) -> tuple[Json, dict[str, Stored]]:
+def extract_arrays(document: object) -> tuple[Json, dict[str, Stored]]:
     """Return the JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for indices."""
     arrays: dict[str, Stored] = {}
     return _apart(encode(document), "", arrays), arrays
@@ -82,10 +80,23 @@ def read(data: bytes) -> ExportedVersion:
             arrays = {
                 name.removesuffix(ENDING): _array(archive, name) for name in archive.namelist() if name.endswith(ENDING)
             }
+            content |= {place: _with_lists(content[place], arrays) for place in ("sums", "groups") if place in content}
             document = validate(DOCUMENT, content, arrays=arrays)
     except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError) as error:
         raise InvalidDataError("The data can't be read as a version in npz.") from error
     return version_of(document)
+
+
+def _with_lists(value: object, arrays: Mapping[str, Stored]) -> object:
+    """Return JSON that is not known here with lists in place of its arrays."""
+    match value:
+        case {"array": str(name)}:
+            return arrays[name].tolist()
+        case dict():
+            return {member: _with_lists(inner, arrays) for member, inner in value.items()}
+        case list():
+            return [_with_lists(inner, arrays) for inner in value]
+    return value
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> Stored:

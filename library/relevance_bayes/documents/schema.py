@@ -1,37 +1,76 @@
-"""The schema of exported documents; `docs/reference/document.md` describes its members.
+"""The schema of exported documents, and the predictors of their contents.
 
-`relevance_bayes.documents.validation` checks consistent sizes, and all conditions on more than one member.
+`docs/reference/document.md` describes the members; `relevance_bayes.documents.validation` checks all conditions on more
+than one of them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from relevance_bayes.core.algorithms.state import Termination
-from relevance_bayes.documents.learned_schema import LearnedPart
-from relevance_bayes.documents.numbers import (
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.images import ImageCode
+from relevance_bayes.core.kernels.covariance import Covariance
+from relevance_bayes.documents.codec import (
+    FIRST_FAULT,
+    LIMITS,
+    AsTuples,
     Count,
+    CountOf,
+    Dimensions,
     Finite,
+    From,
     Matrix,
     NotNegative,
+    Part,
     Positive,
     PositiveMatrix,
     PositiveVector,
+    Sizes,
+    Stands,
     Vector,
+    wrong,
 )
-from relevance_bayes.documents.parts import FIRST_FAULT, KernelPart, Part, WaveletsPart
+from relevance_bayes.documents.models import (
+    ApproximationPredictor,
+    ComponentsPredictor,
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
+    ImagePredictor,
+    OtherMembers,
+    Predictor,
+    SupervisedPredictor,
+)
+from relevance_bayes.documents.parts import KernelPart, LearnedPart, WaveletsPart
+from relevance_bayes.documents.reports import APPROXIMATION, COMPONENTS, SUPERVISED, read_report, reported
+from relevance_bayes.plans.approximation import MAX_TERMS
 from relevance_bayes.plans.supervised import MODEL_NAME
-from relevance_bayes.records.annotations import OneOf
+from relevance_bayes.records.annotations import OneOf, is_none
 from relevance_bayes.records.values import ColumnKind, Label, Period
+from relevance_bayes.tables.encoding import (
+    EncodedCategory,
+    EncodedEffects,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    InputEncoding,
+)
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[1] = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourcePart(Part):
+@with_config(ConfigDict(extra="allow"))
+class SourcePart(TypedDict):
     """The original version, by its names there."""
 
     model: Annotated[str, Field(pattern=f"^{MODEL_NAME.pattern}$")]
@@ -39,8 +78,14 @@ class SourcePart(Part):
     created_at: datetime
 
 
+SOURCE = TypeAdapter(SourcePart)
+
+Others: TypeAlias = dict[str, object]
+"""Members that are not known here: they are kept, and exported again."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class NumberInput(Part):
+class NumberInput(Part[EncodedNumber]):
     """(value - shift) / scale, booleans as 0 and 1, timestamps in seconds since 1970 UTC."""
 
     name: str
@@ -50,58 +95,73 @@ class NumberInput(Part):
     fill: Finite | None
     indicator: bool
 
+    @classmethod
+    def fits(cls, record: object) -> bool:
+        """Return whether a record is a number without periods and without a logarithm."""
+        return isinstance(record, EncodedNumber) and not record.periods and record.unit is None
+
 
 @dataclass(frozen=True, kw_only=True)
-class CalendarInput(Part):
+class CalendarInput(Part[EncodedNumber]):
     """A timestamp as a number, (seconds - shift) / scale, then a sine and a cosine of its position in each period."""
 
     name: str
-    kind: Literal["calendar"]
+    kind: Annotated[Literal["calendar"], Stands("timestamp")]
     shift: Finite
     scale: Positive
     fill: Finite | None
     indicator: bool
     periods: list[Period]
 
+    @classmethod
+    def fits(cls, record: object) -> bool:
+        """Return whether a record is a timestamp with periods."""
+        return isinstance(record, EncodedNumber) and bool(record.periods)
+
 
 @dataclass(frozen=True, kw_only=True)
-class LogarithmInput(Part):
+class LogarithmInput(Part[EncodedNumber]):
     """The logarithm with a sign of a number, (sign(value) log(1 + |value|/unit) - shift) / scale."""
 
     name: str
-    kind: Literal["logarithm"]
+    kind: Annotated[Literal["logarithm"], Stands("number")]
     shift: Finite
     scale: Positive
     fill: Finite | None
     indicator: bool
     unit: Positive
 
+    @classmethod
+    def fits(cls, record: object) -> bool:
+        """Return whether a record is a number by its logarithm."""
+        return isinstance(record, EncodedNumber) and record.unit is not None
+
 
 @dataclass(frozen=True, kw_only=True)
-class CategoryInput(Part):
+class CategoryInput(Part[EncodedCategory]):
     """A 0/1 column for each category."""
 
     name: str
     kind: Literal["category"]
-    categories: Annotated[list[str], FIRST_FAULT]
-    fill: Vector | None
+    categories: Annotated[list[str], FIRST_FAULT, Dimensions("categories")]
+    fill: Annotated[Vector, Dimensions("categories"), AsTuples()] | None
     indicator: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectsInput(Part):
+class EffectsInput(Part[EncodedEffects]):
     """A column for each output, with the effect of a text on the target; 0 for texts that are not `categories`."""
 
     name: str
     kind: Literal["effects"]
-    categories: Annotated[list[str], FIRST_FAULT]
-    effects: Matrix
+    categories: Annotated[list[str], FIRST_FAULT, Dimensions("categories")]
+    effects: Annotated[Matrix, Dimensions("outputs", "categories"), AsTuples()]
     fill: Finite | None
     indicator: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class TargetPart(Part):
+class TargetPart(Part[EncodedTarget]):
     """The target and its units."""
 
     name: str
@@ -114,17 +174,26 @@ class TargetPart(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermsPart(Part):
+class TermsPart(Part[Expansion]):
     """The terms of an approximation, each with its own widths, and a constant."""
 
-    centres: Matrix
-    coefficients: Vector
-    widths: PositiveMatrix
+    centres: Annotated[Matrix, Dimensions("terms", "inputs")]
+    coefficients: Annotated[Vector, Dimensions("terms")]
+    widths: Annotated[PositiveMatrix, Dimensions("terms", "inputs")]
     constant: Finite
+
+    def decode(self, sizes: Sizes, where: str) -> Expansion:
+        """Return the terms, one at least."""
+        if not sizes["inputs"]:
+            raise wrong("/inputs", "Expected at least one input.")
+        size = len(self.coefficients)
+        if not 1 <= size <= MAX_TERMS:
+            raise wrong(f"{where}/coefficients", f"Expected 1 to {MAX_TERMS:,} coefficients, got {size:,}.")
+        return super().decode({**sizes, "terms": size}, where)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReachedPart(Part):
+class ReachedPart(Part[tuple[int, float]]):
     """The error with this number of functions."""
 
     functions: Count
@@ -132,32 +201,53 @@ class ReachedPart(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImagePart(Part):
+class ImagePart(Part[ImageCode]):
     """A constant and wavelets over pixels, whose centres are (row, column), and their error."""
 
     height: Count
     width: Count
     constant: Finite
     wavelets: WaveletsPart
-    weights: Vector
-    sds: Vector
-    alpha: PositiveVector
+    weights: Annotated[Vector, Dimensions("functions")]
+    sds: Annotated[Vector, Dimensions("functions")]
+    alpha: Annotated[PositiveVector, Dimensions("functions")]
     error: NotNegative
     noise_sd: NotNegative
     candidates: Count
     path: list[ReachedPart]
     termination: Termination
 
+    @classmethod
+    def attributes(cls, record: ImageCode) -> Mapping[str, object]:
+        """Return the values of the members, with the errors of the path."""
+        return vars(record) | {"path": [ReachedPart(functions=n, error=error) for n, error in record.path]}
+
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentsPart(Part):
+class ComponentsPart(Part[ComponentsPredictor]):
     """The rows that carry components, the densities of other rows, and the noise."""
 
-    functions: KernelPart
-    weights: PositiveVector
+    functions: Annotated[KernelPart, CountOf("functions")]
+    weights: Annotated[PositiveVector, Dimensions("functions")]
     noise_variance: Positive
-    log_marginal_likelihood: Finite
+    log_marginal_likelihood: Annotated[Finite, From("evidence")]
     log_densities: Vector
+
+    @classmethod
+    def attributes(cls, record: ComponentsPredictor) -> Mapping[str, object]:
+        """Return the values of the members."""
+        found = record.components
+        functions = KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)
+        return vars(found) | {"functions": functions, "log_densities": record.log_densities}
+
+    def components(self, sizes: Sizes, where: str) -> Components:
+        """Return the components, whose kernel has no terms."""
+        self.values(sizes, where)
+        functions = self.functions.decode(sizes, f"{where}/functions")
+        if not isinstance(functions.kernel, Covariance):
+            raise wrong(f"{where}/functions", "Expected one kernel without terms.")
+        numbers = self.weights, self.noise_variance, self.log_marginal_likelihood
+        return Components(functions.kernel, functions.input_map, functions.centres, functions.rows, *numbers)
 
 
 InputPart: TypeAlias = NumberInput | CalendarInput | LogarithmInput | CategoryInput | EffectsInput
@@ -165,13 +255,18 @@ Inputs = Annotated[list[Annotated[InputPart, OneOf("kind")]], FIRST_FAULT]
 Report: TypeAlias = dict[str, object]
 """Plain JSON."""
 
+
+def _encoding(inputs: list[InputPart]) -> InputEncoding:
+    return InputEncoding(tuple(column.decode({}, f"/inputs/{place}") for place, column in enumerate(inputs)))
+
+
 REPORT = {
     "description": "The report of the training. Predictions need only `class_rows`, and these only with `class_priors`."
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class SupervisedContent(Part):
+class SupervisedContent(Part[SupervisedPredictor]):
     """The content of a supervised predictor."""
 
     task: Literal["regression", "classification"]
@@ -179,32 +274,75 @@ class SupervisedContent(Part):
     target: TargetPart
     model: LearnedPart
 
+    @classmethod
+    def attributes(cls, record: SupervisedPredictor) -> Mapping[str, object]:
+        """Return the values of the members."""
+        task = "classification" if record.encoding.target.classes else "regression"
+        return {"task": task, **vars(record.encoding), "model": record.learned}
+
+    def decode(self, sizes: Sizes, where: str = "") -> SupervisedPredictor:
+        """Return the predictor."""
+        encoding = Encoding(_encoding(self.inputs).inputs, self.target.decode({}, "/target"))
+        known = {**sizes, "inputs": encoding.width, "classes": len(encoding.target.classes)}
+        return SupervisedPredictor(encoding, self.model.decode(known, "/model"))
+
 
 @dataclass(frozen=True, kw_only=True)
-class ApproximationContent(Part):
+class ApproximationContent(Part[ApproximationPredictor]):
     """The terms of an approximation."""
 
     task: Literal["approximation"]
     inputs: Inputs
     model: TermsPart
 
+    @classmethod
+    def attributes(cls, record: ApproximationPredictor) -> Mapping[str, object]:
+        """Return the values of the members."""
+        return {"inputs": record.encoding.inputs, "model": record.expansion}
+
+    def decode(self, sizes: Sizes, where: str = "") -> ApproximationPredictor:
+        """Return the predictor."""
+        encoding = _encoding(self.inputs)
+        return ApproximationPredictor(encoding, self.model.decode({**sizes, "inputs": encoding.width}, "/model"))
+
 
 @dataclass(frozen=True, kw_only=True)
-class ImageContent(Part):
+class ImageContent(Part[ImagePredictor]):
     """The code of an image, which is stored but not exported."""
 
     task: Literal["image"]
     inputs: Inputs
     model: ImagePart
 
+    @classmethod
+    def attributes(cls, record: ImagePredictor) -> Mapping[str, object]:
+        """Return the values of the members."""
+        return {"inputs": record.encoding.inputs, "model": record.code}
+
+    def decode(self, sizes: Sizes, where: str = "") -> ImagePredictor:
+        """Return the predictor."""
+        encoding = _encoding(self.inputs)
+        return ImagePredictor(encoding, self.model.decode({**sizes, "inputs": encoding.width}, "/model"))
+
 
 @dataclass(frozen=True, kw_only=True)
-class ComponentsContent(Part):
+class ComponentsContent(Part[ComponentsPredictor]):
     """Principal components."""
 
     task: Literal["components"]
     inputs: Inputs
     model: ComponentsPart
+
+    @classmethod
+    def attributes(cls, record: ComponentsPredictor) -> Mapping[str, object]:
+        """Return the values of the members."""
+        return {"inputs": record.encoding.inputs, "model": record}
+
+    def decode(self, sizes: Sizes, where: str = "") -> ComponentsPredictor:
+        """Return the predictor."""
+        encoding = _encoding(self.inputs)
+        components = self.model.components({**sizes, "inputs": encoding.width}, "/model")
+        return ComponentsPredictor(encoding, components, self.model.log_densities)
 
 
 Content: TypeAlias = SupervisedContent | ApproximationContent | ImageContent | ComponentsContent
@@ -214,12 +352,26 @@ CONTENT: TypeAdapter[Content] = TypeAdapter(Annotated[Content, OneOf("task")])
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentBase(Part):
+class DocumentBase:
     """The members of all documents; `task` determines the others."""
+
+    __pydantic_config__ = {"extra": "forbid"}
 
     format: Literal["relevance-version"]
     format_version: Literal[1]
     source: SourcePart
+    sums: Others | None = field(default=None, metadata={"exclude_if": is_none})
+    groups: Others | None = field(default=None, metadata={"exclude_if": is_none})
+
+    @property
+    def others(self) -> OtherMembers | None:
+        """Return the members that are not known here, by the places where a document may have such."""
+        places = {
+            "sums": self.sums,
+            "groups": self.groups,
+            "source": {name: one for name, one in self.source.items() if name not in SourcePart.__annotations__},
+        }
+        return {place: members for place, members in places.items() if members} or None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,3 +398,61 @@ class ComponentsDocument(ComponentsContent, DocumentBase):
 VersionDocument: TypeAlias = Annotated[SupervisedDocument | ApproximationDocument | ComponentsDocument, OneOf("task")]
 
 DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
+
+
+def content_of(predictor: Predictor) -> Content:
+    """Return the content of a predictor for its document."""
+    match predictor:
+        case SupervisedPredictor():
+            return SupervisedContent.encode(predictor)
+        case ApproximationPredictor():
+            return ApproximationContent.encode(predictor)
+        case ImagePredictor():
+            return ImageContent.encode(predictor)
+        case ComponentsPredictor():
+            return ComponentsContent.encode(predictor)
+
+
+def predictor_of(content: Content) -> Predictor:
+    """Return the predictor of a stored document; raises InvalidRequestError for inconsistent arrays."""
+    return content.decode({})
+
+
+def document_of(exported: ExportedVersion) -> VersionDocument:
+    """Return the document of a version; numbers of its report that are not finite are left out."""
+    others = exported.report.others or {}
+    named = {"model": exported.model, "version": exported.number, "created_at": exported.created_at}
+    head = DocumentBase(
+        format=FORMAT,
+        format_version=FORMAT_VERSION,
+        source=SOURCE.validate_python({**others.get("source", {}), **named}),
+        sums=others.get("sums"),
+        groups=others.get("groups"),
+    )
+    members = vars(head) | vars(content_of(exported.predictor)) | {"report": reported(exported)}
+    match exported:
+        case ExportedSupervised():
+            return SupervisedDocument(**members)
+        case ExportedApproximation():
+            return ApproximationDocument(**members)
+        case ExportedComponents():
+            return ComponentsDocument(**members)
+
+
+def version_of(document: VersionDocument) -> ExportedVersion:
+    """Return the version in a document; raises InvalidRequestError, also for too many functions or models."""
+    model, number, created_at = document.source["model"], document.source["version"], document.source["created_at"]
+    sent, others = document.report, document.others
+    match document:
+        case SupervisedDocument():
+            supervised = document.decode(LIMITS)
+            report = read_report(SUPERVISED, sent, supervised, model, others)
+            return ExportedSupervised(model, number, created_at, report, supervised)
+        case ApproximationDocument():
+            terms = document.decode(LIMITS)
+            of_terms = read_report(APPROXIMATION, sent, terms, model, others)
+            return ExportedApproximation(model, number, created_at, of_terms, terms)
+        case ComponentsDocument():
+            components = document.decode(LIMITS)
+            of_components = read_report(COMPONENTS, sent, components, model, others)
+            return ExportedComponents(model, number, created_at, of_components, components)

@@ -23,8 +23,8 @@ from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Indices
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.exported import ExportedComponents, ExportedSupervised
-from relevance_bayes.documents.writing import document_of
+from relevance_bayes.documents.models import ExportedComponents, ExportedSupervised
+from relevance_bayes.documents.schema import document_of
 from relevance_bayes.plans.components import plan_components
 from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest
 from relevance_bayes.plans.supervised import plan_supervised

@@ -11,15 +11,12 @@ from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import BernoulliPerClass
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.documents.functions import kernel_functions_of
-from relevance_bayes.documents.limits import value_faults
+from relevance_bayes.documents.codec import below
 from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import KernelPart, TermPart
-from relevance_bayes.documents.sizes import columns
+from relevance_bayes.documents.reports import APPROXIMATION, read_report, unknown, value_faults
 from relevance_bayes.documents.validation import approximation_faults, spec_faults, supervised_faults
-from relevance_bayes.documents.validation.figures import Interval
-from relevance_bayes.documents.validation.likelihoods import likelihood_faults
-from relevance_bayes.documents.writing import APPROXIMATIONS, unknown
+from relevance_bayes.documents.validation.figures import Interval, likelihood_faults
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.records.errors import InvalidRequestError
@@ -51,9 +48,9 @@ def test_the_positive_class_is_one_of_the_classes() -> None:
 
 
 def test_columns_are_those_of_the_matrix_and_the_first_that_is_none_is_named() -> None:
-    np.testing.assert_array_equal(columns([0, 2, 1], 3, "/model/columns"), [0, 2, 1])
+    below([0, 2, 1], 3, "/model/columns")
     with pytest.raises(InvalidRequestError) as caught:
-        columns([0, 3, 1, 7], 3, "/model/columns")
+        below([0, 3, 1, 7], 3, "/model/columns")
     (fault,) = caught.value.faults
     assert (fault.pointer, fault.detail) == ("/model/columns/1", "Expected a column from 0 to 2, got 3.")
 
@@ -81,10 +78,10 @@ def test_terms_are_of_distinct_inputs_and_leave_a_share_to_the_kernel_of_all(
         centres=np.zeros((1, 3)),
     )
     if not is_refused:
-        assert kernel_functions_of(part, 3, "/kernel").kernel == Additive(Gaussian(), (0, 1), (0.3, 0.3))
+        assert part.decode({"inputs": 3}, "/kernel").kernel == Additive(Gaussian(), (0, 1), (0.3, 0.3))
         return
     with pytest.raises(InvalidRequestError) as caught:
-        kernel_functions_of(part, 3, "/kernel")
+        part.decode({"inputs": 3}, "/kernel")
     assert [fault.pointer for fault in caught.value.faults] == ["/kernel/terms"]
 
 
@@ -99,10 +96,8 @@ def test_each_unknown_member_is_a_fault_at_its_object() -> None:
 
 
 def test_a_refusal_of_several_faults_names_pointer_and_detail_of_the_first() -> None:
-    given = dict.fromkeys(APPROXIMATIONS.given)
-    planned = dict.fromkeys(APPROXIMATIONS.planned)
     with pytest.raises(InvalidRequestError) as caught:
-        APPROXIMATIONS.read({"task": None, "plan": {"inputs": None}}, given, planned)
+        read_report(APPROXIMATION, {"task": None, "plan": {"inputs": None}}, version_of_a_term().predictor, "small")
     first, second = caught.value.faults
     assert (first.pointer, second.pointer) == ("/report/task", "/report/plan/inputs")
     assert str(caught.value) == f"At {first.pointer}: {first.detail}"

@@ -14,10 +14,8 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.arrays import extract_arrays
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.reading import version_of
-from relevance_bayes.documents.schema import DOCUMENT
-from relevance_bayes.documents.writing import document_of, supervised_members
+from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.schema import DOCUMENT, document_of, version_of
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.records.errors import InvalidRequestError
@@ -304,7 +302,7 @@ def test_kept_rows_are_a_part_of_the_document() -> None:
     assert isinstance(found, ExportedSupervised)
     assert found.report.input_rows == KEPT
     bare = version(GaussianNoise(), BASIS, PROCESS, INPUTS)
-    assert supervised_members(bare.report, bare.predictor.encoding)["input_rows"] is None
+    assert document_of(bare).report["input_rows"] is None
 
 
 def contributions(model: SupervisedModel, block: Block) -> Array:

@@ -13,7 +13,7 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.models import ExportedSupervised
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.predictions import UnknownCategory

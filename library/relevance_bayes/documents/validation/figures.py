@@ -1,10 +1,34 @@
-"""Intervals of the numbers in a report."""
+"""Validation of numbers in intervals, names of columns, likelihoods, and the members of all reports."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from math import inf, isclose
 
+from relevance_bayes.core.likelihoods import (
+    Bernoulli,
+    BernoulliPerClass,
+    Categorical,
+    GaussianNoise,
+    Hurdle,
+    LogVariance,
+    OneAgainstRest,
+    StudentT,
+    TargetLikelihood,
+)
+from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
 from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.reports import InputWidth
+from relevance_bayes.tables.encoding import (
+    EncodedCategory,
+    EncodedEffects,
+    EncodedInput,
+    EncodedNumber,
+    InputEncoding,
+    quoted,
+)
+from relevance_bayes.tables.encoding.table import MAX_SCALED
 
 MAX_COUNT = 2**53
 
@@ -58,15 +82,175 @@ def figure_faults(figures: Iterable[Figure]) -> Iterator[Fault]:
             yield Fault(f"Expected {interval}, got {str(value)[:MAX_VALUE_LENGTH]}.", where)
 
 
-def difference_faults(pairs: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Fault]:
-    """Yield a fault for each number of a report that differs from that of the model, within rounding."""
-    for where, value, expected in pairs:
-        if not _is_same(value, expected):
-            detail = f"Expected {expected}, which follows from the model, got {str(value)[:MAX_VALUE_LENGTH]}."
-            yield Fault(detail, where)
+def difference_faults(value: object, expected: object, where: str) -> Iterator[Fault]:
+    """Yield a fault for each value of a report that differs from that which follows from the model, within rounding."""
+    if isinstance(value, tuple) and isinstance(expected, tuple):
+        if [getattr(one, "input", None) for one in value] != [getattr(one, "input", None) for one in expected]:
+            yield Fault(f"Expected {len(expected)} with the names of the model's inputs.", where)
+            return
+        for place, (one, other) in enumerate(zip(value, expected, strict=True)):
+            yield from difference_faults(one, other, f"{where}/{place}")
+    elif is_dataclass(value) and type(value) is type(expected):
+        for member in fields(value):
+            name = member.name
+            yield from difference_faults(getattr(value, name), getattr(expected, name), f"{where}/{name}")
+    elif not _is_same(value, expected):
+        detail = f"Expected {expected}, which follows from the model, got {str(value)[:MAX_VALUE_LENGTH]}."
+        yield Fault(detail, where)
 
 
-def _is_same(value: float | None, expected: float | None) -> bool:
-    if value is None or expected is None:
-        return value is expected
-    return isclose(value, expected, rel_tol=1e-9)
+def _is_same(value: object, expected: object) -> bool:
+    if isinstance(value, int | float) and isinstance(expected, int | float):
+        return isclose(value, expected, rel_tol=1e-9)
+    return value == expected
+
+
+MAX_TEXT_LENGTH = 200
+"""The maximum number of characters of a name."""
+
+MAX_LABEL_LENGTH = 100_000
+
+
+def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
+    """Yield faults of the inputs; names that are `taken` belong to other columns."""
+    if not encoding.inputs:
+        yield Fault("Expected at least one input.", "/inputs")
+    others = set(taken)
+    for place, column in enumerate(encoding.inputs):
+        where = f"/inputs/{place}"
+        yield from column_name_faults(column.name, f"{where}/name")
+        if column.name in others:
+            yield Fault(f"The column {quoted(column.name)} is named twice.", f"{where}/name")
+        others.add(column.name)
+        yield from _of_gaps(column, where)
+        yield from _of_scale(column, where)
+
+
+def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if isinstance(column, EncodedEffects):
+        return
+    if isinstance(column, EncodedCategory):
+        shares = column.fill or ()
+        yield from figure_faults((f"{where}/fill/{place}", share, SHARE) for place, share in enumerate(shares))
+        if shares and not isclose(sum(shares), 1.0, rel_tol=1e-6):
+            yield Fault("Expected shares that sum to 1.", f"{where}/fill")
+    elif column.kind == "boolean":
+        members = (("shift", column.shift), ("scale", column.scale), ("fill", column.fill))
+        yield from figure_faults((f"{where}/{name}", value, SHARE) for name, value in members)
+
+
+def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if isinstance(column, EncodedNumber) and len(set(column.periods)) < len(column.periods):
+        yield Fault("Expected periods that are all distinct.", f"{where}/periods")
+    if column.indicator and column.fill is None:
+        yield Fault("Expected a value with `indicator`.", f"{where}/fill")
+    if isinstance(column, EncodedEffects):
+        yield from _of_effects(column, where)
+    if isinstance(column, EncodedCategory):
+        known = column.categories
+        if not known or len(set(known)) < len(known):
+            yield Fault("Expected at least one category, all distinct.", f"{where}/categories")
+        if any(not is_label(category) for category in known):
+            yield Fault("Expected categories of bounded length without NUL.", f"{where}/categories")
+
+
+def _of_effects(column: EncodedEffects, where: str) -> Iterator[Fault]:
+    known = column.categories
+    if len(set(known)) < len(known) or any(not is_label(text) for text in known):
+        yield Fault("Expected distinct texts of bounded length without NUL.", f"{where}/categories")
+    if not column.effects:  # each has as many numbers as there are texts
+        yield Fault("Expected the effects on one output at least.", f"{where}/effects")
+    yield from figure_faults((f"{where}/effects", one, FINITE) for each in column.effects for one in each)
+    if column.fill not in {None, 0.0}:
+        yield Fault("Expected 0, the mean effect, or null.", f"{where}/fill")
+
+
+def column_name_faults(name: str, where: str) -> Iterator[Fault]:
+    """Yield faults of a column's name."""
+    plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
+    if not (0 < len(name) <= MAX_TEXT_LENGTH and plain):
+        yield Fault(f"Expected a name of 1 to {MAX_TEXT_LENGTH} characters, none of them control characters.", where)
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text may be a category or a class."""
+    return "\0" not in text and len(text) <= MAX_LABEL_LENGTH
+
+
+NOISE_SD = Interval(1.0 / MAX_SCALED, MAX_SCALED)
+DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)
+
+
+def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) -> Iterator[Fault]:
+    """Yield faults of the given parameters, for a target of so many `classes`."""
+    figures: list[Figure] = []
+    match likelihood:
+        case GaussianNoise(noise_sd=float() | int() as sd):
+            figures.append((f"{where}/noise_sd", sd, NOISE_SD))
+        case StudentT(degrees_of_freedom=float() | int() as dof):
+            figures.append((f"{where}/degrees_of_freedom", dof, DEGREES_OF_FREEDOM))
+        case LogVariance():
+            yield Fault("Expected the likelihood of a target, got that of a log variance.", where)
+        case Bernoulli() | Categorical() | OneAgainstRest() | BernoulliPerClass():
+            if likelihood.temperature != "learned":
+                figures.append((f"{where}/temperature", likelihood.temperature, POSITIVE))
+        case _:
+            pass
+    if not isinstance(likelihood, BernoulliPerClass | Hurdle) and (shape := likelihood.shape) is not None:
+        figures.append((f"{where}/{shape.name}", shape.of(likelihood), Interval(shape.min_value, shape.max_value)))
+    if isinstance(likelihood, OneAgainstRest | Categorical | BernoulliPerClass):
+        figures.append((f"{where}/classes", likelihood.classes, Interval(classes, classes)))
+    yield from figure_faults(figures)
+
+
+def noise_by_row_faults(likelihood: TargetLikelihood, where: str, noise_column: str | None) -> Iterator[Fault]:
+    """Return a fault for noise by row where no column has it."""
+    if likelihood.noise_by_row and noise_column is None:
+        yield Fault("Noise by row needs the target's `noise_column`.", f"{where}/noise_sd")
+
+
+WIDTH = Interval(1.0 / MAX_SCALED, MAX_SCALED)
+WHERE = "/report"
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+SOFTWARE_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,100}")
+
+
+def common_faults(report: SupervisedReport | ApproximationReport | ComponentsReport) -> Iterator[Fault]:
+    """Yield faults of the members of every report."""
+    yield from figure_faults(
+        [
+            (f"{WHERE}/rows", report.rows, POSITIVE_COUNT),
+            (f"{WHERE}/seconds", report.seconds, NOT_NEGATIVE),
+        ]
+    )
+    if report.imported is not None:
+        yield from figure_faults([(f"{WHERE}/imported/version", report.imported.version, Interval(1, 2**31 - 1))])
+    if not DIGEST.fullmatch(report.dataset_digest):
+        yield Fault("Expected a SHA-256 of 64 hexadecimal digits.", f"{WHERE}/dataset_digest")
+    if not SOFTWARE_VERSION.fullmatch(report.software_version):
+        detail = "Expected a version of up to 100 letters, digits, dots and dashes."
+        yield Fault(detail, f"{WHERE}/software_version")
+    for place, column in enumerate(report.plan.ignored):
+        yield from column_name_faults(column.name, f"{WHERE}/plan/ignored/{place}/name")
+
+
+def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str], where: str = WHERE) -> Iterator[Fault]:
+    """Yield faults of widths, each of one of the encoded `inputs` or of all of them."""
+    for place, one in enumerate(widths):
+        here = f"{where}/widths/{place}"
+        yield from figure_faults([(f"{here}/width", one.width, WIDTH)])
+        if one.input is not None:
+            yield from input_name_faults(one.input, inputs, f"{here}/input")
+
+
+def input_name_faults(name: str, inputs: Sequence[str], where: str) -> Iterator[Fault]:
+    """Yield a fault where a name is not that of an encoded input."""
+    if name not in inputs:
+        yield Fault("Expected the name of an encoded input.", where)
+
+
+def row_count_faults(dropped: int, held_out: int = 0) -> Iterator[Fault]:
+    """Yield faults of the numbers of rows that were not trained on."""
+    counts = (("rows_dropped", dropped), ("rows_held_out", held_out))
+    yield from figure_faults((f"{WHERE}/{name}", count, COUNT) for name, count in counts)

@@ -6,9 +6,13 @@ from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.errors import IllegalCombinationError
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.spec import check
-from relevance_bayes.documents.validation.figures import Interval, figure_faults
-from relevance_bayes.documents.validation.likelihoods import likelihood_faults, noise_by_row_faults
-from relevance_bayes.documents.validation.reports import WIDTH
+from relevance_bayes.documents.validation.figures import (
+    WIDTH,
+    Interval,
+    figure_faults,
+    likelihood_faults,
+    noise_by_row_faults,
+)
 from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import MAX_SEED

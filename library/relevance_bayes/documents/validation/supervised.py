@@ -27,9 +27,15 @@ from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, likelihood_of, members_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.documents.models import SupervisedPredictor
-from relevance_bayes.documents.validation.columns import column_name_faults, input_faults, is_label
-from relevance_bayes.documents.validation.figures import COUNT, Interval, figure_faults
-from relevance_bayes.documents.validation.likelihoods import likelihood_faults
+from relevance_bayes.documents.validation.figures import (
+    COUNT,
+    Interval,
+    column_name_faults,
+    figure_faults,
+    input_faults,
+    is_label,
+    likelihood_faults,
+)
 from relevance_bayes.plans.requests import Task
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import EncodedTarget

@@ -1,53 +1,47 @@
 """Validation of the report of a model of numbers or classes: its numbers, and those that follow from the model."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import inf
 
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.kernels import Additive, Kernel
-from relevance_bayes.core.likelihoods import ClassLikelihood, StudentT
+from relevance_bayes.core.likelihoods import ClassLikelihood
 from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
-from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import (
     LearnedModel,
-    Pool,
-    degrees_of_freedom_of,
     likelihood_of,
     members_of,
-    n_functions,
     representative,
 )
-from relevance_bayes.documents.functions import map_warps, model_terms, model_warps, model_widths, named_widths
-from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.documents.validation.baselines import baseline_faults, input_row_faults
-from relevance_bayes.documents.validation.columns import column_name_faults
-from relevance_bayes.documents.validation.diagnostics import diagnostics_faults
+from relevance_bayes.documents.members import derived_members
+from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.documents.validation.figures import (
     COUNT,
     FINITE,
     NOT_NEGATIVE,
     SHARE,
+    WHERE,
     Figure,
     Interval,
+    column_name_faults,
+    common_faults,
     difference_faults,
     figure_faults,
+    likelihood_faults,
+    noise_by_row_faults,
+    row_count_faults,
+    width_faults,
 )
-from relevance_bayes.documents.validation.likelihoods import likelihood_faults, noise_by_row_faults
-from relevance_bayes.documents.validation.reports import WHERE, common_faults, row_count_faults, width_faults
+from relevance_bayes.documents.validation.statistics import baseline_faults, diagnostics_faults, input_row_faults
 from relevance_bayes.plans.requests import GroupSplit, RandomSplit, Split
 from relevance_bayes.records.errors import Fault, pointer
-from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.encoding import (
-    EncodedTarget,
     Encoding,
     column_names,
-    user_evidence,
-    user_noise_sd,
-    user_process_sd,
 )
 
 HOLDOUT = Interval(0.0, 0.9)
@@ -99,139 +93,45 @@ def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Itera
     """Yield faults of values that follow from the model."""
     model, likelihood = representative(predictor.learned), likelihood_of(predictor.learned)
     temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
-    yield from difference_faults(
-        [
-            (f"{WHERE}/rows", report.rows, model.rows),
-            (f"{WHERE}/candidates", report.candidates, model.candidates),
-            (f"{WHERE}/temperature", report.temperature, temperature),
-        ]
-    )
-    if report.termination != model.termination:
-        yield Fault("Expected that of the model.", f"{WHERE}/termination")
+    yield from difference_faults(report.rows, model.rows, f"{WHERE}/rows")
+    yield from difference_faults(report.candidates, model.candidates, f"{WHERE}/candidates")
+    yield from difference_faults(report.temperature, temperature, f"{WHERE}/temperature")
+    yield from difference_faults(report.termination, model.termination, f"{WHERE}/termination")
 
 
 def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
-    """Yield faults of the members, which are those of the model in the user's units."""
-    if isinstance(learned, LocalModel):
-        yield from _of_local(learned, report, encoding)
+    """Yield faults of the members, which follow from the model; kernels that it has no functions of, and their widths,
+    are those of the request."""
+    expected = derived_members(learned, encoding, _inputs(report, encoding))
+    if len(report.members) != len(expected):
+        yield Fault(f"Expected {len(expected)} members, got {len(report.members)}.", f"{WHERE}/members")
         return
-    models = members_of(learned)
-    if len(report.members) != len(models):
-        yield Fault(f"Expected {len(models)} members, got {len(report.members)}.", f"{WHERE}/members")
-        return
-    none: list[None] = [None] * len(models)
-    weights = learned.weights.tolist() if isinstance(learned, Pool) else none if len(models) > 1 else [1.0]
-    labels = encoding.target.classes if isinstance(learned, PerClass) else none
-    for place, (member, model, weight) in enumerate(zip(report.members, models, weights, strict=True)):
-        where = f"{WHERE}/members/{place}"
-        if place < len(labels) and member.label != labels[place]:
-            yield Fault("Expected the class of the member, and none for numbers.", f"{where}/label")
-        yield from difference_faults(
-            [
-                (f"{where}/weight", member.weight, weight),
-                (f"{where}/functions", member.functions, model.size),
-            ]
-        )
-        kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
-        if member.kernel is not None and kernels and member.kernel not in kernels:
+    process = learned.process if isinstance(learned, LocalModel) else None
+    models = (None,) if process is not None else members_of(learned)
+    for place, (member, model, derived) in enumerate(zip(report.members, models, expected, strict=True)):
+        where, found = f"{WHERE}/members/{place}", member.hyperparameters
+        kernels = [process.kernel] if process is not None else [] if model is None else _kernels(model)
+        if member.kernel not in kernels and kernels and (member.kernel is not None or process is not None):
             yield Fault("Expected a kernel of the model.", f"{where}/kernel")
-        found = member.hyperparameters
-        tails = degrees_of_freedom_of(model if isinstance(learned, HurdleModel) else learned)
-        inputs, here = _inputs(report, encoding), f"{where}/hyperparameters"
-        yield from _of_hyperparameters(found, model, encoding, here, tails=tails, inputs=inputs)
-        yield from _of_evidence(member, model, encoding.target, where)
-
-
-def _of_local(learned: LocalModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
-    """Yield faults of the only member, the process, which has no evidence since it is scored on held-out rows."""
-    where, process, target = f"{WHERE}/members/0", learned.process, encoding.target
-    if len(report.members) != 1:
-        yield Fault(f"Expected 1 member, got {len(report.members)}.", f"{WHERE}/members")
-        return
-    (member,) = report.members
-    found, input_map = member.hyperparameters, process.hyperparameters.input_map
-    yield from difference_faults(
-        [
-            (f"{where}/weight", member.weight, 1.0),
-            (f"{where}/functions", member.functions, n_functions(learned)),
-            (f"{where}/hyperparameters/noise_sd", found.noise_sd, user_noise_sd(target, process.noise_sd)),
-            (
-                f"{where}/hyperparameters/signal_sd",
-                found.signal_sd,
-                user_process_sd(target, process.hyperparameters.signal_variance),
-            ),
-        ]
-    )
-    if member.kernel != process.kernel:
-        yield Fault("Expected that of the model.", f"{where}/kernel")
-    if member.evidence is not None:
-        yield Fault("A nearest-neighbour process has no evidence.", f"{where}/evidence")
-    inputs = _inputs(report, encoding)
-    widths, warps = tuple(named_widths(input_map, encoding, inputs)), map_warps(input_map, encoding, inputs)
-    yield from _named_faults(f"{where}/hyperparameters/widths", _by_place(found.widths), _by_place(widths))
-    yield from _named_faults(f"{where}/hyperparameters/warps", _by_place(found.warps), _by_place(warps))
-    if report.local is None or report.local.neighbours != process.neighbours:
+        scales = replace(derived.hyperparameters, widths=derived.hyperparameters.widths or found.widths)
+        measured = replace(
+            derived, kernel=member.kernel, evidence_unreduced=member.evidence_unreduced, score=member.score
+        )
+        yield from difference_faults(member, replace(measured, hyperparameters=scales), where)
+        yield from width_faults(found.widths, column_names(encoding), f"{where}/hyperparameters")
+    if process is not None and (report.local is None or report.local.neighbours != process.neighbours):
         yield Fault("Expected the comparison that selected the process.", f"{WHERE}/local")
 
 
-def _plain(kernel: Kernel | Additive) -> Kernel:
-    return kernel.kernel if isinstance(kernel, Additive) else kernel
-
-
-def _of_hyperparameters(
-    found: Hyperparameters,
-    model: Model,
-    encoding: Encoding,
-    where: str,
-    *,
-    tails: float | None,
-    inputs: Sequence[str] | None,
-) -> Iterator[Fault]:
-    """Yield faults of hyperparameters, which follow from the model; widths without kernels in it are those of the
-    request. `tails` are the degrees of freedom of predictions under Gaussian noise, `inputs` their order."""
-    target, dof = (
-        encoding.target,
-        model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else tails,
-    )
-    yield from difference_faults(
-        [
-            (f"{where}/noise_sd", found.noise_sd, user_noise_sd(target, model.noise_sd)),
-            (f"{where}/signal_sd", found.signal_sd, user_process_sd(target, model.signal_variance)),
-            (f"{where}/last_gain", found.last_gain, model.last_gain),
-            (f"{where}/next_gain", found.next_gain, model.next_gain),
-            (f"{where}/degrees_of_freedom", found.degrees_of_freedom, None if dof == "learned" else dof),
-        ]
-    )
-    widths, warps = model_widths(model, encoding, inputs), model_warps(model, encoding, inputs)
-    terms = model_terms(model, encoding, inputs)
-    yield from width_faults(found.widths, column_names(encoding), where)
-    if widths:
-        yield from _named_faults(f"{where}/widths", _by_place(found.widths), _by_place(widths))
-    yield from _named_faults(f"{where}/warps", _by_place(found.warps), _by_place(warps))
-    yield from _named_faults(f"{where}/terms", _by_place(found.terms), _by_place(terms))
+def _kernels(model: Model) -> list[Kernel]:
+    kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
+    return [kernel.kernel if isinstance(kernel, Additive) else kernel for kernel in kernels]
 
 
 def _inputs(report: SupervisedReport, encoding: Encoding) -> Sequence[str] | None:
     """Return the names of the inputs in the plan's order; None where they are not those of the encoding."""
     planned, encoded = [column.name for column in report.plan.inputs], [column.name for column in encoding.inputs]
     return planned if sorted(planned) == sorted(encoded) else None
-
-
-def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str) -> Iterator[Fault]:
-    """Yield faults of the evidence, that of the model, and of `evidence_unreduced`, with more functions."""
-    evidence, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
-    if evidence is None:
-        yield Fault("Expected that of the model.", f"{where}/evidence")
-        return
-    yield from difference_faults(
-        [
-            (f"{where}/evidence/value", evidence.value, expected.value),
-            (f"{where}/evidence/log_hyperprior", evidence.log_hyperprior, expected.log_hyperprior),
-            (f"{where}/evidence/price", evidence.price, expected.price),
-        ]
-    )
-    if evidence.kind != expected.kind:
-        yield Fault("Expected that of the model.", f"{where}/evidence/kind")
 
 
 def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
@@ -269,24 +169,6 @@ def _of_score(report: SupervisedReport) -> Iterator[Fault]:
     )
     if found.value is None and found.reason is None:
         yield Fault("Expected a value, or the reason why there is none.", f"{WHERE}/score")
-
-
-Scale = InputWidth | InputWarp | InputTerm
-Named = Sequence[tuple[str | None, Sequence[tuple[str, float]]]]
-
-
-def _by_place(scales: Sequence[Scale]) -> Named:
-    return [(one.input, [(name, value) for name, value in vars(one).items() if name != "input"]) for one in scales]
-
-
-def _named_faults(where: str, reported: Named, expected: Named) -> Iterator[Fault]:
-    if [name for name, _ in reported] != [name for name, _ in expected]:
-        yield Fault(f"Expected {len(expected)} with the names of the model's inputs.", where)
-        return
-    for place, ((_, values), (_, others)) in enumerate(zip(reported, expected, strict=True)):
-        yield from difference_faults(
-            (f"{where}/{place}/{name}", value, other) for (name, value), (_, other) in zip(values, others, strict=True)
-        )
 
 
 def _of_rows(report: SupervisedReport) -> Iterator[Fault]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from relevance_bayes import __version__
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.functions import named_widths
+from relevance_bayes.documents.members import named_widths
 from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
 from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.records.functions import RelevanceVector

@@ -13,25 +13,18 @@ from relevance_bayes.core.folds import drawn_rows
 from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.hyperparameters import FixedWidth, InputMap
 from relevance_bayes.core.kernels import Kernel
-from relevance_bayes.core.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
+from relevance_bayes.core.likelihoods import ClassLikelihood, LogGaussian, TargetLikelihood
 from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.local_model import LocalModel
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
-from relevance_bayes.core.pool import (
-    LearnedModel,
-    Pool,
-    degrees_of_freedom_of,
-    likelihood_of,
-    n_functions,
-    representative,
-)
-from relevance_bayes.core.selection import DerivedColumns, Selection, Step, Trained
+from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, n_functions, representative
+from relevance_bayes.core.selection import DerivedColumns, LocalComparison, Selection, Step, Trained
 from relevance_bayes.core.selection import Member as TrainedMember
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents.functions import model_terms, model_warps, model_widths, named_widths
-from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
+from relevance_bayes.documents.members import derived_members, named_widths
+from relevance_bayes.documents.models import Alternative, Member, SupervisedPredictor, SupervisedReport
 from relevance_bayes.plans.cost import bounds_of, fitted_spec, folds_of
 from relevance_bayes.plans.inputs import has_effects
 from relevance_bayes.plans.requests import (
@@ -50,6 +43,8 @@ from relevance_bayes.records.reports import (
     CalendarInputs,
     DerivedInput,
     InputWidth,
+    LocalCandidate,
+    LocalReport,
     LogarithmicInputs,
     Score,
     TextInputs,
@@ -69,7 +64,6 @@ from relevance_bayes.tables.encoding import (
     user_evidence,
     user_log_evidence,
     user_noise_sd,
-    user_process_sd,
     user_scores,
 )
 from relevance_bayes.tasks.listing import (
@@ -88,7 +82,6 @@ from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
 from relevance_bayes.tasks.rows import Read
 from relevance_bayes.tasks.supervised.diagnostics import diagnostics_of, outliers, warnings
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
-from relevance_bayes.tasks.supervised.local import local_member, local_report
 from relevance_bayes.tasks.supervised.materialise import Materialised, class_rows, materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 
@@ -364,57 +357,38 @@ class _Units:
 
 def _members(trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> tuple[Member, ...]:
     """Return the processes of a pool, the models of classes or of a hurdle, or the only model."""
+    derived = derived_members(trained.learned, encoding, inputs)
     match trained.learned:
-        case Pool() as pool:
-            pairs = zip(trained.members, pool.members, strict=True)
-            return tuple(_pooled(one, model, trained, encoding, inputs) for one, model in pairs)
-        case PerClass() as per_class:
-            each = zip(encoding.target.classes, trained.class_specs, per_class.members, strict=True)
-            return tuple(
-                replace(_member(spec, model, encoding, inputs, model), weight=None, label=label)
-                for label, spec, model in each
-            )
-        case HurdleModel() as hurdle:
-            both = zip(trained.class_specs, hurdle.members, strict=True)
-            return tuple(replace(_member(spec, model, encoding, inputs, model), weight=None) for spec, model in both)
-        case LocalModel() as local:
-            return (local_member(local, encoding, inputs),)
-        case Model() as model if trained.members:
-            return (_pooled(trained.members[0], model, trained, encoding, inputs),)
-        case model:
-            return (_member(trained.spec, model, encoding, inputs, model),)
+        case LocalModel():
+            return derived
+        case Pool() | Model() if trained.members:
+            pairs = zip(trained.members, derived, strict=False)
+            return tuple(_pooled(one, member, trained, encoding, inputs) for one, member in pairs)
+        case PerClass() | HurdleModel():
+            specs = trained.class_specs
+        case _:
+            specs = (trained.spec,)
+    pairs_of_specs = zip(derived, specs, strict=True)
+    return tuple(_requested(member, spec, encoding, inputs) for member, spec in pairs_of_specs)
 
 
-def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
+def _pooled(one: TrainedMember, member: Member, trained: Trained, encoding: Encoding, inputs: Sequence[str]) -> Member:
     """Return a process of a pool, which was reduced, with its own score over the folds."""
     scores = (other.score for other in trained.compared if other.spec == one.spec)
     score = next((score for score in scores if score is not None), None)
     return replace(
-        _member(one.spec, model, encoding, inputs, trained.learned),
+        _requested(member, one.spec, encoding, inputs),
         weight=one.weight,
-        evidence_unreduced=user_evidence(encoding.target, one.evidence, model.rows),
+        evidence_unreduced=user_evidence(encoding.target, one.evidence, representative(trained.learned).rows),
         score=None if score is None else user_log_evidence(encoding.target, score, 1),
     )
 
 
-def _member(spec: Spec, model: Model, encoding: Encoding, inputs: Sequence[str], learned: LearnedModel) -> Member:
-    target = encoding.target
-    return Member(
-        kernel=_kernel_of(spec),
-        weight=1.0,
-        functions=model.size,
-        hyperparameters=Hyperparameters(
-            noise_sd=user_noise_sd(target, model.noise_sd),
-            degrees_of_freedom=_degrees_of_freedom(model.likelihood, learned),
-            widths=_widths(model, spec, encoding, inputs),
-            warps=model_warps(model, encoding, inputs),
-            terms=model_terms(model, encoding, inputs),
-            signal_sd=user_process_sd(target, model.signal_variance),
-            last_gain=model.last_gain,
-            next_gain=model.next_gain,
-        ),
-        evidence=user_evidence(target, model.evidence, model.rows),
-    )
+def _requested(member: Member, spec: Spec, encoding: Encoding, inputs: Sequence[str]) -> Member:
+    """Return a member with the kernel of its request, and the requested widths where no function was kept."""
+    found = member.hyperparameters
+    widths = found.widths or _requested_widths(spec, encoding, inputs)
+    return replace(member, kernel=_kernel_of(spec), hyperparameters=replace(found, widths=widths))
 
 
 def _kernel_of(spec: Spec) -> Kernel | None:
@@ -459,13 +433,6 @@ def _settled(encoding: Encoding, trained: Trained) -> Encoding:
     return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
 
-def _degrees_of_freedom(likelihood: Likelihood, learned: LearnedModel) -> float | None:
-    """Return those of heavy-tailed noise, or of predictions whose noise variance is integrated."""
-    if isinstance(likelihood, StudentT):
-        return None if likelihood.degrees_of_freedom == "learned" else float(likelihood.degrees_of_freedom)
-    return degrees_of_freedom_of(learned)
-
-
 def _recorded(spec: Spec, planned: Spec) -> Spec:
     """Return the selected fit, with groups that index the inputs of the plan and not the encoded columns."""
     if len(spec.basis) != len(planned.basis):
@@ -474,11 +441,39 @@ def _recorded(spec: Spec, planned: Spec) -> Spec:
     return replace(spec, basis=tuple(other if isinstance(other, Group) else basis for basis, other in pairs))
 
 
-def _widths(model: Model, spec: Spec, encoding: Encoding, inputs: Sequence[str]) -> tuple[InputWidth, ...]:
-    """Return the widths of the kept functions; the requested ones where none was kept."""
-    return model_widths(model, encoding, inputs) or tuple(
+def _requested_widths(spec: Spec, encoding: Encoding, inputs: Sequence[str]) -> tuple[InputWidth, ...]:
+    return tuple(
         width
         for basis in spec.basis
         if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
         for width in named_widths(InputMap(np.array(basis.width.each)), encoding, inputs)
+    )
+
+
+def local_report(found: LocalComparison, learned: LearnedModel, target: EncodedTarget) -> LocalReport:
+    """Return the report of the comparison and, where a process was selected, of what the version stores."""
+    process = learned.process if isinstance(learned, LocalModel) else None
+
+    def score(value: float | None) -> float | None:
+        return None if value is None else user_log_evidence(target, value, 1)
+
+    return LocalReport(
+        on=found.taken,
+        neighbours=None if process is None else process.neighbours,
+        rows=0 if process is None else len(process.rows.t),
+        bytes=0 if process is None else process.rows.X.nbytes + process.rows.t.nbytes,
+        rows_apart=found.rows,
+        sparse_score=score(found.sparse),
+        linear_score=score(found.linear),
+        noise_score=score(found.noise),
+        candidates=tuple(
+            LocalCandidate(
+                one.on,
+                None if one.kernel is None else one.kernel.type,
+                score(one.score),
+                one.variance_factor,
+                one.reason,
+            )
+            for one in found.candidates
+        ),
     )

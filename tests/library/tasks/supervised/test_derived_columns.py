@@ -14,8 +14,8 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.exported import ExportedSupervised
-from relevance_bayes.documents.writing import content_of, document_of
+from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.schema import content_of, document_of
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import (
     Dates,

@@ -22,7 +22,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Compared, RankedModel, Rows, Trained
 from relevance_bayes.core.selection import Member as Part
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.functions import model_terms, model_warps
+from relevance_bayes.documents.members import derived_members, model_terms, model_warps
 from relevance_bayes.documents.models import Alternative
 from relevance_bayes.plans import plan
 from relevance_bayes.plans.requests import SupervisedRequest
@@ -31,7 +31,7 @@ from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import Materialised
-from relevance_bayes.tasks.supervised.training import _degrees_of_freedom, _recorded, _widths, new_version
+from relevance_bayes.tasks.supervised.training import _members, _recorded, new_version
 from tests.jobs.worker.trainers import model_of
 from tests.small_tables import dataset_of, numbers, texts
 
@@ -54,7 +54,8 @@ def kernels(*widths: float, skew: list[float] | None = None, tail: list[float] |
 
 
 def widths_of(found: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
-    return _widths(found.model, found.spec, encoding, [column.name for column in encoding.inputs])
+    (member,) = _members(found, encoding, [column.name for column in encoding.inputs])
+    return member.hyperparameters.widths
 
 
 def test_a_shared_width_has_no_name_and_others_are_named() -> None:
@@ -96,10 +97,15 @@ def test_terms_of_single_inputs_are_named_in_the_order_of_the_inputs() -> None:
 
 def test_degrees_of_freedom_are_reported_where_noise_has_some() -> None:
     gaussian = trained(kernels(2.0), ConstantFunction()).model
-    assert _degrees_of_freedom(StudentT(2.5), gaussian) == 2.5
-    assert _degrees_of_freedom(StudentT(), gaussian) is None
-    assert _degrees_of_freedom(GaussianNoise(), gaussian) is None
-    assert _degrees_of_freedom(GaussianNoise(), replace(gaussian, degrees_of_freedom=7.5)) == 7.5
+    expected = {
+        replace(gaussian, likelihood=StudentT(2.5)): 2.5,
+        replace(gaussian, likelihood=StudentT()): None,
+        replace(gaussian, likelihood=GaussianNoise()): None,
+        replace(gaussian, likelihood=GaussianNoise(), degrees_of_freedom=7.5): 7.5,
+    }
+    for model, degrees_of_freedom in expected.items():
+        (member,) = derived_members(model, ENCODING)
+        assert member.hyperparameters.degrees_of_freedom == degrees_of_freedom
 
 
 def test_the_width_of_an_only_input_has_its_name() -> None:
