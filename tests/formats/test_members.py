@@ -31,7 +31,7 @@ OF_IMAGES = frozenset(
 """Where an image is PNG or npy, the pixels of its code."""
 
 OTHERWISE_NAMED = {
-    "app/cli/commands/audit.py": {"csv", "ndjson"},  # an option of the command
+    "app/cli/audit.py": {"csv", "ndjson"},  # an option of the command
     "app/prediction/requests.py": {"csv"},  # where no format is requested
     "app/prediction/schemas/batch.py": {"parquet"},  # an example
     "app/web/report.py": {"image/png"},  # images that a report embeds
