@@ -7,7 +7,7 @@ import typer
 
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
@@ -16,7 +16,7 @@ from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
-@reads_file
+@with_options
 def components(
     file: Annotated[Path, file_argument("A table of usual rows.")],
     *,

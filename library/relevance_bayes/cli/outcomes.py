@@ -9,7 +9,7 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
@@ -28,7 +28,7 @@ MAX_IDS_SHOWN = 5
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")]
 
 
-@reads_file
+@with_options
 def send(
     context: typer.Context,
     model: ModelName,

@@ -9,8 +9,7 @@ import typer
 
 from relevance_bayes.cli import option_values
 from relevance_bayes.cli.option_values import WIDTH_SEARCHES
-from relevance_bayes.cli.training import train
-from relevance_bayes.cli.training_request import WITHOUT_TARGET, TrainOptions, training_document
+from relevance_bayes.cli.training import WITHOUT_TARGET, TrainOptions, train, training_document
 from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
