@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.database import usable_settings
+from app.cli.database import AsJson, usable_settings
 from app.database.revision import EXPECTED
 from app.maintenance import backup as backups
 from app.maintenance import restore as restoring
@@ -13,8 +13,6 @@ from app.maintenance.archive import Manifest
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_json, time_text
 from relevance_bayes.records.errors import RelevanceError
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def backup(

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.backups import AsJson
-from app.cli.database import usable_settings
+from app.cli.database import AsJson, usable_settings
 from app.maintenance import copying
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json, print_table

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import typer
 
-from app.cli.backups import AsJson
 from app.cli.config import unknown_variables
+from app.cli.database import AsJson
 from app.maintenance.doctor import examine
 from app.maintenance.findings import Finding, error, warning
 from app.settings import SettingsError, read_settings

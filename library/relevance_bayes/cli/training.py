@@ -7,11 +7,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.file_options import with_options
-from relevance_bayes.cli.option_values import Document, basis_value, likelihood_value, request_value, split_value
+from relevance_bayes.cli.option_values import (
+    Document,
+    basis_value,
+    kernel_name,
+    likelihood_name,
+    likelihood_value,
+    request_value,
+    split_value,
+)
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import cost_text, watch_job
 from relevance_bayes.cli.rendering import print_json
@@ -50,7 +57,7 @@ class TrainOptions:
     likelihood: Annotated[
         str | None,
         typer.Option(
-            parser=option_values.likelihood,
+            parser=likelihood_name,
             metavar="NAME",
             show_default="gaussian of numbers",
             help="The distribution of the target. Of numbers: gaussian; student_t where there are outliers; "
@@ -70,7 +77,7 @@ class TrainOptions:
     kernel: Annotated[
         str | None,
         typer.Option(
-            parser=option_values.kernel,
+            parser=kernel_name,
             metavar="NAME",
             show_default="gaussian",
             help="The kernel, which gives the functions their shape. An unknown name is refused with a list of all.",
