@@ -39,9 +39,9 @@ def _command(module: str, function: str, summary: str) -> Command:
 
 
 SERVICE = {
-    "serve": _command("service", "serve", "Run the API and a worker."),
-    "api": _command("service", "api", "Run the API without a worker."),
-    "worker": _command("service", "worker", "Run a worker without the API."),
+    "serve": _command("serving", "serve", "Run the API and a worker."),
+    "api": _command("serving", "api", "Run the API without a worker."),
+    "worker": _command("serving", "worker", "Run a worker without the API."),
     "migrate": _command("migrating", "migrate", "Create the database's tables, or migrate them to this release."),
     "config": _command("config", "config", "Print the settings with their origin, secrets masked."),
     "doctor": _command(
