@@ -26,7 +26,7 @@ class Body(Protocol):
     def __call__(self, **values: object) -> None: ...
 
 
-class Row(Protocol):
+class CommandRow(Protocol):
     """A command: its summary in lists, whether it acts in a project, and its function."""
 
     @property
@@ -89,7 +89,7 @@ class Given:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceCommand:
-    """What commands of a resource have in common: arguments, at most one option with a text, and at most one flag."""
+    """A command of a resource, with arguments, at most one option with a text, and at most one flag."""
 
     summary: str
     arguments: tuple[Argument, ...] = ()

@@ -13,9 +13,9 @@ from relevance_bayes.cli.command_rows import (
     Action,
     Argument,
     Command,
+    CommandRow,
     Deletion,
     Listing,
-    Row,
     counted,
     number_or_alias,
 )
@@ -52,7 +52,7 @@ def _removed(removed: "RemovedMember", *, keeps_keys: bool) -> str:
     return "\n".join([f"{removed.subject} {left}", *keys])
 
 
-COMMANDS: Mapping[str, Row] = {
+COMMANDS: Mapping[str, CommandRow] = {
     "try": Command("trials", "try_file", "Show how well a column of FILE can be predicted."),
     "train": Command("training", "train", "Train a model on FILE and show how good it is."),
     "approximate": Command(
@@ -92,7 +92,7 @@ COMMANDS: Mapping[str, Row] = {
     "import": Command("exports", "import_version", "Import an exported version as the next one of a model."),
 }
 
-ALIASES: Mapping[str, Row] = {
+ALIASES: Mapping[str, CommandRow] = {
     "set": Action(
         summary="Point ALIAS of MODEL to VERSION.",
         arguments=(MODEL, ALIAS, Argument("VERSION", "The number of a version, or another alias of it.")),
@@ -144,7 +144,7 @@ ALIASES: Mapping[str, Row] = {
     ),
 }
 
-WEBHOOKS: Mapping[str, Row] = {
+WEBHOOKS: Mapping[str, CommandRow] = {
     "add": Command("webhooks", "add", "Add a webhook at URL and show the secret of its messages."),
     "list": Listing(
         summary="List webhooks.",
@@ -198,7 +198,7 @@ WEBHOOKS: Mapping[str, Row] = {
     ),
 }
 
-MEMBERS: Mapping[str, Row] = {
+MEMBERS: Mapping[str, CommandRow] = {
     "set": Command("members", "put", "Invite SUBJECT to the project, or change its role."),
     "accept": Action(
         summary="Accept the invitation to PROJECT.",
@@ -237,7 +237,7 @@ MEMBERS: Mapping[str, Row] = {
     ),
 }
 
-DELETIONS: Mapping[str, Row] = {
+DELETIONS: Mapping[str, CommandRow] = {
     "dataset": Deletion(
         summary="Delete DATASET; versions learned from it stay.",
         arguments=(Argument("DATASET", "The id of the dataset."),),
@@ -272,7 +272,7 @@ DELETIONS: Mapping[str, Row] = {
     ),
 }
 
-OUTCOMES: Mapping[str, Row] = {
+OUTCOMES: Mapping[str, CommandRow] = {
     "record": Action(
         summary="Record predictions of MODEL that have row ids.",
         arguments=(MODEL, Argument("SHARE", "The share, from 0 (none) to 1.", float, min=0, max=1)),
@@ -354,7 +354,7 @@ def add_client_commands(application: typer.Typer) -> None:
         add_group(application, name, GROUP_SUMMARIES[name], commands)
 
 
-def add_group(application: typer.Typer, name: str, summary: str, commands: Mapping[str, Row]) -> None:
+def add_group(application: typer.Typer, name: str, summary: str, commands: Mapping[str, CommandRow]) -> None:
     """Add a group of commands to a program."""
     group = typer.Typer(help=summary, no_args_is_help=True)
     group.callback()(_load_used)
@@ -362,7 +362,7 @@ def add_group(application: typer.Typer, name: str, summary: str, commands: Mappi
     application.add_typer(group, name=name)
 
 
-def add_commands(application: typer.Typer, commands: Mapping[str, Row]) -> None:
+def add_commands(application: typer.Typer, commands: Mapping[str, CommandRow]) -> None:
     """Add commands to a program or a group, whose functions are loaded when they are used."""
     for name, row in commands.items():
         application.command(name, help=row.summary)(_not_loaded(row))
@@ -415,7 +415,7 @@ def _command(name: str, body: Callable[P, None]) -> TyperCommand:
     return command
 
 
-def _not_loaded(row: Row) -> Callable[[], None]:
+def _not_loaded(row: CommandRow) -> Callable[[], None]:
     """Return the body of a command until it is loaded, which has its row."""
 
     def body() -> None:
