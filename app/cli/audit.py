@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -28,7 +29,15 @@ ENTRY: TypeAdapter[AuditEntry] = TypeAdapter(AuditEntry)
 MEDIA_TYPES = {one.name: one.media_type for one in (NDJSON, CSV)}
 
 
-def selected(
+Owner = Annotated[str, typer.Option(metavar="NAME", help="The owner of the resources.")]
+Action = Annotated[str | None, typer.Option(metavar="NAME", help="Only this action, such as key.created.")]
+Actor = Annotated[str | None, typer.Option(metavar="ID", help="Only changes by this actor.")]
+Resource = Annotated[str | None, typer.Option(metavar="PATH", help="Only changes of this path.")]
+Since = Annotated[datetime | None, typer.Option(help="Only entries at this time (UTC) or later.")]
+Until = Annotated[datetime | None, typer.Option(help="Only entries before this time (UTC).")]
+
+
+def _filter(
     action: str | None, actor: str | None, resource: str | None, since: datetime | None, until: datetime | None
 ) -> AuditFilter:
     """Return the filter of these options; raises typer.Exit for an unknown action."""
@@ -39,16 +48,37 @@ def selected(
     return AuditFilter(known, actor, resource, begin, end)
 
 
-def list_entries(owner: str, which: AuditFilter, *, limit: int) -> None:
-    """Print the newest entries."""
+def list_entries(
+    *,
+    owner: Owner = "local",
+    action: Action = None,
+    actor: Actor = None,
+    resource: Resource = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of entries.")] = 50,
+) -> None:
+    """List the newest entries."""
+    which = _filter(action, actor, resource, since, until)
     with _audit() as audit:
         found = audit.page(owner, PageRequest(limit), which).items
     header = ("number", "time", "action", "resource", "actor", "address", "result")
     print_table(header, map(_row, found), if_none=f"There is no such entry of the owner {owner!r}.")
 
 
-def export(path: Path, owner: str, which: AuditFilter, *, written: str) -> None:
-    """Write entries into a file, or to standard output."""
+def export(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")],
+    *,
+    owner: Owner = "local",
+    action: Action = None,
+    actor: Actor = None,
+    resource: Resource = None,
+    since: Since = None,
+    until: Until = None,
+    written: Annotated[Literal["ndjson", "csv"], typer.Option("--format", help="The format.")] = "ndjson",
+) -> None:
+    """Export entries, oldest first."""
+    which = _filter(action, actor, resource, since, until)
     with _audit() as audit:
         content = EXPORTS[MEDIA_TYPES[written]](audit.batches(owner, which))
         if str(path) == "-":
@@ -63,9 +93,28 @@ def export(path: Path, owner: str, which: AuditFilter, *, written: str) -> None:
 
 
 def verify(
-    owner: str | None, *, checkpoints: Path | None, heads: Path | None, file: Path | None, as_json: bool
+    *,
+    owner: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", show_default="all", help="The owner whose chain is verified."),
+    ] = None,
+    checkpoints: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An earlier output of `relevance audit verify --json`.")
+    ] = None,
+    heads: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", show_default="that of the settings", help="A file of heads, or a copy of one."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An export without filters, verified in place of the database.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, to be kept as checkpoints.")] = False,
 ) -> None:
-    """Print the result of each chain, and from when to when it is certain; raises typer.Exit(1) for a fault."""
+    """Verify that no entry was changed, inserted or deleted; ends with exit code 1 where one was.
+
+    Only heads or checkpoints that are kept elsewhere show that somebody who can write to the database has replaced
+    entries with all hashes, or deleted the newest ones.
+    """
     kept = () if checkpoints is None else _checkpoints(checkpoints)
     authenticated = None if file is not None and heads is None else _heads(heads)  # before the entries are read
     if file is not None:

@@ -1,21 +1,33 @@
 """`relevance backup` and `relevance restore`."""
 
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from app.cli.database import AsJson, usable_settings
 from app.database.revision import EXPECTED
 from app.maintenance import backup as backups
 from app.maintenance import restore as restoring
 from app.maintenance.archive import Manifest
-from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_json, time_text
 from relevance_bayes.records.errors import RelevanceError
 
 
-def backup(settings: Settings, path: Path, *, as_json: bool) -> None:
-    """Write a backup and print its facts; raises typer.Exit."""
+def backup(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The file to write, or a folder: the file's name has the time then.")
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Back up the database into one file, while the service runs.
+
+    The file has all that the service stores, the queue of jobs included. PostgreSQL needs pg_dump.
+    """
     try:
-        written, manifest = backups.backup(settings, path)
+        written, manifest = backups.backup(usable_settings(), path)
     except RelevanceError as error:
         refuse(error.detail)
     if as_json:
@@ -25,7 +37,7 @@ def backup(settings: Settings, path: Path, *, as_json: bool) -> None:
         _show(manifest)
 
 
-def verify(path: Path, *, as_json: bool) -> None:
+def _verify(path: Path, *, as_json: bool) -> None:
     """Print the facts of a backup that can be restored; raises typer.Exit."""
     try:
         manifest = restoring.verify(path)
@@ -38,10 +50,23 @@ def verify(path: Path, *, as_json: bool) -> None:
         _show(manifest)
 
 
-def restore(settings: Settings, path: Path, *, replaces: bool, as_json: bool) -> None:
-    """Restore a backup and print its facts; raises typer.Exit."""
+def restore(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `relevance backup` has written.")],
+    *,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the content of the database.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Verify the backup, and restore nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup into the database of the settings, and migrate it to this release.
+
+    The service must not run. PostgreSQL needs pg_restore, and an existing database.
+    """
+    if verify:
+        _verify(path, as_json=as_json)
+        return
+    settings = usable_settings()
     try:
-        restored = restoring.restore(settings, path, replaces=replaces)
+        restored = restoring.restore(settings, path, replaces=replace)
     except RelevanceError as error:
         refuse(error.detail)
     shown = settings.shown_database_url

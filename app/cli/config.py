@@ -16,11 +16,8 @@ OF_CLIENTS = frozenset({"RELEVANCE_PROJECT", "RELEVANCE_URL"})
 MASK = "********"
 
 
-def show_config() -> None:
-    """Print each setting with its value and its origin, and the variables that no setting has; raises typer.Exit.
-
-    Secrets are masked, as is the password in the database's URL.
-    """
+def config() -> None:
+    """Print the settings with their origin, secrets masked."""
     settings = usable_settings()
     environment = {name.upper() for name in os.environ}
     rows = [

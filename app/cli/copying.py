@@ -1,14 +1,26 @@
 """`relevance copy-database`."""
 
+from typing import Annotated
+
+import typer
+
+from app.cli.database import AsJson, usable_settings
 from app.maintenance import copying
-from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_json, print_table
 from relevance_bayes.records.errors import RelevanceError
 
 
-def copy_database(settings: Settings, url: str, *, as_json: bool) -> None:
-    """Copy the database into the one at a URL and print each table with its digest; raises typer.Exit."""
+def copy_database(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The database to copy into, which must be empty.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the database of the settings into another one, as from SQLite to PostgreSQL, and compare both.
+
+    The service must not run.
+    """
+    settings = usable_settings()
     target = settings.model_copy(update={"database_url": url, "database_password_file": None})
     shown = target.shown_database_url
     try:

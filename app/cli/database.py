@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
+
+import typer
 
 from app.database.failures import explained
 from app.errors import UnavailableError
 from app.maintenance.database_url import check_url
 from app.settings import Settings, SettingsError, read_settings
 from relevance_bayes.cli.console import refuse
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def usable_settings() -> Settings:

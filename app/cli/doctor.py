@@ -5,15 +5,19 @@ from collections.abc import Iterator
 import typer
 
 from app.cli.config import unknown_variables
-from app.maintenance import doctor
+from app.cli.database import AsJson
+from app.maintenance.doctor import examine
 from app.maintenance.findings import Finding, error, warning
 from app.settings import SettingsError, read_settings
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.rendering import print_json
 
 
-def show_findings(*, as_json: bool) -> None:
-    """Print a line for each finding; raises typer.Exit(1) where one is an error."""
+def doctor(*, as_json: AsJson = False) -> None:
+    """Check the settings, the database, the workers and the disks; each fault with its remedy.
+
+    Ends with exit code 1 where there is an error.
+    """
     findings = []
     for finding in _findings():
         findings.append(finding)
@@ -35,4 +39,4 @@ def _findings() -> Iterator[Finding]:
         for fault in wrong.faults:
             yield error("settings", fault, "docs/reference/settings.md lists the settings.")
     else:
-        yield from doctor.examine(settings)
+        yield from examine(settings)

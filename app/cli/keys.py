@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated
 from uuid import UUID
+
+import typer
 
 from app import administration
 from app.accounts.service import ApiKeys
@@ -12,21 +16,48 @@ from app.database.pages import PageRequest
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_table, time_text
 from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.keys import KEY_SCOPES, ApiKey, KeyScope
+from relevance_bayes.records.keys import KEY_SCOPES, ApiKey
 
 PAGE = 1_000
 
 
-def create(name: str, *, scopes: tuple[str, ...], days: float | None, owner: str) -> None:
-    """Create a key and print it."""
-    named: tuple[KeyScope, ...] = tuple(scope for scope in KEY_SCOPES if scope in scopes)
+class Scope(StrEnum):
+    """The scopes of keys; typer has no lists of literals."""
+
+    PREDICT = "predict"
+    READ = "read"
+    TRAIN = "train"
+    ADMIN = "admin"
+
+
+KeyId = Annotated[str, typer.Argument(metavar="KEY", help="The id of the key.")]
+Owner = Annotated[str, typer.Option(metavar="NAME", help="The owner whose resources the key sees.")]
+
+
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the key is for.")],
+    *,
+    scope: Annotated[
+        list[Scope] | None,
+        typer.Option(
+            show_default="predict, read, train", help="Its scopes; admin permits everything. May be repeated."
+        ),
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.0, show_default="never", help="The days after which it expires.")
+    ] = None,
+    owner: Owner = "local",
+) -> None:
+    """Create an API key and show it, once."""
+    given = scope or (Scope.PREDICT, Scope.READ, Scope.TRAIN)
+    scopes = tuple(one for one in KEY_SCOPES if one in given)
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     with _keys() as keys:
-        _show(*keys.create(owner, name, scopes=named, expires_at=expires_at))
+        _show(*keys.create(owner, name, scopes=scopes, expires_at=expires_at))
 
 
-def list_keys(*, owner: str) -> None:
-    """Print all keys of an owner, newest first."""
+def list_keys(*, owner: Owner = "local") -> None:
+    """List API keys, without their secrets."""
     now, rows = datetime.now(UTC), []
     with _keys() as keys:
         part: PageRequest | None = PageRequest(PAGE)
@@ -38,18 +69,23 @@ def list_keys(*, owner: str) -> None:
     print_table(header, rows, if_none=f"There is no API key of the owner {owner!r}.")
 
 
-def rotate(key_id: str, *, hours: float, owner: str) -> None:
-    """Create the successor of a key and print it."""
+def rotate(
+    key: KeyId,
+    *,
+    hours: Annotated[float, typer.Option(min=0.0, help="The hours for which the old key stays valid.")] = 24.0,
+    owner: Owner = "local",
+) -> None:
+    """Create a key with the name and scopes of KEY, which expires when all clients can have the new one."""
     with _keys() as keys:
-        _show(*keys.rotate(owner, _id(key_id), overlap=timedelta(hours=hours)))
+        _show(*keys.rotate(owner, _id(key), overlap=timedelta(hours=hours)))
         echo(f"The key before it is valid for {hours:g} more hours.")
 
 
-def revoke(key_id: str, *, owner: str) -> None:
-    """Revoke a key."""
+def revoke(key: KeyId, *, owner: Owner = "local") -> None:
+    """Revoke an API key: the service refuses it within two seconds."""
     with _keys() as keys:
-        key = keys.revoke(owner, _id(key_id))
-    echo(f"Revoked {key.name!r} ({key.prefix}...).")
+        revoked = keys.revoke(owner, _id(key))
+    echo(f"Revoked {revoked.name!r} ({revoked.prefix}...).")
 
 
 @contextmanager

@@ -1,7 +1,10 @@
 """`relevance limits`: the limits of owners, in the database itself."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated, TypeAlias
+
+import typer
 
 from app import administration
 from app.cli.database import database_in_reach, usable_settings
@@ -13,29 +16,59 @@ from relevance_bayes.records.limits import LIMIT_NAMES, MAX_LIMIT, LimitedOwner
 
 DEFAULT = "default"
 
+Owner = Annotated[str, typer.Argument(metavar="OWNER", help="The owner.")]
+Limit: TypeAlias = str | None
 
-def show(owner: str) -> None:
-    """Print the limits of an owner, and what it uses."""
+
+def _option(text: str) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option(
+        metavar="N|none|default", show_default="unchanged", help=f"The maximum {text}."
+    )
+    return option
+
+
+def show(owner: Owner = "local") -> None:
+    """Show the limits of an owner, and what it uses."""
     with _owners() as owners:
         _show(owners.get(owner))
 
 
 def list_owners() -> None:
-    """Print the limits of all owners for which some are set."""
+    """List the owners for which limits are set; all others have those of the settings."""
     with _owners() as owners:
         rows = [(one.owner, ", ".join(f"{name} {_limit(one, name)}" for name in one.own)) for one in owners.all()]
     print_table(("owner", "limits"), rows, if_none="No limits are set for any owner.")
 
 
-def set_limits(owner: str, given: Mapping[str, str]) -> None:
-    """Set limits of an owner: numbers, `none`, or `default` for those of the settings."""
-    limits = {name: _read(name, text) for name, text in given.items() if text != DEFAULT}
+def set_limits(
+    owner: Owner,
+    *,
+    requests_per_second: Annotated[Limit, _option("number of requests a second")] = None,
+    rows_per_second: Annotated[Limit, _option("number of predicted rows a second")] = None,
+    datasets: Annotated[Limit, _option("number of datasets")] = None,
+    dataset_bytes: Annotated[Limit, _option("size of all datasets together, in bytes")] = None,
+    models: Annotated[Limit, _option("number of models")] = None,
+    unfinished_jobs: Annotated[Limit, _option("number of queued and running jobs")] = None,
+    training_seconds_per_day: Annotated[Limit, _option("time for which training jobs run in a day")] = None,
+) -> None:
+    """Set limits of an owner: a number, `none`, or `default` for the limit of the settings."""
+    given = {
+        "requests_per_second": requests_per_second,
+        "rows_per_second": rows_per_second,
+        "datasets": datasets,
+        "dataset_bytes": dataset_bytes,
+        "models": models,
+        "unfinished_jobs": unfinished_jobs,
+        "training_seconds_per_day": training_seconds_per_day,
+    }
+    named = {name: text for name, text in given.items() if text is not None}
+    limits = {name: _read(name, text) for name, text in named.items() if text != DEFAULT}
     with _owners() as owners:
-        _show(owners.change(owner, limits, reset=[name for name, text in given.items() if text == DEFAULT]))
+        _show(owners.change(owner, limits, reset=[name for name, text in named.items() if text == DEFAULT]))
 
 
-def reset(owner: str) -> None:
-    """Remove the limits that are set for an owner."""
+def reset(owner: Owner) -> None:
+    """Remove the limits that are set for an owner: it has those of the settings."""
     with _owners() as owners:
         _show(owners.replace(owner, {}))
 

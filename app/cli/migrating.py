@@ -1,11 +1,12 @@
 """`relevance migrate` and `relevance vacuum`."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
 from app import __version__, administration
-from app.cli.database import database_in_reach
+from app.cli.database import database_in_reach, usable_settings
 from app.database.revision import MigrationPlan, MigrationStep
 from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
@@ -13,24 +14,30 @@ from relevance_bayes.cli.console import echo, refuse
 MEBIBYTE = 2**20
 
 
-def migrate(settings: Settings, *, is_plan: bool, is_forced: bool) -> None:
-    """Create the database's tables, or migrate them to this release, and print a line for each migration.
+def migrate(
+    *,
+    plan: Annotated[bool, typer.Option("--plan", help="Print what would be done, and do nothing.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Migrate while processes run that can't use the new tables.")
+    ] = False,
+) -> None:
+    """Create the database's tables, or migrate them to this release.
 
-    With `is_plan` they are printed alone. While processes run that can't use the new tables, they are named; the
-    migration is refused then, unless it `is_forced`. Raises typer.Exit.
+    While processes of releases run that can't use the new tables, it is refused: stop them first.
     """
+    settings = usable_settings()
     with database_in_reach(settings):
-        plan = administration.migration_plan(settings)
-        blocks = bool(plan.incompatible)
-        if is_plan:
-            _show_plan(settings, plan)
+        planned = administration.migration_plan(settings)
+        blocks = bool(planned.incompatible)
+        if plan:
+            _show_plan(settings, planned)
             raise typer.Exit(1 if blocks else 0)
-        if blocks and not is_forced:
-            refuse("\n".join([*_incompatible(plan), "Stop them first, or migrate nevertheless by `--force`."]))
+        if blocks and not force:
+            refuse("\n".join([*_incompatible(planned), "Stop them first, or migrate nevertheless by `--force`."]))
         administration.migrate(settings)
-    for line in _done(plan):
+    for line in _done(planned):
         echo(line)
-    echo(f"{settings.shown_url} is up to date, at {plan.after}, for release {__version__}.")
+    echo(f"{settings.shown_url} is up to date, at {planned.after}, for release {__version__}.")
 
 
 def _show_plan(settings: Settings, plan: MigrationPlan) -> None:
@@ -67,8 +74,13 @@ def _incompatible(plan: MigrationPlan) -> Iterator[str]:
             yield f"  {process}"
 
 
-def vacuum(settings: Settings) -> None:
-    """Vacuum the database, and print its size before and after that; raises typer.Exit."""
+def vacuum() -> None:
+    """Free the space of deleted rows.
+
+    A SQLite file is written anew, without unused pages, for which it needs as much free space again; the service may
+    run, and its writers wait. Of PostgreSQL the tables are vacuumed and analysed, as autovacuum does.
+    """
+    settings = usable_settings()
     with database_in_reach(settings):
         before, after = administration.vacuum(settings)
     if before is None or after is None:

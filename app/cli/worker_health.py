@@ -2,13 +2,14 @@
 
 import time
 
+from app.cli.database import usable_settings
 from app.jobs.worker.health_check import default_directory, healthy_workers
-from app.settings import Settings
 from relevance_bayes.cli.console import echo, refuse
 
 
-def check_worker(settings: Settings) -> None:
-    """List the healthy workers whose files are in the spool directory; raises typer.Exit(1) where there is none."""
+def check_worker() -> None:
+    """Exit with 0 where a worker with this spool directory has sent a recent heartbeat."""
+    settings = usable_settings()
     directory = settings.spool_directory or default_directory()
     try:
         found = healthy_workers(str(directory), now=time.monotonic())

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from app.cli import main
-from app.cli.commands.service import imports_that_stay
+from app.cli.serving import imports_that_stay
 
 SLOW = ("httpx", "numpy", "rich", "sqlalchemy", "pydantic", "msgspec", "uvicorn", "fastapi")
 

@@ -74,9 +74,7 @@ def page() -> str:
     """The text of the page."""
     program = typer.main.get_command(application)
     assert isinstance(program, TyperGroup)
-    of_clients = (one for name, one in program.commands.items() if name in GROUPS and isinstance(one, TyperGroup))
-    for group in (program, *of_clients):
-        load_all(group)
+    load_all(program)
     clients = {**COMMANDS, **GROUPS}
     parts = [BEGINNING, "## The service\n"]
     for name in (name for name in program.commands if name not in clients):

@@ -31,7 +31,7 @@ OF_IMAGES = frozenset(
 """Where an image is PNG or npy, the pixels of its code."""
 
 OTHERWISE_NAMED = {
-    "app/cli/commands/audit.py": {"csv", "ndjson"},  # an option of the command
+    "app/cli/audit.py": {"csv", "ndjson"},  # an option of the command
     "app/web/report.py": {"image/png"},  # images that a report embeds
     "app/web/static_files.py": {".csv", ".txt"},  # suffixes of the page's files
     "library/relevance_bayes/records/batch_predictions.py": {"parquet"},  # an example

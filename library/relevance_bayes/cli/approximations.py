@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.option_values import widths
 from relevance_bayes.cli.options import HERE, AsJson, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
@@ -15,7 +15,7 @@ from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
-@reads_file
+@with_options
 def approximate(
     file: Annotated[Path, file_argument("A table with a row for each term.")],
     width: Annotated[

@@ -21,7 +21,7 @@ from relevance_bayes.cli.decision_options import (
     read_costs,
     read_priors,
 )
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -62,7 +62,7 @@ def batch_format(name: str) -> str:
     return name
 
 
-@reads_file
+@with_options
 def predict_dataset(
     context: typer.Context,
     model: VersionOfModel,
@@ -169,7 +169,7 @@ def predict_dataset(
 
 def _classes(client: Client, model: str) -> tuple[Label, ...]:
     """Return the classes of a version; none where it predicts a number."""
-    return columns_of(client.version(model, of=VersionBase), PredictOptions(0.95)).classes
+    return columns_of(client.version(model, of=VersionBase), PredictOptions()).classes
 
 
 def _format(output: Path, coded: str | None) -> FileFormat:

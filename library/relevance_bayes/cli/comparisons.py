@@ -9,7 +9,7 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.predictions import BATCH, forms_of, kinds_of, table_of
 from relevance_bayes.cli.readings import read_batches
@@ -31,7 +31,7 @@ class Compared:
     summary: Summary
 
 
-@reads_file
+@with_options
 def compare(
     context: typer.Context,
     first: Annotated[

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.file_options import reads_file
-from relevance_bayes.cli.option_values import widths
+from relevance_bayes.cli.file_options import with_options
+from relevance_bayes.cli.option_values import covariance_name, widths
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.training import run_training
 from relevance_bayes.cli.uploads import FileOptions
@@ -16,7 +15,7 @@ from relevance_bayes.client.json import exclude_none
 from relevance_bayes.client.responses import Json
 
 
-@reads_file
+@with_options
 def components(
     file: Annotated[Path, file_argument("A table of usual rows.")],
     *,
@@ -28,7 +27,7 @@ def components(
     kernel: Annotated[
         str | None,
         typer.Option(
-            parser=option_values.covariance,
+            parser=covariance_name,
             metavar="NAME",
             show_default="gaussian",
             help="The kernel, which is a covariance. An unknown name is refused with a list of all.",

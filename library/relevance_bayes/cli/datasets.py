@@ -1,6 +1,6 @@
 """`relevance datasets`: uploaded tables and images."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Annotated
 
@@ -9,7 +9,7 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.rendering import cell_text, print_json, print_table, time_text
+from relevance_bayes.cli.rendering import cell_text, print_json, print_list, print_table, time_text
 from relevance_bayes.client.responses import Column, Dataset
 from relevance_bayes.records.datasets import CategoryColumn, DatasetRow, TimestampColumn
 
@@ -40,21 +40,7 @@ def datasets(
             found = client.dataset(dataset)
             print_json(found) if as_json else show_dataset(found)
             return
-        datasets = tuple(islice(client.datasets(name=name), limit))
-        if as_json:
-            print_json(datasets)
-            return
-        lines = (
-            (
-                one.id,
-                one.name,
-                f"{one.rows:,}",
-                "an image" if one.image else _named(one.columns),
-                time_text(one.created_at),
-            )
-            for one in datasets
-        )
-        print_table(("dataset", "name", "rows", "columns", "created"), lines, if_none="No datasets.")
+        print_list(islice(client.datasets(name=name), limit), DATASETS, if_none="No datasets.", as_json=as_json)
 
 
 def show_rows(rows: Iterable[DatasetRow], *, as_json: bool) -> None:
@@ -86,11 +72,15 @@ def _values(column: Column) -> str:
     return f"{column.min:.{DIGITS}g} to {column.max:.{DIGITS}g}"
 
 
-def _named(columns: Sequence[Column]) -> str:
-    """Return the names of the first columns, and the number of the others."""
-    return _first([column.name for column in columns])
-
-
 def _first(names: Sequence[str]) -> str:
     shown, more = ", ".join(names[:MAX_COLUMNS_SHOWN]), len(names) - MAX_COLUMNS_SHOWN
     return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+DATASETS: Mapping[str, Callable[[Dataset], str]] = {
+    "dataset": lambda one: one.id,
+    "name": lambda one: one.name,
+    "rows": lambda one: f"{one.rows:,}",
+    "columns": lambda one: "an image" if one.image else _first([column.name for column in one.columns]),
+    "created": lambda one: time_text(one.created_at),
+}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -23,7 +23,7 @@ from relevance_bayes.records.evaluations import ClassMetrics, Evaluation, Number
 from relevance_bayes.records.values import text_of
 
 
-@reads_file
+@with_options
 def evaluate(
     model: VersionOfModel,
     file: LabelledFile = None,

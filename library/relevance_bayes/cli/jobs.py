@@ -1,7 +1,7 @@
 """`relevance jobs`: trainings, evaluations, batch predictions and promotions."""
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
@@ -12,7 +12,7 @@ from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.progress import Collection, cost_text, watch
-from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
+from relevance_bayes.cli.rendering import number, print_facts, print_json, print_list, time_text
 from relevance_bayes.cli.supervised_facts import fit_name
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.progress import figures, phase_text
@@ -78,15 +78,8 @@ def list_jobs(client: Client, filters: JobFilters, *, limit: int, as_json: bool)
         for kind, collection in by_kind.items()
         if filters.kind in {None, kind}
     ]
-    jobs = tuple(islice(heapq.merge(*lists, key=lambda job: job.created_at, reverse=True), limit))
-    if as_json:
-        print_json(jobs)
-        return
-    rows = (
-        (job.id, _kind(job), job.state, job.model, _about(job), time_text(job.created_at), _outcome(job))
-        for job in jobs
-    )
-    print_table(("job", "kind", "state", "model", "of", "created", ""), rows, if_none="No jobs.")
+    jobs = heapq.merge(*lists, key=lambda job: job.created_at, reverse=True)
+    print_list(islice(jobs, limit), JOBS, if_none="No jobs.", as_json=as_json)
 
 
 def show_job(client: Client, job_id: str, *, as_json: bool) -> None:
@@ -246,3 +239,14 @@ def _outcome(job: JobBase) -> str:
             return f"{job.model}@{job.alias} {'moved' if moved else 'stays'}"
         case _:
             return ""
+
+
+JOBS: Mapping[str, Callable[[JobBase], str]] = {
+    "job": lambda job: job.id,
+    "kind": _kind,
+    "state": lambda job: job.state,
+    "model": lambda job: job.model,
+    "of": _about,
+    "created": lambda job: time_text(job.created_at),
+    "": _outcome,
+}

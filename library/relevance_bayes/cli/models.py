@@ -1,6 +1,6 @@
 """`relevance models` and `versions`: lists of models and versions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Annotated
 
@@ -9,11 +9,12 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.options import HERE, AsJson, Tag, Url, Version
 from relevance_bayes.cli.registry import read_tags
-from relevance_bayes.cli.rendering import cell_text, number, print_json, print_table, time_text
+from relevance_bayes.cli.rendering import cell_text, number, print_json, print_list, print_table, time_text
 from relevance_bayes.cli.versions import measured_text, show_version, tags_text
 from relevance_bayes.client import Client
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.records.functions import RelevanceVector
+from relevance_bayes.records.models import Model
 
 
 def models(
@@ -29,11 +30,13 @@ def models(
     """List models, or show a version of one."""
     with service(url) as client:
         if name is None:
-            list_models(client, read_tags(tag or (), "--tag"), limit=limit, as_json=as_json)
+            found = islice(client.models(tags=read_tags(tag or (), "--tag")), limit)
+            print_list(found, MODELS, if_none="No models.", as_json=as_json)
         elif vectors:
             list_vectors(client, name, version, limit=limit, as_json=as_json)
         else:
-            show_model(client, name, version, as_json=as_json)
+            learned = client.version(name, version, of=VersionBase)
+            print_json(learned) if as_json else show_version(learned)
 
 
 def versions(
@@ -47,59 +50,32 @@ def versions(
     """List the versions of MODEL with their aliases and errors."""
     with service(url) as client:
         tags = read_tags(tag or (), "--tag")
-        versions = tuple(islice(client.versions(model, tags=tags), limit))
-        if as_json:
-            print_json(versions)
-            return
-        named: dict[int, list[str]] = {}
-        for alias, number_ in client.model(model).aliases.items():
-            named.setdefault(number_, []).append(alias)
-        rows = (
-            (
-                str(version.version),
-                ", ".join(named.get(version.version, ())),
-                f"{version.functions:,}",
-                f"{version.rows:,}",
-                version.dataset.id,
-                measured_text(version),
-                tags_text(version.tags),
-                version.description or "",
-                time_text(version.created_at),
-            )
-            for version in versions
-        )
-        headings = ("version", "aliases", "functions", "rows", "dataset", "measured", "tags", "description", "created")
-        print_table(headings, rows, if_none="No versions.")
+        versions = islice(client.versions(model, tags=tags), limit)
+        aliases = {} if as_json else client.model(model).aliases
+        columns: dict[str, Callable[[VersionBase], str]] = {
+            "version": lambda one: str(one.version),
+            "aliases": lambda one: ", ".join(alias for alias, number in aliases.items() if number == one.version),
+            "functions": lambda one: f"{one.functions:,}",
+            "rows": lambda one: f"{one.rows:,}",
+            "dataset": lambda one: one.dataset.id,
+            "measured": measured_text,
+            "tags": lambda one: tags_text(one.tags),
+            "description": lambda one: one.description or "",
+            "created": lambda one: time_text(one.created_at),
+        }
+        print_list(versions, columns, if_none="No versions.", as_json=as_json)
 
 
-def list_models(client: Client, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
-    """Print the newest models that have these tags."""
-    models = tuple(islice(client.models(tags=tags), limit))
-    if as_json:
-        print_json(models)
-        return
-    rows = (
-        (
-            model.name,
-            model.task,
-            model.target or "",
-            ", ".join(model.inputs),
-            str(model.versions),
-            ", ".join(f"{alias}: {number}" for alias, number in model.aliases.items()),
-            tags_text(model.tags),
-            time_text(model.created_at),
-        )
-        for model in models
-    )
-    print_table(
-        ("model", "task", "target", "inputs", "versions", "aliases", "tags", "created"), rows, if_none="No models."
-    )
-
-
-def show_model(client: Client, name: str, version: str | None, *, as_json: bool) -> None:
-    """Print one version."""
-    learned = client.version(name, version, of=VersionBase)
-    print_json(learned) if as_json else show_version(learned)
+MODELS: Mapping[str, Callable[[Model], str]] = {
+    "model": lambda one: one.name,
+    "task": lambda one: one.task,
+    "target": lambda one: one.target or "",
+    "inputs": lambda one: ", ".join(one.inputs),
+    "versions": lambda one: str(one.versions),
+    "aliases": lambda one: ", ".join(f"{alias}: {number}" for alias, number in one.aliases.items()),
+    "tags": lambda one: tags_text(one.tags),
+    "created": lambda one: time_text(one.created_at),
+}
 
 
 def list_vectors(client: Client, name: str, version: str | None, *, limit: int, as_json: bool) -> None:

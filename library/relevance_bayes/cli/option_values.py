@@ -14,17 +14,17 @@ WIDTH_SEARCHES = ("cross_validation", "evidence", "evidence_per_input")
 """The ways to find a width, by the API's names."""
 
 
-def kernel(name: str) -> str:
+def kernel_name(name: str) -> str:
     """The name of a kernel; raises typer.BadParameter."""
     return _one_of(name, kernels())
 
 
-def covariance(name: str) -> str:
+def covariance_name(name: str) -> str:
     """The name of a kernel that is a covariance; raises typer.BadParameter."""
     return _one_of(name, covariances())
 
 
-def likelihood(name: str) -> str:
+def likelihood_name(name: str) -> str:
     """The name of a target's likelihood; raises typer.BadParameter."""
     return _one_of(name, likelihoods())
 

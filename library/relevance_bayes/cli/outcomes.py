@@ -1,6 +1,6 @@
 """`relevance outcomes`: what happened after predictions, and what it shows of a model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -9,15 +9,15 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
-from relevance_bayes.cli.rendering import number, print_json, print_table, time_text
+from relevance_bayes.cli.rendering import number, print_json, print_list, time_text
 from relevance_bayes.cli.rows import Row, RowOptions
 from relevance_bayes.client.responses import SupervisedVersion
 from relevance_bayes.records.errors import RelevanceError
-from relevance_bayes.records.outcomes import BucketWidth, OutcomesReceived
+from relevance_bayes.records.outcomes import BucketWidth, OutcomeBucket, OutcomesReceived
 from relevance_bayes.records.values import ColumnKind, Label
 
 BATCH = 10_000
@@ -28,20 +28,7 @@ MAX_IDS_SHOWN = 5
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="The name of the model.")]
 
 
-def record(
-    model: ModelName,
-    share: Annotated[float, typer.Argument(metavar="SHARE", min=0, max=1, help="The share, from 0 (none) to 1.")],
-    *,
-    as_json: AsJson = False,
-    url: Url = HERE,
-) -> None:
-    """Record predictions of MODEL that have row ids."""
-    with service(url) as client:
-        changed = client.outcomes.record(model, share)
-        print_json(changed) if as_json else echo(f"{model} records {changed.record:.4g} of predictions with row ids.")
-
-
-@reads_file
+@with_options
 def send(
     context: typer.Context,
     model: ModelName,
@@ -75,6 +62,17 @@ def send(
             echo(f"Without a prediction: {', '.join(received.unknown_ids[:MAX_IDS_SHOWN])} ...")
 
 
+COLUMNS: Mapping[str, Callable[[OutcomeBucket], str]] = {
+    "from": lambda one: time_text(one.start),
+    "version": lambda one: str(one.version),
+    "outcomes": lambda one: f"{one.outcomes:,}",
+    "log score": lambda one: number(one.log_score),
+    "expected": lambda one: number(one.expected_log_score),
+    "coverage": lambda one: ", ".join(f"{level.percent} %: {level.coverage:.1%}" for level in one.coverage),
+    "accuracy": lambda one: "" if one.accuracy is None else f"{one.accuracy:.1%}",
+}
+
+
 def show(
     model: ModelName,
     *,
@@ -86,50 +84,8 @@ def show(
 ) -> None:
     """Compare predictions of MODEL with what happened."""
     with service(url) as client:
-        found = tuple(islice(client.outcomes.over_time(model, version=version, bucket=bucket), limit))
-        if as_json:
-            print_json(found)
-            return
-        rows = (
-            (
-                time_text(one.start),
-                str(one.version),
-                f"{one.outcomes:,}",
-                number(one.log_score),
-                number(one.expected_log_score),
-                ", ".join(f"{level.percent} %: {level.coverage:.1%}" for level in one.coverage),
-                "" if one.accuracy is None else f"{one.accuracy:.1%}",
-            )
-            for one in found
-        )
-        headings = ("from", "version", "outcomes", "log score", "expected", "coverage", "accuracy")
-        print_table(headings, rows, if_none="No outcomes.")
-
-
-def alarms(
-    model: ModelName,
-    *,
-    limit: Annotated[int, typer.Option(help="The largest number of alarms.", min=1)] = 20,
-    as_json: AsJson = False,
-    url: Url = HERE,
-) -> None:
-    """List the alarms of MODEL, newest first."""
-    with service(url) as client:
-        found = tuple(islice(client.outcomes.alarms(model), limit))
-        if as_json:
-            print_json(found)
-            return
-        rows = (
-            (
-                time_text(one.raised_at),
-                str(one.version),
-                one.statistic.replace("_", " "),
-                one.direction,
-                "" if one.cleared_at is None else time_text(one.cleared_at),
-            )
-            for one in found
-        )
-        print_table(("raised", "version", "statistic", "is", "cleared"), rows, if_none="No alarms.")
+        found = client.outcomes.over_time(model, version=version, bucket=bucket)
+        print_list(islice(found, limit), COLUMNS, if_none="No outcomes.", as_json=as_json)
 
 
 def _kind(version: SupervisedVersion) -> ColumnKind:

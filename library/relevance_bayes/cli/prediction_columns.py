@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from relevance_bayes.cli.decision_options import read_costs, read_priors
+import typer
+
+from relevance_bayes.cli.decision_options import ClassPriors, Components, Costs, RejectCost, read_costs, read_priors
+from relevance_bayes.cli.options import CsvEscapeFormulas, NullsOption, UnknownCategoriesOption
 from relevance_bayes.client.prediction_options import SharedOptions
 from relevance_bayes.client.responses import (
     ComponentsVersion,
@@ -14,7 +17,6 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
     VersionBase,
 )
-from relevance_bayes.records.predictions import Nulls, UnknownCategories
 from relevance_bayes.records.values import Label, text_of
 
 COMPONENTS = 10
@@ -27,17 +29,26 @@ Cells: TypeAlias = tuple[Label | None, ...]
 class PredictOptions:
     """Options of predictions; `class_priors` and `costs` as given, JSON or a file of it."""
 
-    interval: float
-    explain: int | None = None
-    class_priors: str | None = None
-    costs: str | None = None
-    reject_cost: float | None = None
-    components: int | None = None
-    row_ids: str | None = None
-    csv_escape_formulas: bool = False
-    unknown_categories: UnknownCategories | None = None
-    nulls: Nulls | None = None
-    has_row_errors: bool = False
+    interval: Annotated[float, typer.Option(help="The probability of the interval from lower to upper.")] = 0.95
+    explain: Annotated[
+        int | None,
+        typer.Option(min=1, max=20, help="The number of functions to show that contribute most to each prediction."),
+    ] = None
+    class_priors: ClassPriors = None
+    costs: Costs = None
+    reject_cost: RejectCost = None
+    components: Components = None
+    row_ids: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column with ids, by which a model records predictions."),
+    ] = None
+    unknown_categories: UnknownCategoriesOption = None
+    nulls: NullsOption = None
+    on_error: Annotated[
+        Literal["fail", "row"],
+        typer.Option(help="A row that can't be predicted for: fail, or its reason in a last column `error`."),
+    ] = "fail"
+    csv_escape_formulas: CsvEscapeFormulas = False
 
     def of_client(self, columns: "Columns") -> SharedOptions:
         """Return the options of a client for predictions with these columns; raises typer.Exit(1) for unreadable ones.
@@ -46,7 +57,7 @@ class PredictOptions:
         """
         return {
             "interval": self.interval,
-            "on_error": "per_row" if self.has_row_errors else None,
+            "on_error": "per_row" if self.on_error == "row" else None,
             "class_priors": read_priors(self.class_priors, columns.classes),
             "costs": read_costs(self.costs),
             "reject_cost": self.reject_cost,
@@ -90,7 +101,7 @@ def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
     The service rejects options that the version does not have.
     """
     found = _columns_of(version, required)
-    return found.with_errors() if required.has_row_errors else found
+    return found.with_errors() if required.on_error == "row" else found
 
 
 def _columns_of(version: VersionBase, required: PredictOptions) -> Columns:

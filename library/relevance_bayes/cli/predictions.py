@@ -5,21 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse, warn
-from relevance_bayes.cli.decision_options import ClassPriors, Components, Costs, RejectCost
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
-    CsvEscapeFormulas,
     ModelOrAlias,
-    NullsOption,
-    UnknownCategoriesOption,
     Url,
     Version,
     file_argument,
@@ -47,39 +43,18 @@ VALUES_NAMED = 5
 """The unknown categories that a note names."""
 
 
-OnErrorOption = Annotated[
-    Literal["fail", "row"],
-    typer.Option(help="A row that can't be predicted for: fail, or its reason in a last column `error`."),
-]
-
-
 BatchReader: TypeAlias = Callable[[Mapping[str, ColumnKind]], Iterator[tuple[Sequence[Row], Sequence[Row]]]]
 """A reader of a file, by the kinds of its columns: batches of its rows, and the same rows as the file has them."""
 
 
-@reads_file
+@with_options
 def predict(
     context: typer.Context,
     model: ModelOrAlias,
     file: Annotated[Path, file_argument("The rows to predict for; the suffix gives the format, else CSV.")],
     *,
     version: Version = None,
-    interval: Annotated[float, typer.Option(help="The probability of the interval from lower to upper.")] = 0.95,
-    explain: Annotated[
-        int | None,
-        typer.Option(min=1, max=20, help="The number of functions to show that contribute most to each prediction."),
-    ] = None,
-    class_priors: ClassPriors = None,
-    costs: Costs = None,
-    reject_cost: RejectCost = None,
-    components: Components = None,
-    row_ids: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column with ids, by which a model records predictions."),
-    ] = None,
-    unknown_categories: UnknownCategoriesOption = None,
-    nulls: NullsOption = None,
-    on_error: OnErrorOption = "fail",
+    required: PredictOptions,
     coded: Annotated[
         str | None,
         typer.Option(
@@ -89,7 +64,6 @@ def predict(
             help="Write predictions alone, in this format (as csv); FILE is sent to the service as it is.",
         ),
     ] = None,
-    csv_escape_formulas: CsvEscapeFormulas = False,
     options: RowOptions,
     output: Annotated[
         Path | None,
@@ -106,19 +80,6 @@ def predict(
     `support` is near 1 where training rows are near, and near 0 far from all of them. With one of --class-priors,
     --costs and --reject-cost, each row has a decision.
     """
-    required = PredictOptions(
-        interval,
-        explain,
-        class_priors,
-        costs,
-        reject_cost,
-        components,
-        row_ids=row_ids,
-        unknown_categories=unknown_categories,
-        nulls=nulls,
-        has_row_errors=on_error == "row",
-        csv_escape_formulas=csv_escape_formulas,
-    )
     with service(url) as client:
         if coded is not None:
             _predict_file(

@@ -6,7 +6,7 @@ import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import HERE, AsJson, Dataset, LabelledFile, Url
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
@@ -17,7 +17,7 @@ from relevance_bayes.records.promotions import Criterion, PromotionResult
 from relevance_bayes.records.references import Reference
 
 
-@reads_file
+@with_options
 def promote(
     alias: Annotated[str, typer.Argument(metavar="MODEL@ALIAS", help="The alias to move.")],
     version: Annotated[str, typer.Argument(metavar="VERSION", help="The version to move to: a number or an alias.")],

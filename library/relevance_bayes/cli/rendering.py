@@ -2,17 +2,18 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias
-
-from rich.console import Console, RenderableType
-from rich.table import Table
+from typing import TYPE_CHECKING, TypeAlias, TypeVar  # noqa: TID251 - help loads neither rich nor pydantic
 
 from relevance_bayes.cli.console import echo
-from relevance_bayes.client.json import dumps
-from relevance_bayes.records.json import encode
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+T = TypeVar("T")
 
 Fact: TypeAlias = tuple[str, str | None]
 """A name and a text, None where there is nothing to show."""
@@ -23,23 +24,35 @@ WIDTH_OFF_TERMINAL = 200
 
 def print_json(response: object) -> None:
     """Print a response of the client as the API's JSON."""
+    from relevance_bayes.records.json import encode
+
     echo(json.dumps(encode(response), ensure_ascii=False, indent=2))
 
 
 def write_json(path: Path, response: object) -> None:
     """Write a response of the client to a file as the API's JSON."""
+    from relevance_bayes.client.json import dumps
+
     path.write_text(f"{dumps(response)}\n", encoding="utf-8")
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:
     """Print a plain table, or `if_none` where there are no rows."""
-    table = Table(*headings, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table = _table(headings)
     for row in rows:
         table.add_row(*row)
     if table.row_count == 0:
         echo(if_none)
     else:
         _print(table)
+
+
+def print_list(items: Iterable[T], columns: Mapping[str, Callable[[T], str]], *, if_none: str, as_json: bool) -> None:
+    """Print the items of a list as the API's JSON, or as a table with the text of each under the headings."""
+    if as_json:
+        print_json(tuple(items))
+    else:
+        print_table(tuple(columns), ([text(one) for text in columns.values()] for one in items), if_none=if_none)
 
 
 def print_sentences(sentences: Iterable[str]) -> None:
@@ -50,7 +63,7 @@ def print_sentences(sentences: Iterable[str]) -> None:
 
 def print_facts(facts: Iterable[Fact]) -> None:
     """Print a line for each fact that is not None."""
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table = _table(())
     for name, value in facts:
         if value is not None:
             table.add_row(name, value)
@@ -74,8 +87,17 @@ def time_text(moment: datetime) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _print(shown: RenderableType) -> None:
+def _table(headings: Sequence[str]) -> "Table":
+    """Return a plain table, without a header where there are no headings."""
+    from rich.table import Table
+
+    return Table(*headings, show_header=bool(headings), box=None, padding=(0, 2, 0, 0), pad_edge=False)
+
+
+def _print(shown: "RenderableType") -> None:
     """Print within the width of the terminal, without spaces at the ends of lines."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else WIDTH_OFF_TERMINAL
     console = Console(width=width, markup=False, highlight=False)
     with console.capture() as captured:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, Self, TextIO, TypeAlias
+from typing import Annotated, Protocol, Self, TextIO, TypeAlias
+
+import typer
 
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.formats import CSV, NDJSON, RowReadOptions, by_suffix, content_encoding_of
@@ -23,22 +25,53 @@ BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """Options of how the rows of a file are read, None where they are detected."""
+    """Options of how the rows of a file are read, None where they are detected; commands have those with a help."""
 
-    delimiter: str | None = None
-    decimal: DecimalMark | None = None
-    thousands: ThousandsMark | None = None
-    date_format: str | None = None
-    missing_values: list[str] | None = None
-    encoding: TextEncoding | None = None
-    skip_rows: int | None = None
-    sheet: str | None = None
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="TEXT", show_default="detected", help="The delimiter of a CSV.")
+    ] = None
+    decimal: Annotated[
+        DecimalMark | None, typer.Option(show_default="detected", help="The decimal separator of a CSV.")
+    ] = None
+    thousands: Annotated[
+        ThousandsMark | None,
+        typer.Option(show_default="a comma or point is detected", help="The thousands separator of a CSV."),
+    ] = None
+    date_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            show_default="ISO 8601, 31.12.2025 and 12/31/2025 are detected",
+            help="The format of the dates of a CSV, such as %d.%m.%y.",
+        ),
+    ] = None
+    missing_values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--missing-value",
+            metavar="TEXT",
+            show_default="NA, nan, null, ?, - and others, beside numbers, booleans and times",
+            help="A text that means a missing value, in the place of the defaults. May be repeated.",
+        ),
+    ] = None
+    encoding: Annotated[
+        TextEncoding | None, typer.Option(show_default="UTF-8, or UTF-16 by its mark", help="The encoding of a CSV.")
+    ] = None
+    skip_rows: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=1000, metavar="N", show_default="0", help="The number of lines or rows above the table."
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", show_default="the first visible", help="The sheet of a workbook.")
+    ] = None
     forms: Mapping[str, NumberForm] = field(default_factory=dict)
-    """The forms of the numbers by which the version was trained, by column; no option of commands."""
+    """The forms of the numbers by which the version was trained, by column."""
     has_header: bool = True
-    """True where a CSV begins with the names of its columns; no option of commands."""
+    """True where a CSV begins with the names of its columns."""
     as_written: bool = False
-    """True where the cells of a CSV are read as texts, to the letter; no option of commands."""
+    """True where the cells of a CSV are read as texts, to the letter."""
 
     @property
     def of_client(self) -> RowReadOptions:

@@ -1,47 +1,63 @@
 """`relevance train`: upload a file, train on it, show the version."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from relevance_bayes.cli import option_values
 from relevance_bayes.cli.connection import in_plain_text, service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import reads_file
-from relevance_bayes.cli.option_values import Document
+from relevance_bayes.cli.file_options import with_options
+from relevance_bayes.cli.option_values import (
+    Document,
+    basis_value,
+    kernel_name,
+    likelihood_name,
+    likelihood_value,
+    request_value,
+    split_value,
+)
 from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import cost_text, watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.training_request import TrainOptions, training_document
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Client, ClientError, Problem
-from relevance_bayes.client.responses import Job, VersionBase
+from relevance_bayes.client.json import exclude_none
+from relevance_bayes.client.responses import Job, Json, VersionBase
 from relevance_bayes.client.uploads import UploadedDataset
 from relevance_bayes.records.values import Dates, Effort, Prefer, Task, Text
 
+WITHOUT_TARGET = ("approximation", "image", "components")
+"""The tasks that predict no column."""
 
-@reads_file
-def train(
-    file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
-    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to predict.")] = None,
-    *,
-    model: ModelName = None,
+MADE = frozenset(
+    {"prior", "validation", "local", "budget", "kernel", "width", "likelihood", "noise_sd", "noise_column", "split"}
+)
+"""The options of which members of other names or forms are made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """The options of a training, None where not given."""
+
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to predict.")] = None
+    model: ModelName = None
     inputs: Annotated[
         list[str] | None,
         typer.Option(
             "--input", metavar="COLUMN", show_default="all that can be", help="An input column. May be repeated."
         ),
-    ] = None,
+    ] = None
     task: Annotated[
         Task | None, typer.Option(show_default="by the target's values", help="Predict a number, or a class.")
-    ] = None,
+    ] = None
     likelihood: Annotated[
         str | None,
         typer.Option(
-            parser=option_values.likelihood,
+            parser=likelihood_name,
             metavar="NAME",
             show_default="gaussian of numbers",
             help="The distribution of the target. Of numbers: gaussian; student_t where there are outliers; "
@@ -49,7 +65,7 @@ def train(
             "counts; hurdle if many are 0. Of classes: bernoulli of two; categorical, bernoulli_per_class (a model for "
             "each class) or one_against_rest of more.",
         ),
-    ] = None,
+    ] = None
     prior: Annotated[
         Literal["automatic", "independent", "gaussian_process"] | None,
         typer.Option(
@@ -57,16 +73,16 @@ def train(
             help="The prior of the weights. automatic takes a Gaussian process, or independent weights where they are "
             "better.",
         ),
-    ] = None,
+    ] = None
     kernel: Annotated[
         str | None,
         typer.Option(
-            parser=option_values.kernel,
+            parser=kernel_name,
             metavar="NAME",
             show_default="gaussian",
             help="The kernel, which gives the functions their shape. An unknown name is refused with a list of all.",
         ),
-    ] = None,
+    ] = None
     width: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +91,7 @@ def train(
             help="The kernels' width, or how it is found: evidence_per_input, evidence (one for all inputs) or "
             "cross_validation. 0.5 or 0.5,2,1 (one for each --input) fixes it, in the units of the inputs.",
         ),
-    ] = None,
+    ] = None
     noise_sd: Annotated[
         str | None,
         typer.Option(
@@ -84,12 +100,12 @@ def train(
             help="The standard deviation of the noise in the target's units; heteroscedastic learns it as a function "
             "of the inputs.",
         ),
-    ] = None,
+    ] = None
     noise_column: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The column that holds the noise sd of each row, in the target's units."),
-    ] = None,
-    missing: MissingValues = None,
+    ] = None
+    missing: MissingValues = None
     dates: Annotated[
         Dates | None,
         typer.Option(
@@ -97,7 +113,7 @@ def train(
             help="calendar adds the position of a timestamp within year, week and day to the inputs, where it predicts "
             "better; time does not compare.",
         ),
-    ] = None,
+    ] = None
     text: Annotated[
         Text | None,
         typer.Option(
@@ -105,7 +121,7 @@ def train(
             help="target encodes texts of more than 50 values by their effects on the target, where these predict "
             "better; leave_out makes them no inputs.",
         ),
-    ] = None,
+    ] = None
     keep_rows: Annotated[
         bool | None,
         typer.Option(
@@ -113,7 +129,7 @@ def train(
             show_default="keep-rows",
             help="Keep the inputs of 64 training rows in the version: missing values of later rows are drawn of them.",
         ),
-    ] = None,
+    ] = None
     split: Annotated[
         str | None,
         typer.Option(
@@ -122,16 +138,16 @@ def train(
             help="How rows are split into folds and held out: random, order, order:COLUMN, or group:COLUMN, which "
             "keeps rows of one value together.",
         ),
-    ] = None,
+    ] = None
     holdout: Annotated[
         float | None, typer.Option(show_default="0", help="Hold out this share of the rows, and measure on them.")
-    ] = None,
+    ] = None
     validation: Annotated[
         int | None, typer.Option(min=2, max=20, help="Measure by cross-validation with this number of folds.")
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None, typer.Option(show_default="0", help="The seed of folds and of the rows that are held out.")
-    ] = None,
+    ] = None
     effort: Annotated[
         Effort | None,
         typer.Option(
@@ -139,27 +155,27 @@ def train(
             help="normal compares and weighs several models by folds; thorough compares more, in some three times the "
             "time; quick fits one model.",
         ),
-    ] = None,
+    ] = None
     prefer: Annotated[
         Prefer | None,
         typer.Option(
             show_default="accuracy",
             help="small keeps fewer functions, for a score of up to 0.05 nats a row less.",
         ),
-    ] = None,
+    ] = None
     max_score_loss: Annotated[
         float | None,
         typer.Option(
             min=0.0, metavar="NATS", show_default="0.01", help="The score a row that may be lost to fewer functions."
         ),
-    ] = None,
+    ] = None
     local: Annotated[
         Literal["automatic", "none", "neighbours"] | None,
         typer.Option(
             show_default="automatic",
             help="Predict from the nearest training rows: automatic does where it is better, from 5,000 rows on.",
         ),
-    ] = None,
+    ] = None
     budget: Annotated[
         float | None,
         typer.Option(
@@ -169,15 +185,22 @@ def train(
             help="The most CPU seconds, of the reference core. Alternatives, folds and rows are left out for it, the "
             "same on every machine.",
         ),
-    ] = None,
+    ] = None
     positive_class: Annotated[
         str | None,
         typer.Option(metavar="CLASS", show_default="none", help="The class that counts as positive in evaluations."),
-    ] = None,
+    ] = None
     priority: Annotated[
         int | None,
         typer.Option(min=-100, max=100, show_default="0", help="The priority of the job: higher ones start first."),
-    ] = None,
+    ] = None
+
+
+@with_options
+def train(
+    file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
+    *,
+    choices: TrainOptions,
     request: Annotated[
         Path | None,
         typer.Option(
@@ -196,37 +219,37 @@ def train(
 
     Only --target is required: all else has a default.
     """
-    choices = TrainOptions(
-        target=target,
-        model=model,
-        inputs=inputs or None,
-        task=task,
-        likelihood=likelihood,
-        prior=prior,
-        kernel=kernel,
-        width=width,
-        noise_sd=noise_sd,
-        noise_column=noise_column,
-        missing=missing,
-        dates=dates,
-        text=text,
-        keep_rows=keep_rows,
-        split=split,
-        holdout=holdout,
-        validation=validation,
-        seed=seed,
-        effort=effort,
-        prefer=prefer,
-        max_score_loss=max_score_loss,
-        local=local,
-        budget=budget,
-        positive_class=positive_class,
-        priority=priority,
-    )
     document = training_document(choices, request)
     with service(url, creates=True) as client:
         uploaded = options.upload(client, file, prompts=not as_json)
         run_training(client, uploaded, document, wait=wait, as_json=as_json)
+
+
+def training_document(choices: TrainOptions, request: Path | None) -> Document:
+    """Return the request of the API: that of the file, updated by the options. Raises typer.BadParameter.
+
+    An option whose name is not in `MADE` is the member of that name.
+    """
+    document = {} if request is None else request_value(request)
+    given: dict[str, Json] = {
+        **{name: value for name, value in vars(choices).items() if name not in MADE},
+        "prior": _named("type", choices.prior),
+        "validation": _named("folds", choices.validation),
+        "local": _named("type", choices.local),
+        "budget": _named("cpu_seconds", choices.budget),
+        "basis": basis_value(choices.kernel, choices.width),
+        "likelihood": likelihood_value(choices.likelihood, choices.noise_sd, choices.noise_column),
+        "split": None if choices.split is None else split_value(choices.split),
+    }
+    document |= exclude_none(given)
+    if "target" not in document and document.get("task") not in WITHOUT_TARGET:
+        raise typer.BadParameter("pass the column to predict", param_hint="--target")
+    return document
+
+
+def _named(member: str, value: str | float | None) -> Json:
+    """Return an object of one member, None without a value."""
+    return None if value is None else {member: value}
 
 
 def run_training(

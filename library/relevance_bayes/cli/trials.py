@@ -7,12 +7,11 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import has_terminal, warn
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import AsJson, file_argument
 from relevance_bayes.cli.reports import write_report
 from relevance_bayes.cli.streams import STREAM
-from relevance_bayes.cli.training import run_training
-from relevance_bayes.cli.training_request import TrainOptions, training_document
+from relevance_bayes.cli.training import TrainOptions, run_training, training_document
 from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client.embedded import MEMORY
 from relevance_bayes.client.responses import Dataset
@@ -22,7 +21,7 @@ HELD_OUT = 0.2
 """The share of the rows on which the model is measured."""
 
 
-@reads_file
+@with_options
 def try_file(
     file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
     target: Annotated[

@@ -9,7 +9,7 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import warn
 from relevance_bayes.cli.datasets import show_dataset
-from relevance_bayes.cli.file_options import reads_file
+from relevance_bayes.cli.file_options import with_options
 from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument
 from relevance_bayes.cli.readings import with_readings
 from relevance_bayes.cli.rendering import print_json, time_text
@@ -26,8 +26,19 @@ KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 class FileOptions(RowOptions):
     """Options of how a file of a dataset is read, None where they are detected."""
 
-    kind: list[str] | None = None
-    header: bool | None = None
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            metavar="NAME:KIND",
+            show_default="inferred from 1,000 rows",
+            help="The kind of a column: number, boolean, category or timestamp. May be repeated.",
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", show_default="detected", help="A CSV begins with column names."),
+    ] = None
 
     def with_header(self, has_header: bool) -> Self:
         """Return the options for a file that has a header or not."""
@@ -82,7 +93,7 @@ class FileOptions(RowOptions):
             raise typer.BadParameter("options of how a file is read need FILE", param_hint="--dataset")
 
 
-@reads_file
+@with_options
 def upload(
     file: Annotated[Path, file_argument("The table or image; the suffix gives the format.")],
     *,

@@ -1,7 +1,6 @@
-"""`relevance webhooks`: URLs that receive a message at the end of a job."""
+"""`relevance webhooks add` and `update`: URLs that receive a message at the end of a job."""
 
 from enum import StrEnum
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -9,14 +8,12 @@ import typer
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
-from relevance_bayes.cli.rendering import number, print_facts, print_json, print_table, time_text
-from relevance_bayes.records.webhooks import EVENT_TYPES, Delivery
-
-WebhookId = Annotated[str, typer.Argument(metavar="WEBHOOK", help="The id of the webhook.")]
+from relevance_bayes.cli.rendering import print_facts, print_json
+from relevance_bayes.records.webhooks import EVENT_TYPES
 
 
 class End(StrEnum):
-    """The ends of a job."""
+    """The ends of a job; typer has no lists of literals."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
@@ -50,22 +47,8 @@ def add(
         echo("Keep the secret: it is not shown again.")
 
 
-def list_webhooks(*, as_json: AsJson = False, url: Url = HERE) -> None:
-    """List webhooks."""
-    with service(url) as client:
-        webhooks = tuple(client.webhooks.all())
-        if as_json:
-            print_json(webhooks)
-            return
-        rows = (
-            (one.id, one.url, ", ".join(one.events), "" if one.enabled else "disabled", one.description or "")
-            for one in webhooks
-        )
-        print_table(("webhook", "url", "events", "", "description"), rows, if_none="No webhooks.")
-
-
 def update(
-    webhook: WebhookId,
+    webhook: Annotated[str, typer.Argument(metavar="WEBHOOK", help="The id of the webhook.")],
     *,
     address: Annotated[
         str | None, typer.Option(metavar="URL", show_default="unchanged", help="The address to send messages to.")
@@ -89,73 +72,3 @@ def update(
             return
         state = "enabled" if changed.enabled else "disabled"
         echo(f"Webhook {changed.id} is {state}: {', '.join(changed.events)} to {changed.url}.")
-
-
-def remove(webhook: WebhookId, *, url: Url = HERE) -> None:
-    """Remove WEBHOOK and its deliveries."""
-    with service(url) as client:
-        client.webhooks.delete(webhook)
-        echo(f"Webhook {webhook} is removed.")
-
-
-def deliveries(
-    webhook: WebhookId,
-    *,
-    limit: Annotated[int, typer.Option(help="The largest number of deliveries to list.", min=1)] = 20,
-    as_json: AsJson = False,
-    url: Url = HERE,
-) -> None:
-    """List the deliveries to WEBHOOK and their responses."""
-    with service(url) as client:
-        deliveries = tuple(islice(client.webhooks.deliveries(webhook), limit))
-        if as_json:
-            print_json(deliveries)
-            return
-        rows = (
-            (
-                one.id,
-                one.type,
-                one.job_id or "",
-                time_text(one.created_at),
-                one.state,
-                str(len(one.attempts)),
-                _last(one),
-            )
-            for one in deliveries
-        )
-        print_table(
-            ("delivery", "event", "job", "created", "state", "attempts", "last"), rows, if_none="No deliveries."
-        )
-
-
-def try_out(webhook: WebhookId, *, as_json: AsJson = False, url: Url = HERE) -> None:
-    """Send WEBHOOK a signed test message."""
-    with service(url) as client:
-        delivery = client.webhooks.test(webhook)
-        if as_json:
-            print_json(delivery)
-        else:
-            echo(f"Delivery {delivery.id} is made: `relevance webhooks deliveries {webhook}` shows what came back.")
-
-
-def redeliver(
-    webhook: WebhookId,
-    delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of the delivery.")],
-    *,
-    as_json: AsJson = False,
-    url: Url = HERE,
-) -> None:
-    """Send DELIVERY to WEBHOOK again."""
-    with service(url) as client:
-        made = client.webhooks.redeliver(webhook, delivery)
-        if as_json:
-            print_json(made)
-        else:
-            echo(f"Delivery {made.id} is made again.")
-
-
-def _last(delivery: Delivery) -> str:
-    if not delivery.attempts:
-        return ""
-    last = delivery.attempts[-1]
-    return f"{last.error or last.status} after {number(last.seconds)} s"

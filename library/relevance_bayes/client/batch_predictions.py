@@ -1,23 +1,21 @@
 """Calls on batch predictions."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Unpack
 
 from relevance_bayes.client.calls import M, call
 from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from relevance_bayes.client.http import TIMEOUT
 from relevance_bayes.client.job_collection import VersionJobCollection
 from relevance_bayes.client.job_handle import job_at
-from relevance_bayes.client.json import Form, exclude_none, listed_priors
+from relevance_bayes.client.json import Form
 from relevance_bayes.client.paths import reference
-from relevance_bayes.client.responses import Json
+from relevance_bayes.client.prediction_options import BatchOptions, request_members
 from relevance_bayes.records.batch_predictions import BatchPrediction
 from relevance_bayes.records.pages import Page
-from relevance_bayes.records.predictions import Nulls, UnknownCategories
-from relevance_bayes.records.values import Label
 
 _ONE: Form[BatchPrediction] = Form(BatchPrediction)
 
@@ -37,45 +35,17 @@ class BatchPredictions(VersionJobCollection[M, BatchPrediction]):
         dataset_id: str,
         *,
         version: int | str | None = None,
-        format: str | None = None,  # noqa: A002 - as the API has it
-        keep: Sequence[str] = (),
-        interval: float | None = None,
-        outputs: Sequence[str] | None = None,
-        on_error: Literal["per_row", "fail"] | None = None,
-        components: int | None = None,
-        class_priors: Mapping[Label, float] | None = None,
-        costs: Sequence[Sequence[float]] | None = None,
-        reject_cost: float | None = None,
-        unknown_categories: UnknownCategories | None = None,
-        nulls: Nulls | None = None,
-        csv_escape_formulas: bool | None = None,
-        priority: int = 0,
         key: str | None = None,
+        **options: Unpack[BatchOptions],
     ) -> BatchPrediction:
         """Submit a batch prediction; the version as in `Evaluations.submit`, options as of `Client.predict`.
 
         `keep` are columns of the dataset that precede the predictions.
         """
         model, selector = reference(name, version)
-        requested: dict[str, Json] = {
-            "model": model,
-            "version": selector,
-            "dataset_id": dataset_id,
-            "format": format,
-            "keep": [*keep],
-            "interval": interval,
-            "outputs": None if outputs is None else [*outputs],
-            "on_error": on_error,
-            "components": components,
-            "class_priors": listed_priors(class_priors),
-            "costs": None if costs is None else [list(row) for row in costs],
-            "reject_cost": reject_cost,
-            "unknown_categories": unknown_categories,
-            "nulls": nulls,
-            "csv_escape_formulas": csv_escape_formulas,
-            "priority": priority,
-        }
-        return await self.http.create(self.one, self.path, exclude_none(requested), key=key)
+        version_of_model = {"model": model} if selector is None else {"model": model, "version": selector}
+        requested = {**version_of_model, "dataset_id": dataset_id, **request_members(options)}
+        return await self.http.create(self.one, self.path, requested, key=key)
 
     @call
     async def download(self, job_id: str, file: Path) -> int:

@@ -1,12 +1,13 @@
 """Contents and headers of requests, and records of responses."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
 
 import httpx
 
-from relevance_bayes.client.drivers import Content
+from relevance_bayes.client.drivers import Content, Query
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.json import Form, FormOrClass, dumps, form_of
 from relevance_bayes.client.retries import retry_after
@@ -39,6 +40,20 @@ def body_headers(content: Content) -> dict[str, str]:
             return {}
         case _:
             return {"Content-Length": str(sum(map(len, content)))}
+
+
+def parameters(members: Mapping[str, object]) -> Query:
+    """Return members of a request as parameters of a URL, without those that are None; objects, and lists of others
+    than texts, are JSON."""
+    return {name: _parameter(value) for name, value in members.items() if value is not None}
+
+
+def _parameter(value: object) -> str | int | float | list[str]:
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Sequence) and all(isinstance(one, str) for one in value):
+        return [str(one) for one in value]
+    return dumps(value)
 
 
 def encoded(body: object) -> bytes | None:

@@ -9,7 +9,6 @@ from typing import Generic, TypeAlias, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from relevance_bayes.records.json import encode, refusal
-from relevance_bayes.records.values import Json, Label
 
 T = TypeVar("T")
 
@@ -104,11 +103,6 @@ def form_of(annotation: FormOrClass[T]) -> Form[T]:
     return _FORMS.setdefault(annotation, Form(annotation))  # type: ignore[return-value]  # the form of this class
 
 
-def exclude_none(members: Mapping[str, Json]) -> dict[str, Json]:
+def exclude_none(members: Mapping[str, T]) -> dict[str, T]:
     """Return the members of a request that are not None."""
     return {name: value for name, value in members.items() if value is not None}
-
-
-def listed_priors(priors: Mapping[Label, float] | None) -> list[Json] | None:
-    """Return class priors as the API's list: a JSON object would make all labels strings."""
-    return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]

@@ -21,17 +21,17 @@ class Members(Calls[M]):
     @call
     async def get(self, subject: str) -> Member:
         """Return a member, or an owner that is invited."""
-        return await self.http.get(Member, _path(subject))
+        return await self.http.get(Member, _member_path(subject))
 
     @call
     async def put(self, subject: str, role: Role) -> Member:
         """Invite a member, or change its role; `subject` is the owner of its API keys, or that its tokens have."""
-        return await self.http.put(Member, _path(subject), {"role": role}, headers={})
+        return await self.http.put(Member, _member_path(subject), {"role": role}, headers={})
 
     @call
     async def delete(self, subject: str, *, keys: KeysOfMember = "revoke") -> RemovedMember:
         """Remove a member, and revoke the API keys that it has made in the project, unless they are to be kept."""
-        return await self.http.deleted(RemovedMember, _path(subject), {"keys": keys})
+        return await self.http.deleted(RemovedMember, _member_path(subject), {"keys": keys})
 
     @listing
     def invitations(self) -> AsyncGenerator[Project, None]:
@@ -53,5 +53,5 @@ def _project_path(name: str) -> str:
     return f"/v1/projects/{part(name)}"
 
 
-def _path(subject: str) -> str:
+def _member_path(subject: str) -> str:
     return f"/v1/members/{part(subject)}"

@@ -1,10 +1,10 @@
-"""Options of predictions in formats other than JSON."""
+"""Options of predictions, in JSON, in other formats, and in batch jobs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict
 
-from relevance_bayes.client.drivers import Query
-from relevance_bayes.client.json import dumps, exclude_none, listed_priors
+from relevance_bayes.client.json import exclude_none
+from relevance_bayes.records.formats import RowReadOptions
 from relevance_bayes.records.predictions import Nulls, UnknownCategories
 from relevance_bayes.records.values import Json, Label
 
@@ -28,38 +28,36 @@ class PredictionOptions(SharedOptions, total=False):
     outputs: Sequence[str] | None
 
 
-def json_options(**options: Unpack[PredictionOptions]) -> dict[str, Json]:
-    """Return options as members of a request in JSON."""
-    outputs, costs = options.get("outputs"), options.get("costs")
-    return exclude_none(
-        {
-            "interval": options.get("interval"),
-            "outputs": None if outputs is None else [*outputs],
-            "on_error": options.get("on_error"),
-            "class_priors": listed_priors(options.get("class_priors")),
-            "costs": None if costs is None else [list(row) for row in costs],
-            "reject_cost": options.get("reject_cost"),
-            "components": options.get("components"),
-            "unknown_categories": options.get("unknown_categories"),
-            "nulls": options.get("nulls"),
-        }
-    )
+class JsonOptions(SharedOptions, total=False):
+    """Options of predictions in JSON: functions to explain each by, covariance of all, ids of rows or their column."""
+
+    explain: int | None
+    covariance: bool | None
+    row_ids: Sequence[str] | str | None
 
 
-def query_of(**options: Unpack[PredictionOptions]) -> Query:
-    """Return options as parameters of a URL; objects, and lists of lists, are JSON."""
-    members = json_options(**options)
-    outputs = options.get("outputs")
-    written: dict[str, str | int | float | list[str] | None] = {
-        name: dumps(members[name]) for name in ("class_priors", "costs") if name in members
-    }
-    return {
-        "interval": options.get("interval"),
-        "outputs": None if outputs is None else [*outputs],
-        "on_error": options.get("on_error"),
-        "reject_cost": options.get("reject_cost"),
-        "components": options.get("components"),
-        "unknown_categories": options.get("unknown_categories"),
-        "nulls": options.get("nulls"),
-        **written,
-    }
+class FilePredictionOptions(PredictionOptions, RowReadOptions, total=False):
+    """Options of predictions for files, whose ids of rows are in the column `row_ids`."""
+
+    explain: int | None
+    row_ids: str | None
+    csv_escape_formulas: bool
+
+
+class BatchOptions(PredictionOptions, total=False):
+    """Options of batch predictions; `keep` are columns of the dataset that precede the predictions."""
+
+    format: str | None
+    keep: Sequence[str]
+    csv_escape_formulas: bool | None
+    priority: int
+
+
+def request_members(options: SharedOptions) -> dict[str, object]:
+    """Return options as members of a request, without those that are None."""
+    return exclude_none({**options, "class_priors": listed_priors(options.get("class_priors"))})
+
+
+def listed_priors(priors: Mapping[Label, float] | None) -> list[Json] | None:
+    """Return class priors as the API's list: a JSON object would make all labels strings."""
+    return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]

@@ -11,9 +11,10 @@ from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.exports import ExportFormat, exported_name
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
 from relevance_bayes.client.http import of_kind
-from relevance_bayes.client.json import Form, JsonInput, exclude_none, listed_priors
+from relevance_bayes.client.json import Form, JsonInput, exclude_none
 from relevance_bayes.client.models import document_of, model_of
 from relevance_bayes.client.paths import part, reference, version_path
+from relevance_bayes.client.prediction_options import JsonOptions, request_members
 from relevance_bayes.client.registry import ANY_VERSION, tag_query
 from relevance_bayes.client.responses import (
     ApproximationJob,
@@ -32,8 +33,6 @@ from relevance_bayes.records.functions import Expansion, RelevanceVector, Versio
 from relevance_bayes.records.members import Project
 from relevance_bayes.records.models import Model
 from relevance_bayes.records.pages import Page
-from relevance_bayes.records.predictions import Nulls, UnknownCategories
-from relevance_bayes.records.values import Label
 
 V = TypeVar("V", bound=VersionBase)
 
@@ -201,35 +200,16 @@ class ServiceCalls(Collections[M]):
         path = f"/v1/models/{part(name)}/versions"
         return await self.http.upload(_IMPORTED, path, file, media_type=media_type, key=key)
 
-    @overload
-    def import_document(
-        self: "ServiceCalls[Blocking]", content: bytes, *, model: str, key: str | None = None
-    ) -> ImportedVersion: ...
-    @overload
-    def import_document(
-        self: "ServiceCalls[Asynchronous]", content: bytes, *, model: str, key: str | None = None
-    ) -> Awaited[ImportedVersion]: ...
-    def import_document(
-        self, content: bytes, *, model: str, key: str | None = None
-    ) -> ImportedVersion | Awaited[ImportedVersion]:
+    @call
+    async def import_document(self, content: bytes, *, model: str, key: str | None = None) -> ImportedVersion:
         """Import the bytes of an npz document as the next version of `model`; `key` as in `upload`."""
         path = f"/v1/models/{part(model)}/versions"
-        sent = self.http.upload(_IMPORTED, path, content, media_type="application/x-npz", key=key)
-        return performed(self.http, sent)
+        return await self.http.upload(_IMPORTED, path, content, media_type="application/x-npz", key=key)
 
-    @overload
-    def version_document(
-        self: "ServiceCalls[Blocking]", name: str, version: int | str | None = None
-    ) -> VersionDocument: ...
-    @overload
-    def version_document(
-        self: "ServiceCalls[Asynchronous]", name: str, version: int | str | None = None
-    ) -> Awaited[VersionDocument]: ...
-    def version_document(
-        self, name: str, version: int | str | None = None
-    ) -> VersionDocument | Awaited[VersionDocument]:
+    @call
+    async def version_document(self, name: str, version: int | str | None = None) -> VersionDocument:
         """Return a version, given as in `version`, as an npz document, with its functions."""
-        return performed(self.http, document_of(self.http, name, version))
+        return await document_of(self.http, name, version)
 
     @call
     async def delete_model(self, name: str) -> None:
@@ -248,17 +228,7 @@ class ServiceCalls(Collections[M]):
         table: Mapping[str, JsonInput],
         *,
         version: int | str | None = None,
-        interval: float | None = None,
-        explain: int | None = None,
-        covariance: bool | None = None,
-        class_priors: Mapping[Label, float] | None = None,
-        costs: Sequence[Sequence[float]] | None = None,
-        reject_cost: float | None = None,
-        components: int | None = None,
-        row_ids: Sequence[str] | str | None = None,
-        unknown_categories: UnknownCategories | None = None,
-        nulls: Nulls | None = None,
-        on_error: Literal["fail", "per_row"] | None = None,
+        **options: Unpack[JsonOptions],
     ) -> Predictions:
         """Predict for a `table` in one of the API's three forms; by default with the newest version.
 
@@ -269,22 +239,8 @@ class ServiceCalls(Collections[M]):
         averages over the known ones, and listed, or with "error" refused: `unknown_categories`; `nulls` is the same for
         missing values. With `on_error` "per_row" an invalid row has an `error` in the place of its prediction.
         """
-        options: dict[str, Json] = {
-            "interval": interval,
-            "explain": explain,
-            "covariance": covariance,
-            "class_priors": listed_priors(class_priors),
-            "costs": None if costs is None else [list(row) for row in costs],
-            "reject_cost": reject_cost,
-            "components": components,
-            "row_ids": row_ids if row_ids is None or isinstance(row_ids, str) else list(row_ids),
-            "unknown_categories": unknown_categories,
-            "nulls": nulls,
-            "on_error": on_error,
-        }
-        return await self.http.post(
-            Predictions, f"{version_path(name, version)}/predict", {**table, **exclude_none(options)}
-        )
+        body = {**table, **request_members(options)}
+        return await self.http.post(Predictions, f"{version_path(name, version)}/predict", body)
 
     async def _create_dataset(self, columns: Mapping[str, Sequence[Json]], name: str, key: str | None) -> Dataset:
         return await self.http.create(Dataset, f"{DATASETS}?name={part(name)}", {"columns": columns}, key=key)

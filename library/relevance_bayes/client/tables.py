@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Unpack  # noqa: TID251 - programs that use only JSON save the import of numpy
 
+from relevance_bayes.client.bodies import parameters
 from relevance_bayes.client.calls import Calls, M, call, listing
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import UPLOAD_SECONDS
 from relevance_bayes.client.json import JsonInput
 from relevance_bayes.client.paths import part, reference, version_path
 from relevance_bayes.client.predicted_tables import PredictedTable
-from relevance_bayes.client.prediction_options import PredictionOptions, json_options, query_of
+from relevance_bayes.client.prediction_options import PredictionOptions, request_members
 from relevance_bayes.client.responses import Dataset, Prediction, Predictions
 from relevance_bayes.client.table_contents import ArrowTable, arrow_parts, arrow_table, slices
 from relevance_bayes.client.uploads import uploaded
@@ -83,7 +84,7 @@ class Tables(Calls[M]):
 
         `batch_rows` are in each request; no more are held at once.
         """
-        path, remaining, members = await self._pinned(name, version), iter(rows), json_options(**options)
+        path, remaining, members = await self._pinned(name, version), iter(rows), request_members(options)
         while some := list(islice(remaining, batch_rows)):
             body = {"rows": some, **members}
             response = await self.http.post(Predictions, f"{path}/predict", body)
@@ -110,7 +111,7 @@ class Tables(Calls[M]):
             content,
             media_type=NPY.media_type,
             response_type=NPY.media_type,
-            query=query_of(**options),
+            query=parameters(request_members(options)),
             deadline=UPLOAD_SECONDS,
         )
         return array_of(made)
@@ -123,7 +124,7 @@ class Tables(Calls[M]):
             content,
             media_type=ARROW.media_type,
             response_type=ARROW.media_type,
-            query=query_of(**options),
+            query=parameters(request_members(options)),
             deadline=UPLOAD_SECONDS,
         )
         return PredictedTable(made)

@@ -7,7 +7,7 @@ from typing import TypeAlias, Unpack
 
 import httpx
 
-from relevance_bayes.client.bodies import decoded
+from relevance_bayes.client.bodies import decoded, parameters
 from relevance_bayes.client.drivers import Query
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.http import Http
@@ -92,25 +92,11 @@ def _media_type(content: bytes, name: str | None) -> str:
         raise ClientError(Problem(title="No format", detail=str(unknown))) from unknown
 
 
-def row_query(options: RowReadOptions) -> Query:
-    """Return the options of rows as parameters of a URL."""
-    listed = options.get("missing_values")
-    return {
-        "delimiter": options.get("delimiter"),
-        "decimal": options.get("decimal"),
-        "thousands": options.get("thousands"),
-        "date_format": options.get("date_format"),
-        "missing_values": None if listed is None else [*listed],
-        "encoding": options.get("encoding"),
-        "skip_rows": options.get("skip_rows"),
-        "sheet": options.get("sheet"),
-    }
-
-
 def _query(options: ReadOptions) -> Query:
     header, kinds = options.get("header"), options.get("kinds") or {}
-    return {
-        **row_query(options),
+    own = {
+        "format": None,
         "header": None if header is None else str(header).lower(),
         "kinds": [f"{name}:{kind}" for name, kind in kinds.items()] or None,
     }
+    return parameters({**options, **own})

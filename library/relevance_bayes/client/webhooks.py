@@ -35,7 +35,7 @@ class Webhooks(Calls[M]):
     @call
     async def get(self, webhook_id: str) -> Webhook:
         """Return a webhook."""
-        return await self.http.get(Webhook, _path(webhook_id))
+        return await self.http.get(Webhook, _webhook_path(webhook_id))
 
     @call
     async def update(
@@ -52,28 +52,28 @@ class Webhooks(Calls[M]):
             "events": None if events is None else list(events),
             "enabled": enabled,
         }
-        return await self.http.patch(Webhook, _path(webhook_id), exclude_none(requested))
+        return await self.http.patch(Webhook, _webhook_path(webhook_id), exclude_none(requested))
 
     @call
     async def delete(self, webhook_id: str) -> None:
         """Delete a webhook."""
-        await self.http.delete(_path(webhook_id))
+        await self.http.delete(_webhook_path(webhook_id))
 
     @listing
     def deliveries(self, webhook_id: str) -> AsyncGenerator[Delivery, None]:
         """Return its deliveries, newest first."""
-        return self.http.pages(Page[Delivery], f"{_path(webhook_id)}/deliveries")
+        return self.http.pages(Page[Delivery], f"{_webhook_path(webhook_id)}/deliveries")
 
     @call
     async def test(self, webhook_id: str) -> Delivery:
         """Send a signed message of type `webhook.test` now; its outcome is in `deliveries`."""
-        return await self.http.post(Delivery, f"{_path(webhook_id)}/test")
+        return await self.http.post(Delivery, f"{_webhook_path(webhook_id)}/test")
 
     @call
     async def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
         """Send a delivery again now."""
-        return await self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{part(delivery_id)}/redeliver")
+        return await self.http.post(Delivery, f"{_webhook_path(webhook_id)}/deliveries/{part(delivery_id)}/redeliver")
 
 
-def _path(webhook_id: str) -> str:
+def _webhook_path(webhook_id: str) -> str:
     return f"/v1/webhooks/{part(webhook_id)}"

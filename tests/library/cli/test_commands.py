@@ -14,9 +14,9 @@ def test_a_list_shows_the_first_sentence_of_each_help_page() -> None:
     application = typer.Typer()
     add_client_commands(application)
     root = typer.main.get_group(application)
+    load_all(root)
     for commands, group in ((COMMANDS, root), *((GROUPS[name], root.commands[name]) for name in GROUPS)):
         assert isinstance(group, TyperGroup)
-        load_all(group)
         for name, command in commands.items():
             page = group.commands[name].help
             assert page is not None

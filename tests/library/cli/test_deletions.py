@@ -60,7 +60,7 @@ def test_without_a_terminal_nothing_is_deleted_without_yes(run: Run, stub: Stub,
 def test_a_terminal_has_a_prompt(
     stub: Stub, responses: Responses, monkeypatch: pytest.MonkeyPatch, typed: str, exit_code: int
 ) -> None:
-    monkeypatch.setattr("relevance_bayes.cli.deletions.has_terminal", lambda: True)
+    monkeypatch.setattr("relevance_bayes.cli.command_rows.has_terminal", lambda: True)
     arguments = ("delete", "model", "small", "--url", stub(responses))
     found = CliRunner().invoke(application, arguments, input=typed)
     assert found.exit_code == exit_code

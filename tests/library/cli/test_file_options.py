@@ -4,7 +4,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from relevance_bayes.cli.file_options import PARAMETERS, reads_file
+from relevance_bayes.cli.file_options import declared_options, with_options
 from relevance_bayes.cli.rows import RowOptions
 from relevance_bayes.cli.uploads import FileOptions
 
@@ -14,13 +14,13 @@ commands = typer.Typer()
 
 
 @commands.command()
-@reads_file
+@with_options
 def whole(name: str, *, options: FileOptions, quiet: bool = False) -> None:
     received.append((name, options, quiet))
 
 
 @commands.command()
-@reads_file
+@with_options
 def rows(name: str, *, options: RowOptions, quiet: bool = False) -> None:
     received.append((name, options, quiet))
 
@@ -28,7 +28,8 @@ def rows(name: str, *, options: RowOptions, quiet: bool = False) -> None:
 def test_each_field_of_the_options_is_a_parameter() -> None:
     """Except those that no command has: what follows from a version, or from a dataset."""
     not_of_commands = {"forms", "has_header", "as_written"}
-    assert {field.name for field in fields(FileOptions)} - not_of_commands == PARAMETERS.keys()
+    declared = {one.name for one in declared_options(FileOptions)}
+    assert {field.name for field in fields(FileOptions)} - not_of_commands == declared
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,16 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 import pytest
 import typer
 
-from relevance_bayes.cli import option_values
-from relevance_bayes.cli.option_values import WIDTH_SEARCHES
-from relevance_bayes.cli.training import train
-from relevance_bayes.cli.training_request import WITHOUT_TARGET, TrainOptions, training_document
+from relevance_bayes.cli.option_values import (
+    WIDTH_SEARCHES,
+    covariance_name,
+    covariances,
+    kernel_name,
+    kernels,
+    likelihood_name,
+    likelihoods,
+)
+from relevance_bayes.cli.training import WITHOUT_TARGET, TrainOptions, train, training_document
 from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
@@ -65,14 +71,14 @@ def test_what_is_not_stated_is_left_to_the_service() -> None:
 
 
 def test_the_options_are_the_members_of_the_unions() -> None:
-    assert set(option_values.kernels()) == {member().type for member in get_args(KernelUnion)}
-    assert set(option_values.covariances()) == {member().type for member in get_args(Covariance)}
+    assert set(kernels()) == {member().type for member in get_args(KernelUnion)}
+    assert set(covariances()) == {member().type for member in get_args(Covariance)}
     of_targets = {member().type for member in get_args(LikelihoodUnion)} - {"log_variance"}
-    assert set(option_values.likelihoods()) == of_targets
+    assert set(likelihoods()) == of_targets
     for named, names in (
-        (option_values.kernel, option_values.kernels),
-        (option_values.covariance, option_values.covariances),
-        (option_values.likelihood, option_values.likelihoods),
+        (kernel_name, kernels),
+        (covariance_name, covariances),
+        (likelihood_name, likelihoods),
     ):
         first, *_ = names()
         assert named(first) == first

@@ -64,7 +64,6 @@ def test_a_file_is_requested_with_the_given_options_alone(connected: Connected) 
         "dataset_id": "two",
         "keep": ["id"],
         "class_priors": [{"label": True, "prior": 0.5}, {"label": False, "prior": 0.5}],
-        "priority": 0,
     }
 
 

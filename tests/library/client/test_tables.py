@@ -75,7 +75,7 @@ def test_options_are_parameters(connected: Connected) -> None:
     (request,) = pair.service.requested
     assert request.url.params.multi_items() == [
         ("interval", "0.9"), ("outputs", "mean"), ("outputs", "sd"),
-        ("class_priors", '[{"label":true,"prior":0.5},{"label":false,"prior":0.5}]'), ("costs", "[[0,1],[2,0]]"),
+        ("costs", "[[0,1],[2,0]]"), ("class_priors", '[{"label":true,"prior":0.5},{"label":false,"prior":0.5}]'),
     ]  # fmt: skip
 
 

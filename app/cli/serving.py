@@ -76,35 +76,3 @@ def worker(*, until_eof: UntilEof = False) -> None:
         from app.cli.run_worker import work
 
     work(usable_settings(), until_eof=until_eof)
-
-
-def migrate(
-    *,
-    plan: Annotated[bool, typer.Option("--plan", help="Print what would be done, and do nothing.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Migrate while processes run that can't use the new tables.")
-    ] = False,
-) -> None:
-    """Create the database's tables, or migrate them to this release.
-
-    While processes of releases run that can't use the new tables, it is refused: stop them first.
-    """
-    from app.cli.database import usable_settings
-    from app.cli.migrating import migrate
-
-    migrate(usable_settings(), is_plan=plan, is_forced=force)
-
-
-def config() -> None:
-    """Print the settings with their origin, secrets masked."""
-    from app.cli.config import show_config
-
-    show_config()
-
-
-def check_worker() -> None:
-    """Exit with 0 where a worker with this spool directory has sent a recent heartbeat."""
-    from app.cli.database import usable_settings
-    from app.cli.worker_health import check_worker
-
-    check_worker(usable_settings())
