@@ -27,8 +27,8 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from relevance_bayes.tables.encoding import EncodedTarget
-from relevance_bayes.tasks.scored import LEVELS
-from relevance_bayes.tasks.supervised.scoring import class_figures, number_figures
+from relevance_bayes.tasks.labelled import LEVELS
+from relevance_bayes.tasks.supervised.evaluation import class_figures, number_figures
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 SEED = 2029

@@ -19,14 +19,14 @@ from relevance_bayes.core.pool import LearnedModel, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.plans.supervised import plan_supervised
 from relevance_bayes.tables.columns import Block, Column, kind_of
 from relevance_bayes.tables.encoding import Encoding, encode_inputs, user_log_evidence, user_mean, user_scores
 from relevance_bayes.tables.statistics import TableStatistics
 from relevance_bayes.tasks.fit import Fitted as FitResult
 from relevance_bayes.tasks.fit import Limits
 from relevance_bayes.tasks.listing import expected
+from relevance_bayes.tasks.supervised.plan import plan_supervised
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
 
 NO_DATASET = UUID(int=0)

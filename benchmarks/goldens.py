@@ -20,13 +20,13 @@ from benchmarks.files import NotRun
 from benchmarks.golden_trainings import GOLDENS, NEW_ROWS, TARGET, Golden
 from benchmarks.options import Options
 from benchmarks.report import Table
-from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.fitting import SupervisedVersion, learn
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.predictions import DecisionOptions
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.report import Member, SupervisedReport
 
 STORE = Path(__file__).with_name("goldens.json")
 

@@ -12,7 +12,7 @@ from benchmarks.repeats import Figures, repeated
 from benchmarks.report import Table, not_run
 from relevance_bayes.core.types import Indices
 from relevance_bayes.documents import arrays
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.estimators import RelevanceRegressor
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.labelled import LabelledNumbers

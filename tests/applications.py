@@ -55,7 +55,7 @@ from app.tasks.service import Training
 from app.tasks.union import weight_unit
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from app.webhooks.service import Webhooks, webhook_metrics
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.keys import KeyScope
 from relevance_bayes.records.limits import OwnerLimits
 from relevance_bayes.tables.columns import Block

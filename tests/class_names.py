@@ -11,10 +11,10 @@ from sqlalchemy import Engine, MetaData, select
 import app
 import relevance_bayes.core
 import relevance_bayes.documents
-import relevance_bayes.plans
 import relevance_bayes.tables
+import relevance_bayes.tasks
 
-PACKAGES = (relevance_bayes.core, relevance_bayes.documents, relevance_bayes.plans, relevance_bayes.tables)
+PACKAGES = (relevance_bayes.core, relevance_bayes.documents, relevance_bayes.tasks, relevance_bayes.tables)
 
 RECORDS = (".records", ".requests", ".results", ".attempts", ".decisions", ".lineage")
 """The modules of the service whose records a database holds."""

@@ -2,7 +2,8 @@
 
 from typing import TypeVar
 
-from relevance_bayes.documents.models import SupervisedReport, VersionReport
+from relevance_bayes.tasks.supervised.report import SupervisedReport
+from relevance_bayes.tasks.union import VersionReport
 
 T = TypeVar("T")
 

@@ -26,12 +26,11 @@ from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.plans.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
 from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth, Outlier
+from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -41,7 +40,16 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
 )
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from relevance_bayes.tasks.listing import Learned, NewSupervisedVersion
+from relevance_bayes.tasks.listing import Learned
+from relevance_bayes.tasks.supervised.report import (
+    Alternative,
+    Hyperparameters,
+    Member,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 
 OWNER = "ada"
 STRANGER = "bob"

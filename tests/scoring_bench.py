@@ -31,7 +31,7 @@ from relevance_bayes.tables.columns import (
     TimestampColumn,
     block_rows,
 )
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion
 from tests.doubles.queue import ListedQueue, RecordingQueue
 from tests.small_models import small_version
 

@@ -12,8 +12,8 @@ import httpx2
 
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.models import ExportedSupervised
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.end_to_end.deployment import deployed
 from tests.keys import add_key
 from tests.small_models import small_version, version_of_three_classes

@@ -8,7 +8,7 @@ from app.prediction.usage_counts import Counts
 from app.registry.records import Version
 from app.tasks.union import task_of
 from relevance_bayes.records.functions import ListedFunction
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion
 from tests.small_tables import NOW
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from relevance_bayes.core.approximation import Expansion
-from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
-from relevance_bayes.plans.requests import ApproximationPlan, InputColumn
+from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.listing import Learned, NewApproximationVersion
+from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
+from relevance_bayes.tasks.approximation.request import ApproximationPlan
+from relevance_bayes.tasks.approximation.training import NewApproximationVersion
+from relevance_bayes.tasks.listing import Learned
 from tests.small_tables import DATASET_ID
 
 

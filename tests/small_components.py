@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from relevance_bayes.core.components import Components
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import RationalQuadratic
-from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
-from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.reports import InputWidth
+from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
-from relevance_bayes.tasks.listing import Learned, NewComponentsVersion
+from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
+from relevance_bayes.tasks.components.request import ComponentsPlan
+from relevance_bayes.tasks.components.space import Components
+from relevance_bayes.tasks.components.training import NewComponentsVersion
+from relevance_bayes.tasks.listing import Learned
 from tests.small_tables import DATASET_ID
 
 SCORES = np.linspace(-30.0, 10.0, 20)

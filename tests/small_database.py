@@ -32,7 +32,7 @@ from app.registry.tables import ModelRow, ModelVersionRow
 from app.webhooks.delivery_repository import SUBSCRIBERS
 from relevance_bayes.records.jobs import FINISHED
 from relevance_bayes.tables.columns import Block, block_rows
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion
 from tests.doubles.queue import RecordingQueue
 from tests.small_tables import NOW
 

@@ -17,7 +17,7 @@ from relevance_bayes.records.diagnostics import (
     TraceStep,
 )
 from relevance_bayes.records.evaluations import ReliabilityBin
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.small_models import small_version
 
 PLAN = small_version().report.plan

@@ -4,11 +4,13 @@ import numpy as np
 
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.dictionaries import GaborFunctions
-from relevance_bayes.core.images import ImageCode
-from relevance_bayes.documents.models import ImagePredictor, ImageReport
-from relevance_bayes.plans.requests import ImagePlan, InputColumn
+from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.encoding import InputEncoding
-from relevance_bayes.tasks.listing import Learned, NewImageVersion
+from relevance_bayes.tasks.images.code import ImageCode
+from relevance_bayes.tasks.images.report import ImagePredictor, ImageReport
+from relevance_bayes.tasks.images.request import ImagePlan
+from relevance_bayes.tasks.images.training import NewImageVersion
+from relevance_bayes.tasks.listing import Learned
 from tests.small_tables import DATASET_ID
 
 

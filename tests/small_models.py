@@ -14,11 +14,9 @@ from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoi
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Prior, Spec
-from relevance_bayes.documents.models import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.plans.requests import InputColumn, RandomSplit, SupervisedPlan, Task
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
 from relevance_bayes.records.reports import ClassRows, InputWidth
-from relevance_bayes.records.values import Label
+from relevance_bayes.records.values import InputColumn, Label, Task
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedNumber,
@@ -28,7 +26,10 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
-from relevance_bayes.tasks.listing import Learned, NewSupervisedVersion
+from relevance_bayes.tasks.listing import Learned
+from relevance_bayes.tasks.supervised.report import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
+from relevance_bayes.tasks.supervised.request import RandomSplit, SupervisedPlan
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")

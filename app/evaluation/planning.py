@@ -8,12 +8,12 @@ from app.errors import ConflictError
 from app.evaluation.metrics.losses import CLASS_METRICS, NUMBER_METRICS
 from app.prediction.dataset_rows import VersionPlan, refuse_unfit
 from app.registry.records import Version
-from relevance_bayes.documents.models import SupervisedReport
-from relevance_bayes.plans.requests import GroupSplit
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.evaluations import EvaluationRequest, Metric
 from relevance_bayes.records.promotions import PromotionRequest
 from relevance_bayes.records.values import Task
+from relevance_bayes.tasks.supervised.report import SupervisedReport
+from relevance_bayes.tasks.supervised.request import GroupSplit
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
 """The default metrics of promotions."""

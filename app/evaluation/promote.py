@@ -25,13 +25,13 @@ from app.prediction.training_rows import KEY_SEED, KnownRows, seen_rows, trainin
 from app.registry.alias_repository import AliasRepository
 from app.registry.repository import ModelRepository
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans.rows import content_hash
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.evaluations import Metric
 from relevance_bayes.records.models import MAX_REASON_LENGTH
 from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.tasks.prediction import LabelledBlock
+from relevance_bayes.tasks.rows import content_hash
 
 ALIAS_MOVED = Problem(
     "alias-moved",

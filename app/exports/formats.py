@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from app.errors import ConflictError, NotInstalledError
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.schema import DOCUMENT, document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]

@@ -23,7 +23,7 @@ from app.http.references import ModelName, VersionReference
 from app.http.rendering import to_json
 from app.registry.records import Version
 from app.tasks.responses import version_record
-from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.records import versions
 

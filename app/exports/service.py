@@ -9,12 +9,12 @@ from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.submission import check_model_quota
 from app.tasks.union import task_of
-from relevance_bayes.documents.models import ExportedVersion
-from relevance_bayes.plans.supervised import name_faults
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.references import Reference
-from relevance_bayes.tasks.listing import NewVersion
 from relevance_bayes.tasks.options import refuse
+from relevance_bayes.tasks.planning import name_faults
+from relevance_bayes.tasks.union import NewVersion
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
 from relevance_bayes.records.outcomes import LevelCoverage, OutcomeBucket
-from relevance_bayes.tasks.scored import LEVELS
+from relevance_bayes.tasks.labelled import LEVELS
 
 
 @dataclass(frozen=True)

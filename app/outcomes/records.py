@@ -35,7 +35,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Scored:
-    """An outcome under the prediction for its row: see `relevance_bayes.tasks.scored.ScoredRows`.
+    """An outcome under the prediction for its row: see `relevance_bayes.tasks.labelled.ScoredRows`.
 
     `level` is the smallest level whose interval contains it, 100 for none, and `miss` the probability outside that of
     95 %; None for classes. `correct` and `confidence` are None for numbers.

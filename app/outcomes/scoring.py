@@ -18,7 +18,7 @@ from app.prediction import ServedVersion
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.outcomes import Direction, Statistic
 from relevance_bayes.records.values import Label
-from relevance_bayes.tasks.scored import LEVELS
+from relevance_bayes.tasks.labelled import LEVELS
 
 ALARM_LEVEL = 95
 """The level whose coverage raises alarms: training measures it on rows that the model was not fitted to."""

@@ -10,8 +10,8 @@ from app.registry.records import Version
 from app.registry.repository import ModelRepository
 from app.registry.vector_repository import VectorRepository
 from app.tasks.union import task_of
-from relevance_bayes.documents.models import Predictor
 from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.tasks.union import Predictor
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 

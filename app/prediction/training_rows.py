@@ -14,12 +14,12 @@ from app.jobs.records import Job
 from app.jobs.worker.attempts import Attempt
 from app.registry.records import Version
 from relevance_bayes.core.types import Mask
-from relevance_bayes.documents.models import SupervisedReport
-from relevance_bayes.plans.requests import SupervisedPlan
-from relevance_bayes.plans.rows import Ranks, content_hash
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tasks.rows import Ranks, content_hash
 from relevance_bayes.tasks.supervised.materialise import training_rows
+from relevance_bayes.tasks.supervised.report import SupervisedReport
+from relevance_bayes.tasks.supervised.request import SupervisedPlan
 
 KEY_SEED = 0
 

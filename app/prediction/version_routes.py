@@ -16,11 +16,11 @@ from app.prediction.served_versions import ServedVersions
 from app.prediction.usage_counts import BOUNDS, Counted
 from app.registry.catalogue import Catalogue
 from app.registry.records import Version
-from app.tasks.images.prediction import ImageModel
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import Expansion
 from relevance_bayes.records.references import Reference
 from relevance_bayes.records.statistics import Latency, LatencyBucket, OutsideSupport, Statistics
+from relevance_bayes.tasks.images.prediction import ImageModel
 from relevance_bayes.tasks.prediction import VersionExpansion
 
 Functions = Annotated[

@@ -14,9 +14,8 @@ from app.identity import uuid7
 from app.registry.records import Version
 from app.registry.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from app.registry.version_codec import CELLS, DIAGNOSTICS, NAMES, REPORT, SHAPE, WEIGHTS, encode_predictor
-from relevance_bayes.plans.requests import TrainingPlan
 from relevance_bayes.records.functions import RelevanceVector
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion, TrainingPlan
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:

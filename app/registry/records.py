@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from relevance_bayes.documents.models import VersionReport
 from relevance_bayes.records.errors import Fault, NotFoundError
 from relevance_bayes.records.models import Alias
+from relevance_bayes.tasks.union import VersionReport
 
 MAX_DESCRIPTION_LENGTH = 2_000
 MAX_TAGS = 50

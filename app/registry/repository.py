@@ -23,12 +23,11 @@ from app.registry.recording import record
 from app.registry.records import NO_TAGS, Annotation, Version
 from app.registry.tables import ModelAliasRow, ModelRow, ModelTagRow, ModelVersionRow, PosteriorRow, VersionTagRow
 from app.registry.version_codec import DIAGNOSTICS, NAMES, REPORT, decode_predictor
-from relevance_bayes.documents.models import Predictor
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.models import Model
 from relevance_bayes.records.references import Selector
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion, Predictor
 
 TagRow: TypeAlias = type[ModelTagRow] | type[VersionTagRow]
 

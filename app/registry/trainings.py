@@ -4,7 +4,7 @@ from pydantic import TypeAdapter
 
 from app.database.json_documents import Document
 from app.jobs.forms import JobForm
-from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.tasks.union import TrainingPlan, TrainingRequest
 
 TRAINING: JobForm[TrainingRequest, TrainingPlan] = JobForm(
     "training", Document(TypeAdapter(TrainingRequest)), Document(TypeAdapter(TrainingPlan))

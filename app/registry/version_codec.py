@@ -9,13 +9,13 @@ from pydantic import TypeAdapter
 from app.database.frame import Arrays, Content, Json, UnreadableBytesError, read, write
 from app.database.json_documents import Document
 from relevance_bayes.documents.arrays import Stored, extract_arrays
-from relevance_bayes.documents.models import Predictor, VersionReport
 from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION, content_of, predictor_of
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.functions import ClassWeight, InputShape
 from relevance_bayes.records.json import validate
 from relevance_bayes.records.values import Cell
+from relevance_bayes.tasks.union import Predictor, VersionReport
 
 
 def encode_predictor(predictor: Predictor) -> bytes:

@@ -13,12 +13,14 @@ from app.registry.records import Version
 from app.registry.trainings import TRAINING
 from relevance_bayes.core.basis import Basis
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.models import ComponentsReport, Hyperparameters, SupervisedReport, VersionReport
-from relevance_bayes.plans.requests import ComponentsPlan, LocalPlan, SupervisedPlan, TrainingPlan
-from relevance_bayes.plans.requests.supervised import named_bases, named_likelihood
 from relevance_bayes.records import trainings, versions
 from relevance_bayes.records.json import encode
 from relevance_bayes.records.models import DatasetName
+from relevance_bayes.tasks.components.report import ComponentsReport
+from relevance_bayes.tasks.components.request import ComponentsPlan
+from relevance_bayes.tasks.supervised.report import Hyperparameters, SupervisedReport
+from relevance_bayes.tasks.supervised.request import LocalPlan, SupervisedPlan, named_bases, named_likelihood
+from relevance_bayes.tasks.union import TrainingPlan, VersionReport
 
 Members = Mapping[str, object]
 

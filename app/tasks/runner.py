@@ -31,11 +31,12 @@ from app.tasks.union import task_of
 from app.tracing.spans import Span
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.selection import Step
-from relevance_bayes.plans.cost import Cost
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tasks.fit import Fitted
-from relevance_bayes.tasks.listing import Learned, NewVersion
+from relevance_bayes.tasks.listing import Learned
+from relevance_bayes.tasks.supervised.cost import Cost
+from relevance_bayes.tasks.union import NewVersion
 from relevance_bayes.tasks.work_progress import WorkProgress
 
 logger = logging.getLogger(__name__)

@@ -16,12 +16,10 @@ from app.registry.repository import ModelRepository
 from app.registry.submission import enqueue
 from app.registry.trainings import TRAINING
 from app.tasks.union import task_of
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.models import Model
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion, TrainingPlan, TrainingRequest, plan
 
 
 @dataclass(frozen=True)

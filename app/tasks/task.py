@@ -8,16 +8,16 @@ from typing import Protocol, TypeAlias
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.models import ExportedVersion, Predictor, VersionReport
-from relevance_bayes.plans.cost import Cost
-from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.values import AnyTask
 from relevance_bayes.tasks.fit import Fit
-from relevance_bayes.tasks.listing import BlockHolding, NewVersion
+from relevance_bayes.tasks.listing import BlockHolding
 from relevance_bayes.tasks.prediction import PredictiveModel
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.supervised.cost import Cost
+from relevance_bayes.tasks.union import NewVersion, Predictor, TrainingPlan, TrainingRequest, VersionReport
 
 Record: TypeAlias = TrainingRequest | TrainingPlan | VersionReport | Predictor
 

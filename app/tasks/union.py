@@ -7,7 +7,7 @@ from app.tasks.components.task import ComponentsTask
 from app.tasks.images.task import ImageTask
 from app.tasks.supervised.task import SupervisedTask
 from app.tasks.task import Record, Task
-from relevance_bayes.documents.models import Predictor, VersionReport
+from relevance_bayes.tasks.union import Predictor, VersionReport
 
 TASKS: tuple[Task, ...] = (SupervisedTask(), ApproximationTask(), ImageTask(), ComponentsTask())
 

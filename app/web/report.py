@@ -20,7 +20,6 @@ from app.prediction import ServedVersion
 from app.prediction.served_versions import ServedVersions
 from app.registry.catalogue import Catalogue
 from app.registry.records import Version
-from app.tasks.images.prediction import ImageModel
 from app.tasks.responses import version_record
 from app.web.effects import MAX_AVERAGED, MAX_CELLS, MIN_AVERAGED, effects_of
 from app.web.report_document import MAX_DATA_BYTES, Summary, embedded_json, report_document
@@ -28,7 +27,6 @@ from app.web.sampled_rows import component_rows, predictable_rows
 from app.web.slices import Slice, slices_of
 from app.web.surfaces import NODES, surface_of
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.lineage import Lineage
@@ -37,6 +35,9 @@ from relevance_bayes.records.pages import Page
 from relevance_bayes.records.references import Reference
 from relevance_bayes.records.values import Json
 from relevance_bayes.records.versions import KnownVersion
+from relevance_bayes.tasks.components.report import ComponentsReport
+from relevance_bayes.tasks.images.prediction import ImageModel
+from relevance_bayes.tasks.supervised.report import SupervisedReport
 
 Members: TypeAlias = dict[str, Json]
 

@@ -8,11 +8,12 @@ from app.datasets.service import Row
 from app.formats.json_table import read_json, typed_block
 from app.prediction import PredictRequest, ServedVersion, outputs_of, predict
 from app.prediction.json_codec import predictions_json
-from relevance_bayes.documents.models import ComponentsReport, SupervisedReport
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.values import Json
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.components.report import ComponentsReport
 from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.report import SupervisedReport
 
 COMPONENTS = 2
 """The components that are the axes of a map."""

@@ -10,8 +10,8 @@ from benchmarks.accuracy.canvas import BLUE, GREEN, MUTED, ORANGE, canvas
 from benchmarks.images.peers import max_cosines, max_wavelets
 from benchmarks.images.sources import SIDE, photograph
 from benchmarks.images.tables import coded
-from relevance_bayes.core.images import ImageCode, decode, psnr
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.images.code import ImageCode, decode, psnr
 
 KEPT = 1_500
 

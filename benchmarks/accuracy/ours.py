@@ -13,10 +13,10 @@ from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.spec import TargetLikelihood
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans.requests import PriorChoice, SupervisedRequest, Task
-from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn
+from relevance_bayes.tasks.supervised.request import PriorChoice, SupervisedRequest, named_likelihood
 
 TARGET = "t"
 

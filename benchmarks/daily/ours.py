@@ -14,11 +14,11 @@ from benchmarks.fitting import NO_DATASET, classes_of, fitted
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import ready_of
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.supervised.evaluation import TargetRows
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 
 DEFAULTS = SupervisedRequest(NO_DATASET, "")
 

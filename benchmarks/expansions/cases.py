@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.generators import ripley_split, sinc
 from relevance_bayes.client.expansions import expansion_of
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.approximation.expansion import Expansion
 
 ROWS, FRESH = 1_000, 10_000
 SEED = 2001

@@ -14,8 +14,9 @@ from benchmarks.images.sources import SIDE, SOURCES
 from benchmarks.options import Options
 from benchmarks.report import Table, not_run
 from relevance_bayes.core.evidence import log_choices
-from relevance_bayes.core.images import ImageCode, decode, psnr, steps
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.images.code import ImageCode, decode, psnr
+from relevance_bayes.tasks.images.encoding import steps
 
 KEPT = (100, 300, 1_000, 3_000)
 

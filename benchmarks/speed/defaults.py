@@ -17,7 +17,7 @@ from benchmarks.generators import counts_split, friedman_split, mixed_split, spe
 from benchmarks.speed.racing import Entrant, Fitted, Race, mean_square, rmse
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans.requests import AutomaticPrior, PriorChoice
+from relevance_bayes.tasks.supervised.request import AutomaticPrior, PriorChoice
 
 PROCESS_ROWS = 1_000
 

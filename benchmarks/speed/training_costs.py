@@ -14,8 +14,9 @@ from benchmarks.generators import TABLE_SEED, friedman
 from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.speed.one_fit import forget_peak, peak_bytes
-from relevance_bayes.plans.requests import Effort, SupervisedRequest
+from relevance_bayes.records.values import Effort
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 
 Kind = Literal["number", "two classes", "three classes", "four classes", "count"]
 CLASSES: dict[Kind, int] = {"two classes": 2, "three classes": 3, "four classes": 4}

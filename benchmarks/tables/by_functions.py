@@ -17,7 +17,7 @@ from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest
+from relevance_bayes.tasks.supervised.request import KernelChoice, SupervisedRequest
 
 KIN40K, FRIEDMAN = "kin40k", "Friedman 1"
 SIZES, QUICK_SIZES = {FRIEDMAN: (8, 16, 32, 64, 128), KIN40K: (32, 64, 128, 256, 512, 1_024)}, (4, 8)

@@ -16,9 +16,9 @@ from benchmarks.tables.table import DataTable
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 
 TARGET = "target"
 
@@ -26,7 +26,6 @@ ROOT = Path(__file__).parents[2]
 
 CODE = (
     "library/relevance_bayes/core",
-    "library/relevance_bayes/plans",
     "library/relevance_bayes/tables",
     "library/relevance_bayes/tasks",
     "app/tasks",

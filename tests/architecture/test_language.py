@@ -61,8 +61,7 @@ QUESTIONS = frozenset({"How", "What", "Whether"})
 PROSE = (
     "app/", "benchmarks/", "examples/", "library/relevance_bayes/__init__.py", "library/relevance_bayes/cli/",
     "library/relevance_bayes/client/", "library/relevance_bayes/core/", "library/relevance_bayes/documents/",
-    "library/relevance_bayes/plans/",
-    "library/relevance_bayes/tables/", "library/relevance_bayes/records/",
+    "library/relevance_bayes/records/", "library/relevance_bayes/tables/", "library/relevance_bayes/tasks/",
 )
 """Files and folders whose prose is read: docstrings, comments and other string literals."""
 # fmt: on

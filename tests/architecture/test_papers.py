@@ -5,7 +5,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = (ROOT / "docs" / "explanation" / "papers.md").read_text("utf-8")
-CORE = ROOT / "library" / "relevance_bayes" / "core"
+LIBRARY = ROOT / "library" / "relevance_bayes"
+CORE, TASKS = LIBRARY / "core", LIBRARY / "tasks"
 CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
 KEY = re.compile(r"\[((?:TIPPING|FAUL|RASMUSSEN)\d{4}b?|BURNAEV)\b")
 PAPER = re.compile(r"\b[A-Z]{3,}(?:19|20)\d{2}b?\b")
@@ -15,13 +16,14 @@ FILE = re.compile(r"`([a-z_/0-9]+(?:\.py|/))`")
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    named = FILE.findall(INDEX.replace("`library/relevance_bayes/core/`", ""))
+    named = FILE.findall(re.sub("`(library/relevance_bayes/(core/)?|tasks/)`", "", INDEX))
     assert len(named) > 15
-    assert [name for name in named if not (CORE / name).exists() and not (ROOT / name).exists()] == []
+    assert [name for name in named if not any((folder / name).exists() for folder in (CORE, LIBRARY, ROOT))] == []
 
 
 def test_every_equation_that_the_code_cites_is_listed() -> None:
-    cited = {found for file in CORE.rglob("*.py") for found in CITED.findall(file.read_text("utf-8"))}
+    files = [file for folder in (CORE, TASKS) for file in folder.rglob("*.py")]
+    cited = {found for file in files for found in CITED.findall(file.read_text("utf-8"))}
     assert len(cited) > 5
     assert sorted(one for one in cited if f"[{one}]" not in INDEX) == []
 
@@ -30,7 +32,7 @@ def test_the_theory_has_every_section_that_the_code_cites_and_lists_each() -> No
     pages = {page.name: page.read_text("utf-8") for page in (ROOT / "docs" / "explanation" / "theory").glob("*.md")}
     index = pages.pop("index.md")
     sections = [int(number) for page in pages.values() for number in SECTION.findall(page)]
-    code = [file.read_text("utf-8") for folder in (CORE, ROOT / "tests") for file in folder.rglob("*.py")]
+    code = [file.read_text("utf-8") for folder in (CORE, TASKS, ROOT / "tests") for file in folder.rglob("*.py")]
     cited = {int(number) for text in code for found in THEORY.findall(text) for number in found if number}
     assert sorted(sections) == list(range(1, len(sections) + 1))
     assert len(cited) > 10
@@ -61,13 +63,14 @@ def test_every_file_that_is_named_beside_an_equation_cites_its_paper() -> None:
         (sorted(keys), name)
         for keys, names in listed
         for name in names
-        if not any(keys & set(KEY.findall(file.read_text("utf-8"))) for file in files_of(CORE / name))
+        if not any(keys & set(KEY.findall(file.read_text("utf-8"))) for file in files_of(name))
     ]
     assert silent == []
 
 
-def files_of(named: Path) -> list[Path]:
+def files_of(name: str) -> list[Path]:
     """A file, or all of a folder."""
+    named = LIBRARY / name if name.startswith("tasks/") else CORE / name
     return sorted(named.rglob("*.py")) if named.is_dir() else [named]
 
 

@@ -68,7 +68,7 @@ BOUNDS = {
     "public names per 1,000 lines": Bound(28.9, step=0.1),
     # files and layers
     "files below 40 lines": Bound(44),
-    "import layers": Bound(56),
+    "import layers": Bound(55),
     # of a fit of 120 rows of 3 inputs
     "files executed by a default fit": Bound(68),
     "functions executed by a default fit": Bound(

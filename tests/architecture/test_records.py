@@ -15,6 +15,7 @@ import relevance_bayes.client
 import relevance_bayes.core
 import relevance_bayes.documents
 import relevance_bayes.records
+import relevance_bayes.tasks
 from app.http.problems import ProblemOut
 from relevance_bayes.records.jobs import Progress
 
@@ -56,9 +57,9 @@ def members(record: type) -> frozenset[str]:
 
 
 def twins() -> set[tuple[str, str]]:
-    """Each record of the service, of documents or of the core that has the members of one that goes over the wire."""
+    """Each record of the service, documents, tasks or the core that has the members of one that goes over the wire."""
     wire = records(relevance_bayes.records, relevance_bayes.client)
-    others = records(*schemas(), relevance_bayes.core, relevance_bayes.documents)
+    others = records(*schemas(), relevance_bayes.core, relevance_bayes.documents, relevance_bayes.tasks)
     return {
         (other.__name__, one.__name__) for other, names in others.items() for one, same in wire.items() if names == same
     }

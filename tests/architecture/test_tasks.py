@@ -13,9 +13,9 @@ import pytest
 from app.jobs.worker.child.process import FOR_FITS
 from app.tasks.task import Record, Task
 from app.tasks.union import TASKS, task_of
-from relevance_bayes.documents.models import ExportedVersion, Predictor, VersionReport
-from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.records.values import AnyTask
+from relevance_bayes.tasks.union import Predictor, TrainingPlan, TrainingRequest, VersionReport
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [path.parent.name for path in (ROOT / "app/tasks").glob("*/task.py")]
@@ -118,9 +118,6 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "library/relevance_bayes/estimators/classifier.py": (1, "an estimator is of one task"),
     "library/relevance_bayes/estimators/regressor.py": (1, "an estimator is of one task"),
     "library/relevance_bayes/estimators/fitting.py": (2, "an estimator is of one task, and reads no others' documents"),
-    "library/relevance_bayes/plans/__init__.py": (1, "the one function that plans, for users of the library too"),
-    "library/relevance_bayes/plans/supervised.py": (3, "a part of the supervised task"),
-    "library/relevance_bayes/plans/target.py": (3, "a part of the supervised task"),
     "app/web/report.py": (
         3,
         "a report embeds the responses of the page's view, which has figures of its own for each task",

@@ -17,7 +17,6 @@ from app.datasets.block_codec import decode_block, encode_block
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.registry.version_codec import decode_predictor, encode_predictor
 from relevance_bayes.core.algorithms.state import Process, State, Termination, Trial
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
@@ -28,7 +27,6 @@ from relevance_bayes.core.basis import (
 )
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from relevance_bayes.core.hyperparameters import Hyperparameters, InputMap
-from relevance_bayes.core.images import decode, encode
 from relevance_bayes.core.kernels import Additive, Gaussian, Kernel
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -45,16 +43,17 @@ from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.documents.arrays import Stored, extract_arrays
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ComponentsPredictor,
-    ImagePredictor,
-    Predictor,
-    SupervisedPredictor,
-)
 from relevance_bayes.documents.schema import FORMAT_VERSION, content_of
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor
+from relevance_bayes.tasks.components.report import ComponentsPredictor
+from relevance_bayes.tasks.images.code import decode
+from relevance_bayes.tasks.images.encoding import encode
+from relevance_bayes.tasks.images.report import ImagePredictor
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
+from relevance_bayes.tasks.union import Predictor
 from tests import samples
 from tests.class_names import class_names_in
 from tests.narrowing import of_kind

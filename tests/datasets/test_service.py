@@ -10,10 +10,10 @@ from app.datasets.service import Datasets
 from app.errors import InUseError
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.trainings import TRAINING
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.datasets import Image
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import NOW, cut_up, dataset_of, flags, moments, numbers, texts

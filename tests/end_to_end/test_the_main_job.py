@@ -13,12 +13,12 @@ from app.settings import Settings
 from relevance_bayes.client import ClientError
 from relevance_bayes.client.responses import Json
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.records.jobs import Event as JobEvent
 from relevance_bayes.records.jobs import VersionName
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc, sum_of_curves, two_moons
 from tests.small_tables import numbers, texts

@@ -8,10 +8,11 @@ import pytest
 from app.errors import ConflictError
 from app.evaluation.comparison import ComparedClasses, ComparedNumbers, compare, require_one_question
 from app.prediction import PredictRequest, ServedVersion, predict
-from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.request import SupervisedPlan
 from tests.served_versions import served
 from tests.small_approximation import version_of_a_term
 from tests.small_components import version_of_components

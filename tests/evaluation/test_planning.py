@@ -7,12 +7,12 @@ import pytest
 from app.evaluation.planning import EvaluationPlan, plan_evaluation, plan_promotion
 from app.identity import uuid7
 from app.registry.records import Version
-from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.evaluations import EvaluationRequest
 from relevance_bayes.records.promotions import PromotionRequest
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.supervised.request import GroupSplit, OrderSplit, RandomSplit, Split
+from relevance_bayes.tasks.union import NewVersion
 from tests.small_components import version_of_components
 from tests.small_models import small_version
 from tests.small_tables import NOW, dataset_of, flags, numbers, texts

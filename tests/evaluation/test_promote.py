@@ -18,9 +18,9 @@ from app.registry.records import MAX_ALIASES
 from relevance_bayes.records.promotions import Criterion, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.tasks.labelled import LabelledNumbers
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.prediction import LabelledBlock
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, Bench, table
 from tests.served_versions import served

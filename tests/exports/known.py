@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.tasks.approximation.prediction import ApproximationModel
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ApproximationPredictor, ExportedApproximation
-from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
+from relevance_bayes.documents.exported import ExportedApproximation
 from relevance_bayes.records.models import TermsError
+from relevance_bayes.records.values import IgnoredColumn, InputColumn
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.prediction import ApproximationModel
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor
 from relevance_bayes.tasks.options import PredictOptions
 from tests.exports.trained import EXPORTED_AT
 from tests.small_approximation import version_of_a_term

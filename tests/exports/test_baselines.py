@@ -11,13 +11,13 @@ from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from app.registry.version_codec import REPORT
 from app.tasks.union import task_of
-from relevance_bayes.documents.models import ExportedVersion, VersionReport
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.documents.validation.statistics import baseline_faults, input_row_faults
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.records.values import Cell, InputColumn
-from relevance_bayes.tasks.listing import NewVersion
+from relevance_bayes.tasks.union import NewVersion, VersionReport
 from tests.prediction.drifting import baseline_in, with_baseline, with_histograms
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_three_classes

@@ -11,9 +11,10 @@ from scipy.stats import t as student_t
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, members_of
-from relevance_bayes.documents.models import ExportedSupervised, SupervisedPredictor
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.schema import DOCUMENT, version_of
 from relevance_bayes.documents.validation import supervised_faults
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 from tests.exports.trained import block, predicted, trained
 
 ONE, SEVERAL, LOGARITHM = "gaussian learned, process", "a pool", "log_gaussian, process"

@@ -17,13 +17,14 @@ from app.tasks.supervised.importing import checked
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.models import ExportedSupervised, SupervisedReport
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.parts import ModelPart, SinglePart
 from relevance_bayes.documents.schema import DOCUMENT, SupervisedDocument, document_of, version_of
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.json import validate
 from relevance_bayes.records.lineage import ImportedFrom
+from relevance_bayes.tasks.supervised.report import SupervisedReport
 from tests.exports.trained import CASES, block, predicted, trained
 
 MEBIBYTE = 2**20

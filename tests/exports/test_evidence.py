@@ -28,8 +28,8 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.encoding import EncodedNumber, Encoding
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 from tests.exports import oracle
 from tests.exports.oracle import Json, Members
 from tests.exports.trained import encoded_target, exported

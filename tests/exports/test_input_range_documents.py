@@ -7,11 +7,11 @@ import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import InputRange, Model
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import InputRangePart, ModelPart
 from relevance_bayes.documents.schema import SupervisedContent, content_of, predictor_of
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 from tests.exports.trained import LOG_LINKS, far_rows, predicted, trained, with_model
 from tests.narrowing import of_kind
 

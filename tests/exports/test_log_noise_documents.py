@@ -6,11 +6,11 @@ import pytest
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import ModelPart
 from relevance_bayes.documents.schema import SupervisedContent, content_of, predictor_of
 from relevance_bayes.documents.validation import supervised_faults
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 from tests.exports.trained import trained
 from tests.narrowing import of_kind
 

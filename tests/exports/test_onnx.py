@@ -20,10 +20,11 @@ from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.model import CLASSES, model_of
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ExportedSupervised, SupervisedReport
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, encode_inputs, real_values
+from relevance_bayes.tasks.supervised.report import SupervisedReport
 from tests.exports.trained import (
     CASES,
     LOG_LINKS,

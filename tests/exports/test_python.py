@@ -15,7 +15,7 @@ import scipy
 from app.exports.formats import RENDERINGS
 from app.exports.python_file.outcomes import quantile_above
 from relevance_bayes.core.pool import members_of
-from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE

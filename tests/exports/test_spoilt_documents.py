@@ -15,10 +15,12 @@ from app.exports.formats import RENDERINGS
 from app.identity import BUILT_IN_OWNER
 from app.main import make_application
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.models import Alternative, ExportedVersion
-from relevance_bayes.plans.requests import IgnoredColumn, Validation
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.records.errors import NotFoundError
 from relevance_bayes.records.reports import Outlier
+from relevance_bayes.records.values import IgnoredColumn
+from relevance_bayes.tasks.supervised.report import Alternative
+from relevance_bayes.tasks.supervised.request import Validation
 from tests.applications import SmallParts
 from tests.exports.known import of_terms
 from tests.exports.learned import learned

@@ -47,16 +47,9 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.members import model_terms, model_warps, model_widths
-from relevance_bayes.documents.models import (
-    ExportedSupervised,
-    Hyperparameters,
-    Member,
-    SupervisedPredictor,
-    SupervisedReport,
-)
-from relevance_bayes.plans.requests import InputColumn, Task
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.reports import ClassRows, InputWidth
+from relevance_bayes.records.values import InputColumn, Task
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
@@ -70,8 +63,10 @@ from relevance_bayes.tables.encoding import (
     user_noise_sd,
     user_process_sd,
 )
+from relevance_bayes.tasks.listing import model_terms, model_warps, model_widths
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.report import Hyperparameters, Member, SupervisedPredictor, SupervisedReport
 from tests.small_models import small_version
 
 ROWS = 40

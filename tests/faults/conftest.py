@@ -20,9 +20,9 @@ from app.identity import BUILT_IN_OWNER
 from app.jobs.records import Job
 from app.services import ProcessParts, build
 from app.settings import Settings
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.fit import Trainer
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests import postgres
 from tests.jobs.worker import trainers
 from tests.processes import stopped

@@ -23,9 +23,9 @@ from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.hyperparameters import CrossValidationWidth
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.models import SupervisedPredictor
-from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Validation
 from relevance_bayes.records.jobs import FINISHED
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
+from relevance_bayes.tasks.supervised.request import KernelChoice, SupervisedRequest, Validation
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.live_workers import workers_alive
 from tests.narrowing import of_kind

@@ -25,9 +25,9 @@ from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.hyperparameters import EvidencePerInputWidth, FixedWidth
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.priors import GaussianProcess
-from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.jobs import MOVES, JobState, Progress
+from relevance_bayes.tasks.supervised.request import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from tests import samples
 from tests.narrowing import of_kind
 

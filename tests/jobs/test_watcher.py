@@ -20,7 +20,7 @@ from app.identity import uuid7
 from app.jobs.tables import JobRow
 from app.jobs.watcher import JobWatcher
 from app.registry.trainings import TRAINING
-from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version
 from tests.small_tables import NOW

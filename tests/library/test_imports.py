@@ -16,14 +16,15 @@ FOREIGN = (
 PROGRAM = f"""
 import sys
 import relevance_bayes.documents.schema, relevance_bayes.documents.schema, relevance_bayes.documents.arrays
-import relevance_bayes.plans, relevance_bayes.tables.encoding, relevance_bayes.records.json
+import relevance_bayes.tasks.union, relevance_bayes.tables.encoding, relevance_bayes.records.json
 import relevance_bayes.tasks.supervised.training, relevance_bayes.tasks.components.training
+import relevance_bayes.tasks.images.training, relevance_bayes.tasks.approximation.training
 print(*sorted(set(sys.modules) & {set(FOREIGN)!r}))
 print("app" in sys.modules)
 """
 
 
-def test_documents_plans_tables_and_tasks_import_no_framework() -> None:
+def test_documents_tables_and_tasks_import_no_framework() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout == "\nFalse\n"
 

@@ -19,10 +19,10 @@ from app.registry.repository import ModelRepository
 from app.registry.submission import check_model_quota
 from app.services import use_of
 from app.tasks.service import Training
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.records.limits import OwnerUse
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests import samples
 from tests.samples import OWNER, STRANGER
 from tests.small_tables import numbers

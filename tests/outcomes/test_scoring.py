@@ -8,8 +8,8 @@ import pytest
 from relevance_bayes.core.likelihoods import GaussianNoise, OtherNumberTarget
 from relevance_bayes.core.likelihoods.base import ClassPrediction, Latent, NumberLikelihood, NumberPrediction
 from relevance_bayes.tables.encoding import EncodedTarget
-from relevance_bayes.tasks.scored import MARGIN, MAX_LOG_RATIO, TEMPERED
-from relevance_bayes.tasks.supervised.scoring import QUANTILE_WEIGHTS, QUANTILES, class_figures, number_figures
+from relevance_bayes.tasks.labelled import MARGIN, MAX_LOG_RATIO, TEMPERED
+from relevance_bayes.tasks.supervised.evaluation import QUANTILE_WEIGHTS, QUANTILES, class_figures, number_figures
 
 TARGET = EncodedTarget("y", "number", 10.0, 2.0, ())
 N = 2_000

@@ -9,7 +9,6 @@ import pytest
 from app.prediction import PredictRequest, predict
 from app.prediction.drift import MAX_CELLS, MAX_ROWS, MAX_WAITING, DriftMonitor
 from app.prediction.drift_monitors import INPUTS, MIN_ROWS, OUTSIDE, PREDICTIONS, ROWS, window_samples
-from app.tasks.values import ValuePrediction
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, NumberHistogram
 from relevance_bayes.records.statistics import MIN_SUPPORT
@@ -17,6 +16,7 @@ from relevance_bayes.records.values import InputColumn
 from relevance_bayes.tables.columns import CategoryColumn, NumberBlock, NumberColumn, block_rows
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.listing import MAX_INPUTS
+from relevance_bayes.tasks.values import ValuePrediction
 from tests.narrowing import of_data, of_kind
 from tests.prediction.drifting import TRAINED_ON, add, baseline_in, monitor_of, rows, with_baseline
 from tests.served_versions import served

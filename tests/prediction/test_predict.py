@@ -15,14 +15,14 @@ from relevance_bayes.core.posterior import Augmentation
 from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
-from relevance_bayes.plans.requests import Task
 from relevance_bayes.records.errors import InvalidRequestError
+from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import encode_inputs
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised import prediction as under_test
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.served_versions import served
 from tests.small_models import AMPLITUDE, small_version, version_of_known_noise
 from tests.small_tables import numbers, texts

@@ -14,7 +14,7 @@ from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.records.json import validate
 from relevance_bayes.records.profiles import Profile
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.applications import LIMITS, SmallParts
 from tests.narrowing import of_kind
 from tests.problems import assert_problem

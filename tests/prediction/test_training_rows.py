@@ -9,13 +9,13 @@ import pytest
 from app.datasets.records import Dataset
 from app.datasets.repository import DatasetRepository
 from app.evaluation.jobs import EVALUATION_RESULT, PROMOTION_RESULT
-from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from relevance_bayes.records.evaluations import AnyEvaluationResult, EvaluationRequest, EvaluationResult
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.promotions import AnyPromotionResult, PromotionRequest, PromotionResult
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, materialise
+from relevance_bayes.tasks.supervised.request import GroupSplit, OrderSplit, RandomSplit, Split
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.evaluation.test_promote import holder_of, point
 from tests.narrowing import of_kind
 from tests.scoring_bench import OWNER, Bench

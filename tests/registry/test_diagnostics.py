@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from app.identity import BUILT_IN_OWNER
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.schema import document_of, version_of
 from relevance_bayes.documents.validation.statistics import diagnostics_faults
 from relevance_bayes.records.diagnostics import (
@@ -20,7 +20,7 @@ from relevance_bayes.records.diagnostics import (
     ResidualStatistics,
 )
 from relevance_bayes.records.json import encode, validate
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.applications import SmallParts
 from tests.narrowing import of_kind
 from tests.small_diagnostics import CLASSES, FOUND, OF_COLOUR, OF_X, PLAN, RELIABILITY, RESIDUALS, STEP, TRACE, kept

@@ -9,7 +9,7 @@ from relevance_bayes.core.hyperparameters import InheritedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.models import Alternative
+from relevance_bayes.tasks.supervised.report import Alternative
 from tests import samples
 from tests.narrowing import of_data
 

@@ -20,13 +20,13 @@ from app.registry.submission import submit
 from app.registry.vector_repository import VectorRepository
 from app.registry.version_codec import encode_predictor
 from app.tasks.service import finish_training
-from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.records.references import NamedVersion
 from relevance_bayes.records.values import Label
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.request import SupervisedPlan
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests import samples
 
 

@@ -14,9 +14,9 @@ from app.registry.trainings import TRAINING
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.documents.models import Alternative
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.references import Reference
+from relevance_bayes.tasks.supervised.report import Alternative
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests.applications import DATASET, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import STATES, WEIGHTS, small_version, version_of_known_noise, version_of_three_classes

@@ -13,9 +13,10 @@ from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
-from relevance_bayes.documents.models import Alternative, Member, SupervisedReport
-from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
 from relevance_bayes.records.reports import ClassRows
+from relevance_bayes.tasks.components.request import ComponentsRequest
+from relevance_bayes.tasks.supervised.report import Alternative, Member, SupervisedReport
+from relevance_bayes.tasks.supervised.request import SupervisedRequest, Validation
 from tests import samples
 from tests.class_names import class_names_in
 from tests.narrowing import of_data

@@ -10,15 +10,15 @@ import pytest
 from app.jobs.checkpoint_repository import decode_fit_log, encode_fit_log
 from app.jobs.fit import FitCheckpoint
 from app.jobs.fit import run as run_fit
-from relevance_bayes.core.approximation import pursuit
 from relevance_bayes.core.fitting import LogEntry
-from relevance_bayes.core.images import encoding
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.approximation import pursuit
 from relevance_bayes.tasks.approximation.fit import ApproximationFit
 from relevance_bayes.tasks.components.fit import ComponentsFit
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits
+from relevance_bayes.tasks.images import encoding
 from relevance_bayes.tasks.images.fit import ImageFit
 
 

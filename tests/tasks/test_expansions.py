@@ -9,7 +9,8 @@ from app.errors import ConflictError
 from relevance_bayes.core.likelihoods import Bernoulli, BernoulliPerClass, LogGaussian
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool
-from relevance_bayes.tasks.listing import NewComponentsVersion, NewSupervisedVersion
+from relevance_bayes.tasks.components.training import NewComponentsVersion
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.served_versions import served
 from tests.small_components import version_of_components
 from tests.small_models import small_version, version_of_three_classes

@@ -3,9 +3,14 @@ from uuid import UUID
 
 from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
 from relevance_bayes.core.likelihoods import TargetLikelihood as Likelihood
-from relevance_bayes.plans.requests import SupervisedRequest
-from relevance_bayes.plans.requests.supervised import AnyLikelihood, GaussianLikelihood, NoiseColumn, named_likelihood
-from relevance_bayes.plans.target import core_likelihood, noise_column
+from relevance_bayes.tasks.supervised.request import (
+    AnyLikelihood,
+    GaussianLikelihood,
+    NoiseColumn,
+    SupervisedRequest,
+    named_likelihood,
+)
+from relevance_bayes.tasks.supervised.target import core_likelihood, noise_column
 
 
 def test_every_likelihood_of_the_core_can_be_requested() -> None:

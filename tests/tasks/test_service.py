@@ -15,10 +15,12 @@ from app.jobs.service import Jobs
 from app.jobs.tables import JobRow
 from app.registry.trainings import TRAINING
 from app.tasks.service import Training
-from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from relevance_bayes.records.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.records.jobs import JobState
 from relevance_bayes.tables.columns import Block
+from relevance_bayes.tasks.approximation.request import ApproximationRequest
+from relevance_bayes.tasks.components.request import ComponentsRequest
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests.small_approximation import version_of_a_term
 from tests.small_database import SmallDatabase
 from tests.small_models import small_version

@@ -14,13 +14,13 @@ from app.web.effects import INDIVIDUAL, POINTS, effects_of
 from app.web.sampled_rows import SampledRows, component_rows, predictable_rows
 from app.web.surfaces import NODES, surface_of
 from relevance_bayes.core.model import KernelFunctions
-from relevance_bayes.documents.models import SupervisedPredictor
-from relevance_bayes.plans.requests import Task
 from relevance_bayes.records.profiles import ProfileOptionsIn
+from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.prediction import Probabilities
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.prediction.drifting import with_baseline
 from tests.served_versions import served
 from tests.small_components import version_of_components

@@ -16,9 +16,9 @@ from app.identity import BUILT_IN_OWNER as OWNER
 from app.main import make_application
 from app.web.report import bounded_version
 from app.web.report_document import MAX_DATA_BYTES, embedded_json
-from relevance_bayes.documents.models import SupervisedReport
 from relevance_bayes.records.reports import ClassRows, InputWidth
 from relevance_bayes.records.values import IgnoredColumn, InputColumn, Json
+from relevance_bayes.tasks.supervised.report import SupervisedReport
 from tests.applications import LIMITS, SmallParts
 from tests.browser.data import MARKUP
 from tests.doubles.authenticator import OneKey

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from relevance_bayes.tables.columns import Block
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.prediction.drifting import with_baseline, with_histograms
 
 

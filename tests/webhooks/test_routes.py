@@ -13,8 +13,8 @@ from app.registry.trainings import TRAINING
 from app.webhooks.records import MAX_WEBHOOKS
 from app.webhooks.repository import WebhookRepository
 from app.webhooks.tables import WebhookAttemptRow, WebhookDeliveryRow
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.webhooks import EVENT_TYPES, TEST, Attempt, Delivery, WebhookChange
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from tests.applications import DATASET, NOW, SmallParts
 from tests.problems import assert_problem
 from tests.small_models import small_version

@@ -7,7 +7,7 @@ from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import Value
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
+from relevance_bayes.tasks.components.report import COMPONENTS_REPORTED, ComponentsPredictor
 
 
 def component_outputs(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:

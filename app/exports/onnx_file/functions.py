@@ -6,7 +6,6 @@ import numpy as np
 
 from app.exports.onnx_file.graph import Value, product, total
 from app.exports.onnx_file.tracing import written
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
@@ -23,6 +22,7 @@ from relevance_bayes.core.kernels.inner_product import InnerProduct
 from relevance_bayes.core.kernels.radial import Radial
 from relevance_bayes.core.tracing import TRACING, Traced
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tasks.approximation.expansion import Expansion
 
 SUMMED = 16
 """The number of inputs up to which distances are sums of squared differences, which are exact; above, products."""

@@ -19,17 +19,16 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, has_latent_per_class, members_of
 from relevance_bayes.core.prediction import Ready
-from relevance_bayes.documents.models import (
-    COMPONENTS_REPORTED,
-    ApproximationPredictor,
-    ComponentsPredictor,
+from relevance_bayes.documents.exported import (
     ExportedApproximation,
     ExportedComponents,
     ExportedSupervised,
     ExportedVersion,
-    SupervisedPredictor,
 )
 from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor
+from relevance_bayes.tasks.components.report import COMPONENTS_REPORTED, ComponentsPredictor
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 
 CLASSES = "relevance.classes"
 """The key of the class labels in the model's metadata, as JSON."""

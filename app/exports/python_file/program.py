@@ -4,15 +4,14 @@ from app.exports.python_file import supervised
 from app.exports.python_file.functions import kernel_expression
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.documents.models import (
-    COMPONENTS_REPORTED,
-    ApproximationPredictor,
-    ComponentsPredictor,
+from relevance_bayes.documents.exported import (
     ExportedApproximation,
     ExportedComponents,
     ExportedSupervised,
     ExportedVersion,
 )
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor
+from relevance_bayes.tasks.components.report import COMPONENTS_REPORTED, ComponentsPredictor
 
 NOTES = "`components` is the number of first components in the result, and for the `reconstruction_error`.\n"
 

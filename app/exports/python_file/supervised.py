@@ -17,8 +17,8 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.prediction import Ready
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 
 
 def notes(target: EncodedTarget) -> str:

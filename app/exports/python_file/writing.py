@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from app.exports.python_file.text import array, needed, pieces_by_name, quoted
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.tables.encoding import EncodedEffects, EncodedNumber, InputEncoding
 from relevance_bayes.tables.encoding.columns import SECONDS
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import app
 import relevance_bayes
 
-FITS = ("app/tasks", "app/jobs/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevance_bayes/tables")
+FITS = ("app/tasks", "app/jobs/worker", "relevance_bayes/core", "relevance_bayes/tables", "relevance_bayes/tasks")
 """The modules that decide the result of a fit."""
 
 FILES = (

@@ -6,25 +6,20 @@ from pathlib import Path
 
 from app.datasets.records import Dataset
 from app.registry.records import Version
-from app.tasks.approximation.prediction import ApproximationModel
-from app.tasks.approximation.training import ApproximationTraining
 from app.tasks.task import Task
-from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ApproximationReport,
-    ExportedApproximation,
-    ExportedVersion,
-    Predictor,
-    VersionReport,
-)
+from relevance_bayes.documents.exported import ExportedApproximation, ExportedVersion
 from relevance_bayes.documents.validation import approximation_faults
-from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, TrainingPlan
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tables.encoding import column_names
-from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewApproximationVersion, expected, listed_terms
+from relevance_bayes.tasks.approximation.prediction import ApproximationModel
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
+from relevance_bayes.tasks.approximation.request import ApproximationPlan, ApproximationRequest
+from relevance_bayes.tasks.approximation.training import ApproximationTraining, NewApproximationVersion, listed_terms
+from relevance_bayes.tasks.listing import FunctionLocation, Learned, expected
 from relevance_bayes.tasks.options import refuse
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.union import Predictor, TrainingPlan, VersionReport
+from relevance_bayes.tasks.values import OUTPUTS as VALUE_OUTPUTS
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:

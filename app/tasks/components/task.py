@@ -7,26 +7,21 @@ from pathlib import Path
 from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.task import Task
-from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
-from relevance_bayes.documents.models import (
-    ComponentsPredictor,
-    ComponentsReport,
-    ExportedComponents,
-    ExportedVersion,
-    Predictor,
-    VersionReport,
-)
+from relevance_bayes.documents.exported import ExportedComponents, ExportedVersion
 from relevance_bayes.documents.validation import components_faults
-from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest, TrainingPlan
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tasks.components.prediction import ComponentsModel
-from relevance_bayes.tasks.components.training import ComponentsTraining
-from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewComponentsVersion, expected, listed_images
+from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
+from relevance_bayes.tasks.components.request import ComponentsPlan, ComponentsRequest
+from relevance_bayes.tasks.components.space import Components
+from relevance_bayes.tasks.components.training import ComponentsTraining, NewComponentsVersion, listed_images
+from relevance_bayes.tasks.listing import FunctionLocation, Learned, expected
 from relevance_bayes.tasks.options import refuse
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.union import Predictor, TrainingPlan, VersionReport
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:

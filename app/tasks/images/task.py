@@ -5,15 +5,17 @@ from pathlib import Path
 from app.datasets.records import Dataset
 from app.errors import ConflictError
 from app.registry.records import Version
-from app.tasks.images.prediction import ImageModel
-from app.tasks.images.training import ImageTraining
 from app.tasks.task import Task
-from app.tasks.values import OUTPUTS as VALUE_OUTPUTS
-from relevance_bayes.documents.models import ExportedVersion, ImagePredictor, ImageReport, Predictor, VersionReport
-from relevance_bayes.plans.requests import ImagePlan, ImageRequest, TrainingPlan
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.tasks.listing import NewImageVersion, expected
+from relevance_bayes.tasks.images.prediction import ImageModel
+from relevance_bayes.tasks.images.report import ImagePredictor, ImageReport
+from relevance_bayes.tasks.images.request import ImagePlan, ImageRequest
+from relevance_bayes.tasks.images.training import ImageTraining, NewImageVersion
+from relevance_bayes.tasks.listing import expected
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.union import Predictor, TrainingPlan, VersionReport
+from relevance_bayes.tasks.values import OUTPUTS as VALUE_OUTPUTS
 
 NO_FILE = (
     "The code of an image can't be exported: get its pixels from `image`, as PNG or npy, and its functions from "

@@ -12,16 +12,17 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import likelihood_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.lineage import ImportedFrom
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, InputEncoding
-from relevance_bayes.tasks.listing import FunctionLocation, Learned, NewSupervisedVersion, listed, places
+from relevance_bayes.tasks.listing import FunctionLocation, Learned, listed, places
 from relevance_bayes.tasks.options import PredictOptions, refuse
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 
 USUAL = (0.0, -1.0, 1.0)
 """Rows that any model must predict: so many sds from the mean in every number."""

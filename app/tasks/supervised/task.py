@@ -7,21 +7,16 @@ from app.datasets.records import Dataset
 from app.registry.records import Version
 from app.tasks.supervised.importing import checked
 from app.tasks.task import Task
-from relevance_bayes.documents.models import (
-    ExportedSupervised,
-    ExportedVersion,
-    Predictor,
-    SupervisedPredictor,
-    SupervisedReport,
-    VersionReport,
-)
-from relevance_bayes.plans.cost import Cost, planned_cost
-from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest, TrainingPlan
+from relevance_bayes.documents.exported import ExportedSupervised, ExportedVersion
 from relevance_bayes.records.lineage import ImportedFrom
-from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
+from relevance_bayes.tasks.listing import expected
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.supervised.cost import Cost, planned_cost
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport
+from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion, SupervisedTraining
+from relevance_bayes.tasks.union import Predictor, TrainingPlan, VersionReport
 
 OUTPUTS = {
     "regression": ("mean", "sd", "variance", "interval", "support"),

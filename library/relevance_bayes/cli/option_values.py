@@ -45,7 +45,7 @@ def covariances() -> list[str]:
 
 def likelihoods() -> list[str]:
     """The names of the likelihoods of targets."""
-    from relevance_bayes.plans.target import LIKELIHOODS
+    from relevance_bayes.tasks.supervised.target import LIKELIHOODS
 
     return [member().type for members in LIKELIHOODS.values() for member in members]
 

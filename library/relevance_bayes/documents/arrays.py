@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from relevance_bayes.documents.models import ExportedVersion
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.documents.schema import DOCUMENT, VersionDocument, version_of
 from relevance_bayes.records.errors import InvalidDataError
 from relevance_bayes.records.json import encode, validate

@@ -55,8 +55,8 @@ from relevance_bayes.documents.codec import (
     shaped,
     wrong,
 )
-from relevance_bayes.plans.requests.supervised import MAX_NEIGHBOURS
 from relevance_bayes.records.annotations import OneOf
+from relevance_bayes.tasks.supervised.request import MAX_NEIGHBOURS
 
 MAX_LOG_NOISE = 600.0
 """The maximum log noise variance, in the target's encoded units, whose exponential is a finite float64."""

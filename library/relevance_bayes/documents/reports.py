@@ -8,19 +8,14 @@ from typing import TypeAlias, TypeVar
 from pydantic import TypeAdapter
 
 from relevance_bayes.core.pool import n_functions
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ApproximationReport,
-    ComponentsPredictor,
-    ComponentsReport,
-    ExportedVersion,
-    OtherMembers,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from relevance_bayes.documents.exported import ExportedVersion
 from relevance_bayes.records.errors import Fault, InvalidRequestError, pointer
 from relevance_bayes.records.json import encode, validate
+from relevance_bayes.records.lineage import OtherMembers
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
+from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport
 
 MAX_FAULTS = 20
 MAX_TEXT_LENGTH = 100_000

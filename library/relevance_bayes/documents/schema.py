@@ -13,10 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from relevance_bayes.core.algorithms.state import Termination
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import KernelFunctions
-from relevance_bayes.core.components import Components
-from relevance_bayes.core.images import ImageCode
 from relevance_bayes.core.kernels.covariance import Covariance
 from relevance_bayes.documents.codec import (
     FIRST_FAULT,
@@ -38,23 +35,16 @@ from relevance_bayes.documents.codec import (
     Vector,
     wrong,
 )
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ComponentsPredictor,
+from relevance_bayes.documents.exported import (
     ExportedApproximation,
     ExportedComponents,
     ExportedSupervised,
     ExportedVersion,
-    ImagePredictor,
-    OtherMembers,
-    Predictor,
-    SupervisedPredictor,
 )
 from relevance_bayes.documents.parts import KernelPart, LearnedPart, WaveletsPart
 from relevance_bayes.documents.reports import APPROXIMATION, COMPONENTS, SUPERVISED, read_report, reported
-from relevance_bayes.plans.approximation import MAX_TERMS
-from relevance_bayes.plans.supervised import MODEL_NAME
 from relevance_bayes.records.annotations import OneOf, is_none
+from relevance_bayes.records.lineage import OtherMembers
 from relevance_bayes.records.values import ColumnKind, Label, Period
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
@@ -64,6 +54,16 @@ from relevance_bayes.tables.encoding import (
     Encoding,
     InputEncoding,
 )
+from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.plan import MAX_TERMS
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor
+from relevance_bayes.tasks.components.report import ComponentsPredictor
+from relevance_bayes.tasks.components.space import Components
+from relevance_bayes.tasks.images.code import ImageCode
+from relevance_bayes.tasks.images.report import ImagePredictor
+from relevance_bayes.tasks.planning import MODEL_NAME
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
+from relevance_bayes.tasks.union import Predictor
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[1] = 1

@@ -17,10 +17,9 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 
 from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.fitting import ComponentsVersion, SupervisedVersion, Vectors, refusals
-from relevance_bayes.plans.requests import Missing
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.functions import VersionDocument
-from relevance_bayes.records.values import Cell, ColumnKind
+from relevance_bayes.records.values import Cell, ColumnKind, Missing
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,

@@ -10,8 +10,8 @@ from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.estimators.base import Raw, are_exact, refuse_faults, to_numpy, typed_column
 from relevance_bayes.estimators.fitting import SupervisedVersion, one_blas_thread
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_nulls, warn_of_unknown
-from relevance_bayes.plans.requests import Task
 from relevance_bayes.records.json import encode
+from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column
 from relevance_bayes.tables.encoding import real_values
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction

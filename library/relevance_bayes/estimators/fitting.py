@@ -23,11 +23,8 @@ from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.types import Indices
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.models import ExportedComponents, ExportedSupervised
+from relevance_bayes.documents.exported import ExportedComponents, ExportedSupervised
 from relevance_bayes.documents.schema import document_of
-from relevance_bayes.plans.components import plan_components
-from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest
-from relevance_bayes.plans.supervised import plan_supervised
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.records.errors import listed as listed_names
 from relevance_bayes.records.functions import RelevanceVector
@@ -45,12 +42,16 @@ from relevance_bayes.tables.columns import (
     taken,
 )
 from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.tasks.components.plan import plan_components
 from relevance_bayes.tasks.components.prediction import ComponentsModel
-from relevance_bayes.tasks.components.training import ComponentsTraining
+from relevance_bayes.tasks.components.request import ComponentsRequest
+from relevance_bayes.tasks.components.training import ComponentsTraining, listed_images
 from relevance_bayes.tasks.fit import Fit, Fitted, Limits
-from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, expected, listed, listed_images, places
+from relevance_bayes.tasks.listing import BlockHolding, FunctionLocation, expected, listed, places
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.supervised.plan import plan_supervised
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
 
 Vectors: TypeAlias = tuple[RelevanceVector, ...]

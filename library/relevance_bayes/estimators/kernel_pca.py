@@ -8,11 +8,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_scalar
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ComponentsReport
 from relevance_bayes.estimators.base import VersionEstimator, refuse_faults
 from relevance_bayes.estimators.fitting import ComponentsVersion, learn_components, one_blas_thread
-from relevance_bayes.plans.requests import Missing
+from relevance_bayes.records.values import Missing
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
+from relevance_bayes.tasks.components.report import ComponentsReport
 from relevance_bayes.tasks.options import PredictOptions
 
 

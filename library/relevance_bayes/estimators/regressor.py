@@ -15,7 +15,7 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.estimators.base import Raw, refuse_faults
 from relevance_bayes.estimators.fitting import one_blas_thread, refusals
 from relevance_bayes.estimators.supervised import SupervisedEstimator, target_values, warn_of_nulls, warn_of_unknown
-from relevance_bayes.plans.requests import Task
+from relevance_bayes.records.values import Task
 from relevance_bayes.tables.columns import NumberColumn
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
 

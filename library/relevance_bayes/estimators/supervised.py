@@ -10,16 +10,15 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.validation import _check_sample_weight
 
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.documents.models import Member, SupervisedReport
 from relevance_bayes.estimators.base import Raw, VersionEstimator, is_missing, to_numpy
 from relevance_bayes.estimators.fitting import SupervisedVersion, Vectors, learn
-from relevance_bayes.plans.requests import Dates, Effort, Missing, Prefer, Task, Text
-from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn
 from relevance_bayes.records.diagnostics import Diagnostics
 from relevance_bayes.records.predictions import MissingValue, Nulls, UnknownCategories, UnknownCategory
-from relevance_bayes.records.values import ColumnKind
+from relevance_bayes.records.values import ColumnKind, Dates, Effort, Missing, Prefer, Task, Text
 from relevance_bayes.tables.columns import Block, Column, NumberBlock, NumberColumn, taken
 from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.supervised.report import Member, SupervisedReport
+from relevance_bayes.tasks.supervised.request import GaussianLikelihood, NoiseColumn
 
 MAX_REPETITIONS = 10_000_000
 """The maximum sum of the sample weights, which are numbers of repetitions."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from relevance_bayes.records.annotations import Id, wire
 
@@ -63,3 +64,8 @@ class Lineage:
     parent: Parent | None
     """Null for the first version, and where it is unknown."""
     software_version: str
+
+
+OtherMembers: TypeAlias = dict[str, dict[str, object]]
+"""The members of an imported document, in `sums`, `groups` and `source`, that are not known here, and are exported with
+it again."""

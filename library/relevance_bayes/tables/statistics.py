@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from relevance_bayes.core.types import Array
-from relevance_bayes.records.values import ColumnKind
+from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.records.values import ColumnKind, InputColumn, Missing
 from relevance_bayes.tables.columns import (
     MAX_CATEGORIES_LISTED,
     MAX_CLASSES,
@@ -17,8 +17,18 @@ from relevance_bayes.tables.columns import (
     block_rows,
 )
 from relevance_bayes.tables.encoding import real_values
+from relevance_bayes.tables.encoding.columns import (
+    EncodedCategory,
+    EncodedInput,
+    EncodedNumber,
+    InputEncoding,
+    Limits,
+    PeriodStatistics,
+    ValueSample,
+)
+from relevance_bayes.tables.encoding.table import gaps
 from relevance_bayes.tables.kinds import MAX_EXACT_INTEGER
-from relevance_bayes.tables.moments import Moments, QuantileSketch, buffer_size
+from relevance_bayes.tables.moments import Moments, QuantileSketch, buffer_size, logarithmic_scale
 
 MAX_CELLS_WAITING = 2**21
 """The number of cells up to which small blocks are buffered: a wide table arrives a few rows at a time."""
@@ -206,3 +216,115 @@ class _Texts:
 
     def digest(self) -> bytes:
         return b"category\0" + self._hash.digest()
+
+
+class ColumnStatistics:
+    """Statistics of one column over the training rows."""
+
+    def __init__(self, *, sampled: bool = False, has_periods: bool = False) -> None:
+        self.gaps = 0
+        self.moments = Moments()
+        self.counts: dict[str, int] = {}
+        self.sample = ValueSample() if sampled else None
+        self.dates = PeriodStatistics() if has_periods else None
+
+    def add(self, block: Block, name: str, chosen: Mask) -> None:
+        """Add the column's cells in the rows of `block` for which `chosen` (N,) is true."""
+        column = block[name]
+        missing = gaps(column)
+        present = chosen & ~missing
+        self.gaps += int((chosen & missing).sum())
+        if isinstance(column, CategoryColumn):
+            found = np.bincount(column.codes[present], minlength=len(column.labels)).tolist()
+            for label, count in zip(column.labels, found, strict=True):
+                if count:
+                    self.counts[label] = self.counts.get(label, 0) + count
+        else:
+            values = real_values(column)[present]
+            self.moments += Moments.of(values)
+            if self.sample is not None:
+                self.sample.add(values)
+            if self.dates is not None:
+                self.dates.add(values)
+
+    @property
+    def limits(self) -> Limits | None:
+        """Return the limits of its ordinary values, where some are outlying and a sample was kept."""
+        if self.sample is None or not self.moments.count:
+            return None
+        return self.sample.limits(self.moments.minimum, self.moments.maximum)
+
+    @property
+    def is_constant(self) -> bool:
+        """Return whether all values are equal."""
+        return self.moments.is_constant and len(self.counts) < 2
+
+
+class InputStatistics:
+    """Statistics of the inputs over the training rows, in bounded memory.
+
+    An input has an indicator from `min_gaps` missing values on that are `min_share` of the rows.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[InputColumn],
+        *,
+        standardise: bool,
+        missing: Missing,
+        has_periods: bool = False,
+        min_gaps: int = 1,
+        min_share: float = 0.0,
+    ) -> None:
+        self._inputs = inputs
+        self._standardise = standardise
+        self._accepts_gaps = missing == "indicator"
+        self._min_gaps, self._min_share = min_gaps, min_share
+        self._seen = {
+            column.name: ColumnStatistics(
+                sampled=standardise and column.kind in {"number", "timestamp"},
+                has_periods=has_periods and column.kind == "timestamp",
+            )
+            for column in inputs
+        }
+        self.rows = 0
+
+    def add(self, block: Block, chosen: Mask) -> None:
+        """Add the rows of `block` for which `chosen` (N,) is true."""
+        self.rows += int(chosen.sum())
+        for name, seen in self._seen.items():
+            seen.add(block, name, chosen)
+
+    def limits(self) -> dict[str, Limits]:
+        """Return the limits of the standardised inputs with outlying values, by name."""
+        found = {name: seen.limits for name, seen in self._seen.items()}
+        return {name: limits for name, limits in found.items() if limits is not None}
+
+    def encoding(self) -> InputEncoding:
+        """Return the encoding from these rows."""
+        return InputEncoding(tuple(self._input(column) for column in self._inputs))
+
+    def logarithms(self) -> tuple[EncodedNumber, ...]:
+        """Return the encodings by logarithms of the standardised numbers with heavy tails."""
+        found = []
+        for column in self._inputs:
+            seen = self._seen[column.name]
+            by = None if seen.sample is None or column.kind != "number" else logarithmic_scale(seen.sample.counts)
+            if by is not None:
+                fill = by.mean if self._accepts_gaps else None
+                found.append(EncodedNumber(column.name, "number", by.shift, by.scale, fill, False, unit=by.unit))
+        return tuple(found)
+
+    def _input(self, column: InputColumn) -> EncodedInput:
+        seen = self._seen[column.name]
+        indicator = self._accepts_gaps and seen.gaps >= max(self._min_gaps, self._min_share * self.rows)
+        if column.kind == "category":
+            counts = sorted(seen.counts.items())
+            total = sum(count for _, count in counts)
+            fill = tuple(count / total for _, count in counts) if self._accepts_gaps else None
+            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
+        mean = seen.moments.mean
+        shift, scale = (mean, seen.moments.sd or 1.0) if self._standardise else (0.0, 1.0)
+        periods = () if seen.dates is None else seen.dates.periods()
+        replaced = mean if self._accepts_gaps else None
+        return EncodedNumber(column.name, column.kind, shift, scale, replaced, indicator, periods)

@@ -1,4 +1,4 @@
-"""The listing of a version's functions and rows, its baseline and its calibration."""
+"""The listing of a version's functions, widths and rows, its baseline and its calibration."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,6 @@ from typing import Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
@@ -16,28 +15,20 @@ from relevance_bayes.core.basis import (
     KernelFunctions,
     SingleFunctions,
 )
-from relevance_bayes.core.components import Components
 from relevance_bayes.core.dictionaries import Shape
+from relevance_bayes.core.hyperparameters import InputMap
+from relevance_bayes.core.kernels import Additive
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ApproximationReport,
-    ComponentsPredictor,
-    ComponentsReport,
-    ImagePredictor,
-    ImageReport,
-    SupervisedPredictor,
-    SupervisedReport,
-)
 from relevance_bayes.records.baselines import Baseline
 from relevance_bayes.records.evaluations import ReliabilityBin
 from relevance_bayes.records.functions import ClassWeight, FunctionName, InputShape, RelevanceVector
+from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.records.values import Cell, InputColumn, Label, text_of
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, block_rows
-from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, raw_cells
+from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units, columns_of, raw_cells
 from relevance_bayes.tables.moments import histogram_of
 from relevance_bayes.tasks.decisions import most_probable
 from relevance_bayes.tasks.options import PredictOptions
@@ -57,13 +48,6 @@ class Learned(Generic[R_co, P_co]):
     predictor: P_co
 
 
-NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
-NewApproximationVersion: TypeAlias = Learned[ApproximationReport, ApproximationPredictor]
-NewImageVersion: TypeAlias = Learned[ImageReport, ImagePredictor]
-NewComponentsVersion: TypeAlias = Learned[ComponentsReport, ComponentsPredictor]
-NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImageVersion | NewComponentsVersion
-
-
 def expected(value: object, kind: type[T]) -> T:
     """Return the value as an instance of that class; raises TypeError for another one."""
     if not isinstance(value, kind):
@@ -73,7 +57,6 @@ def expected(value: object, kind: type[T]) -> T:
 
 MAX_INPUTS = 100
 """The number of inputs with a histogram, the first of a version."""
-
 
 Monitored: TypeAlias = tuple[str, Array]
 """The name of an output and its values: numbers (N,), or probabilities (N, K)."""
@@ -306,44 +289,58 @@ def _listed(model: Model, classes: Sequence[Label], found: Iterable[FunctionLoca
         )
 
 
-def listed_terms(
-    terms: Expansion, names: Sequence[str], found: Iterable[FunctionLocation]
-) -> Iterator[RelevanceVector]:
-    """Yield the terms of a known function at these locations, over the inputs with these names.
-
-    Their coefficients minimise the error; no prior is involved.
-    """
-    numbers = zip(terms.coefficients.tolist(), terms.centres.tolist(), terms.widths.tolist(), strict=True)
-    for number, (place, (coefficient, stands, spreads)) in enumerate(zip(found, numbers, strict=True), 1):
-        yield RelevanceVector(
-            number=number,
-            kind=place.kind,
-            row=place.row,
-            inputs=place.cells,
-            weight_mean=coefficient,
-            weight_sd=0.0,
-            alpha=0.0,
-            gamma=1.0,
-            shape=tuple(
-                InputShape(name, at, span, None) for name, at, span in zip(names, stands, spreads, strict=True)
-            ),
-        )
+Inputs: TypeAlias = Sequence[str] | None
+"""The names of the inputs in the order to list them, by default that of the columns of X."""
 
 
-def listed_images(components: Components, found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
-    """Yield the rows that span components, at these locations; raises NotPositiveDefiniteError.
+def model_widths(model: Model, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputWidth, ...]:
+    """Return the widths of all kernels on all inputs; empty where none was kept."""
+    return tuple(width for input_map in _maps(model) for width in named_widths(input_map, encoding, inputs))
 
-    The listed weight is that of the outer product of each row's image in the maximum likelihood covariance.
-    """
-    numbers = zip(components.weights.tolist(), components.gamma.tolist(), strict=True)
-    for number, (place, (weight, gamma)) in enumerate(zip(found, numbers, strict=True), 1):
-        yield RelevanceVector(
-            number=number,
-            kind=place.kind,
-            row=place.row,
-            inputs=place.cells,
-            weight_mean=weight,
-            weight_sd=0.0,
-            alpha=1.0 / weight,
-            gamma=gamma,
-        )
+
+def map_warps(input_map: InputMap, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputWarp, ...]:
+    """Return the warps of a map; empty where it has none."""
+    if input_map.skew is None and input_map.tail is None:
+        return ()
+    straight = np.zeros(encoding.width)
+    skew = straight if input_map.skew is None else input_map.skew
+    tail = straight if input_map.tail is None else input_map.tail
+    return tuple(InputWarp(name, float(skew[column]), float(tail[column])) for column, name in _named(encoding, inputs))
+
+
+def named_widths(input_map: InputMap, encoding: InputEncoding, inputs: Inputs = None) -> Iterator[InputWidth]:
+    """Return one width for all inputs, which has no name, or one for each."""
+    if len(input_map.widths) < encoding.width:
+        yield InputWidth(None, float(input_map.widths[0]))
+        return
+    for column, name in _named(encoding, inputs):
+        yield InputWidth(name, float(input_map.widths[column]))
+
+
+def model_warps(model: Model, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputWarp, ...]:
+    """Return the warps of the maps that have some."""
+    return tuple(warp for bent in _maps(model) for warp in map_warps(bent, encoding, inputs))
+
+
+def model_terms(model: Model, encoding: InputEncoding, inputs: Inputs = None) -> tuple[InputTerm, ...]:
+    """Return the terms of single inputs, in the inputs' order."""
+    return tuple(
+        InputTerm(name, functions.kernel.shares[functions.kernel.alone.index(column)])
+        for functions in model.functions
+        if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Additive)
+        for column, name in _named(encoding, inputs)
+        if column in functions.kernel.alone
+    )
+
+
+def _named(encoding: InputEncoding, inputs: Inputs) -> Iterator[tuple[int, str]]:
+    """Yield the columns of X with their names, in the order of the inputs, by default that of X."""
+    names = column_names(encoding)
+    listed = [column.name for column in encoding.inputs] if inputs is None else inputs
+    for numbers in columns_of(encoding, listed):
+        yield from ((number, names[number]) for number in numbers)
+
+
+def _maps(model: Model) -> tuple[InputMap, ...]:
+    """Return the maps of all inputs; the widths of a group are those of its request."""
+    return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))

@@ -10,9 +10,8 @@ from relevance_bayes.records.errors import ConflictError, Fault
 from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block, FlatColumn, Labels
-from relevance_bayes.tasks.labelled import Labelled
+from relevance_bayes.tasks.labelled import Labelled, ScoredRows
 from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.scored import ScoredRows
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
 

@@ -9,6 +9,7 @@ table's order, and differ in their numbers alone.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,10 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.plans.requests import InputColumn
-from relevance_bayes.plans.rows import Ranks, cell_hashes, mixed
 from relevance_bayes.records.errors import Fault, TrainingFailedError
-from relevance_bayes.records.values import ColumnKind
+from relevance_bayes.records.values import ColumnKind, InputColumn
 from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
@@ -33,7 +32,43 @@ from relevance_bayes.tables.columns import (
     kind_of,
     taken,
 )
-from relevance_bayes.tables.encoding import gaps
+from relevance_bayes.tables.encoding import InputEncoding, encode_inputs, gaps
+from relevance_bayes.tables.encoding.table import real_values
+
+Ranks = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def content_hash(block: Block, names: Iterable[str], seed: int) -> Ranks:
+    """Return a hash (N,) of each row's values in the named columns, in any order; 0.0 and -0.0 are equal."""
+    total = np.zeros(block_rows(block), np.uint64)
+    for name in names:
+        total += mixed(cell_hashes(block[name]) ^ np.uint64(_text_hash(f"{seed}/{name}")))
+    return mixed(total)
+
+
+def cell_hashes(column: Column) -> Ranks:
+    """Return the cells (N,) of a column as bits: of a number, 0.0 and -0.0 equal, or a hash of a text."""
+    if isinstance(column, CategoryColumn):
+        hashes = [_text_hash(label) for label in column.labels]
+        return np.array([*hashes, 0], np.uint64)[column.codes]
+    values = real_values(column) + 0.0
+    return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+
+
+def _text_hash(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def mixed(values: Ranks) -> Ranks:
+    """Return the finaliser of splitmix64 [STEELE2014]: each bit of the input flips each bit of the output with
+    probability 1/2."""
+    mixed = values + _GOLDEN
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset and yields its blocks in order, each with the number of its first row."""
@@ -390,3 +425,42 @@ def _joined_categories(columns: Sequence[CategoryColumn]) -> CategoryColumn:
     places = {label: place for place, label in enumerate(labels)}
     codes = [np.array([*(places[label] for label in column.labels), -1], np.int32)[column.codes] for column in columns]
     return CategoryColumn(np.concatenate(codes), labels)
+
+
+MAX_FAULTS_REPORTED = 20
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A file of float64, little-endian, with `rows` rows: the encoded numbers, and the number of the dataset row.
+
+    `dropped` rows have gaps and were left out. `sample` are rows as they are in the dataset.
+    """
+
+    path: Path
+    encoding: InputEncoding
+    rows: int
+    dropped: int = 0
+    sample: Block = field(default_factory=dict)
+
+    def mapped(self) -> Array:
+        """Return all rows, mapped read-only."""
+        return np.memmap(self.path, "<f8", "r", shape=(self.rows, self.encoding.width + 1))
+
+
+def write_matrix(encoding: InputEncoding, parts: Iterable[Part], path: Path) -> Matrix:
+    """Write the rows to a file; raises TrainingFailedError for rows that can't be encoded."""
+    rows = dropped = 0
+    with path.open("wb") as file:
+        for part in parts:
+            inputs, faults = encode_inputs(encoding, part.block)
+            if faults:
+                raise TrainingFailedError(
+                    f"Some rows have values that can't be computed with. {faults[0].detail}",
+                    kind="too-large",
+                    faults=tuple(part.numbered(fault) for fault in faults[:MAX_FAULTS_REPORTED]),
+                )
+            file.write(np.ascontiguousarray(np.column_stack([inputs, part.numbers]), "<f8").data)
+            rows += len(inputs)
+            dropped += part.dropped
+    return Matrix(path, encoding, rows, dropped)

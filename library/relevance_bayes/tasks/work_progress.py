@@ -1,8 +1,8 @@
 """The progress of a whole training: the completed share of its time, and the time left.
 
-Work is planned in stages: see `plans.cost`. A stage whose units are counted is as complete as its count, any other one
-as the time says that it has taken. A stage that is left out is no longer planned as soon as a later one begins, nor is
-the part of a stage that is no longer counted. One that fewer than half of the trainings have is planned where residuals
+Work is planned in stages: see `supervised.cost`. A stage whose units are counted is as complete as its count, any other
+one as its time shows. A stage that is left out is no longer planned as soon as a later one begins, nor is the part of
+a stage that is no longer counted. One that fewer than half of the trainings have is planned where residuals
 announce it, or as soon as it begins. The time of a unit follows from the stages that have ended, mostly from
 those of the same phase, from the counts of the current one, and from the planned speed as long as these are few.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from relevance_bayes.core.selection import Step
-from relevance_bayes.plans.cost import Cost, WorkStage
+from relevance_bayes.tasks.supervised.cost import Cost, WorkStage
 
 PRIOR_SHARE = 0.03
 """The share of all work whose planned time counts beside the time that was measured."""

@@ -11,8 +11,8 @@ from benchmarks.daily.splits import TEST_SHARE, split_of
 from benchmarks.files import NotRun
 from benchmarks.tables.families import family, half
 from benchmarks.tables.reserved import is_reserved
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import kind_of
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
 
 SALES = DailyTable("shop/sales", "regression", "sold", (), "a date, a text, gaps")
 ROWS = 120

@@ -15,11 +15,11 @@ from app.jobs.repository import JobRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.tasks.runner import Runner
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import SupervisedRequest, Validation
 from relevance_bayes.records.values import ColumnKind
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from relevance_bayes.tasks.fit import Trainer
+from relevance_bayes.tasks.supervised.request import SupervisedRequest, Validation
+from relevance_bayes.tasks.union import plan
 from tests.jobs.worker import trainers
 
 OWNER = "ada"

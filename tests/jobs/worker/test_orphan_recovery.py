@@ -17,9 +17,9 @@ from app.jobs.worker_repository import WorkerRepository
 from app.registry.submission import submit
 from app.registry.trainings import TRAINING
 from app.webhooks.delivery_repository import SUBSCRIBERS
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
+from relevance_bayes.tasks.union import plan
 from tests.doubles.queue import ListedQueue
 from tests.doubles.recovery import FixedRecovery
 

@@ -22,10 +22,10 @@ from relevance_bayes.core.evidence import LogEvidence
 from relevance_bayes.core.fitting import LogEntry
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.selection import train
-from relevance_bayes.documents.models import Hyperparameters, SupervisedPredictor
-from relevance_bayes.plans.requests import Validation
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.reports import InputWarp, InputWidth
+from relevance_bayes.tasks.supervised.report import Hyperparameters, SupervisedPredictor
+from relevance_bayes.tasks.supervised.request import Validation
 from tests.jobs.worker import trainers
 from tests.jobs.worker.bench import OWNER, PROGRAM, Bench, Running
 from tests.narrowing import of_data, of_kind

@@ -21,7 +21,7 @@ from relevance_bayes.core.hyperparameters import FixedWidth, Width
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
 from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
-from relevance_bayes.plans.requests import LocalOption, PriorChoice, SupervisedRequest
+from relevance_bayes.tasks.supervised.request import LocalOption, PriorChoice, SupervisedRequest
 
 
 def test_options_are_spelled_out_as_the_api_wants_them() -> None:

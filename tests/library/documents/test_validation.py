@@ -12,16 +12,16 @@ from relevance_bayes.core.likelihoods import BernoulliPerClass
 from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.documents.codec import below
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.parts import KernelPart, TermPart
 from relevance_bayes.documents.reports import APPROXIMATION, read_report, unknown, value_faults
 from relevance_bayes.documents.validation import approximation_faults, spec_faults, supervised_faults
 from relevance_bayes.documents.validation.figures import Interval, likelihood_faults
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.values import ColumnKind, Label
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
+from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
+from relevance_bayes.tasks.union import plan
 from tests.small_approximation import version_of_a_term
 from tests.small_models import small_version, version_of_three_classes
 from tests.small_tables import DATASET_ID, dataset_of, numbers

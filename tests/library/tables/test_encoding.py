@@ -12,10 +12,7 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import Missing, SupervisedRequest
-from relevance_bayes.plans.requests.supervised import named_likelihood
-from relevance_bayes.plans.rows import Statistics
+from relevance_bayes.records.values import Missing
 from relevance_bayes.tables.columns import Block, NumberBlock, block_rows, taken
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
@@ -37,6 +34,9 @@ from relevance_bayes.tables.encoding import (
     user_variance,
 )
 from relevance_bayes.tables.kinds import iso_8601, seconds_of
+from relevance_bayes.tasks.supervised.request import SupervisedRequest, named_likelihood
+from relevance_bayes.tasks.supervised.rows import Statistics
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {

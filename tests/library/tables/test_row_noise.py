@@ -7,14 +7,14 @@ import pytest
 
 from app.datasets.records import Dataset
 from relevance_bayes.core.likelihoods import GaussianNoise
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
-from relevance_bayes.plans.requests.supervised import named_likelihood
-from relevance_bayes.plans.rows import Statistics
 from relevance_bayes.records.errors import Fault, InvalidRequestError
+from relevance_bayes.records.values import IgnoredColumn
 from relevance_bayes.tables.columns import Block, Column, block_rows
 from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
 from relevance_bayes.tables.encoding.table import MAX_SCALED
+from relevance_bayes.tasks.supervised.request import OrderSplit, SupervisedRequest, named_likelihood
+from relevance_bayes.tasks.supervised.rows import Statistics
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

@@ -11,25 +11,24 @@ from hypothesis import strategies as st
 
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.likelihoods import Poisson
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import (
-    GroupChoice,
-    GroupSplit,
-    InputColumn,
-    KernelChoice,
-    OrderSplit,
-    SupervisedRequest,
-)
-from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn
-from relevance_bayes.plans.rows import Ranks
-from relevance_bayes.records.values import Cell
+from relevance_bayes.records.values import Cell, InputColumn
 from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
 from relevance_bayes.tables.encoding import Encoding, raw_cells
 from relevance_bayes.tasks import rows as canonical
 from relevance_bayes.tasks import rows as complete
-from relevance_bayes.tasks.rows import canonical_order, complete_rows
+from relevance_bayes.tasks.rows import Ranks, canonical_order, complete_rows
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
+from relevance_bayes.tasks.supervised.request import (
+    GaussianLikelihood,
+    GroupChoice,
+    GroupSplit,
+    KernelChoice,
+    NoiseColumn,
+    OrderSplit,
+    SupervisedRequest,
+)
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.union import plan
 from tests.properties import examples
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 

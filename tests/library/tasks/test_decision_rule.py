@@ -8,8 +8,7 @@ from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.predictions import ClassPrior, DecisionOptions
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.records.values import Label
-from relevance_bayes.tasks.decision_rule import rule_of
-from relevance_bayes.tasks.decisions import decided, with_priors
+from relevance_bayes.tasks.decisions import decided, rule_of, with_priors
 
 CLASSES: tuple[Label, ...] = ("gas", "liquid", "solid")
 ROWS = tuple(map(ClassRows, CLASSES, (10, 6, 4)))

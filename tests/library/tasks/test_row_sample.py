@@ -1,8 +1,7 @@
 import numpy as np
 
-from relevance_bayes.plans.rows import mixed
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows
-from relevance_bayes.tasks.rows import MAX_CELLS, MAX_SAMPLED_ROWS, RowSample, joined
+from relevance_bayes.tasks.rows import MAX_CELLS, MAX_SAMPLED_ROWS, RowSample, joined, mixed
 from tests.small_tables import flags, moments, numbers, texts
 
 DRAWS = np.array([2**64 - 1, 0, 2**63], np.uint64)

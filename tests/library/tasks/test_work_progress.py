@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.selection import Rows, Selection, Step, train
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.cost import Cost, WorkStage, bounds_of, folds_of, planned_cost
-from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
 from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tasks.supervised.cost import Cost, WorkStage, bounds_of, folds_of, planned_cost
+from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest
+from relevance_bayes.tasks.union import plan
 from relevance_bayes.tasks.work_progress import WorkProgress
 from tests.small_tables import DATASET_ID, dataset_of, flags
 

@@ -11,7 +11,7 @@ from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.components import prediction as under_test
 from relevance_bayes.tasks.components.prediction import ComponentsPrediction
-from relevance_bayes.tasks.listing import NewComponentsVersion
+from relevance_bayes.tasks.components.training import NewComponentsVersion
 from relevance_bayes.tasks.options import PredictOptions
 from tests.served_versions import served
 from tests.small_components import SCORES, version_of_components

@@ -11,19 +11,19 @@ from app.errors import TrainingFailedError
 from app.jobs.fit import FitCheckpoint
 from app.jobs.fit import run as run_fit
 from app.tasks.union import task_of
-from relevance_bayes.core.components import FOLDS, Components, components, typical_width, usual_densities
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.selection import Step, train
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import ComponentsRequest
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import Block, block_rows
 from relevance_bayes.tables.encoding import encode_inputs, raw_cells
 from relevance_bayes.tasks.components import fit as child
-from relevance_bayes.tasks.components.training import ComponentsTraining
+from relevance_bayes.tasks.components.learning import FOLDS, components, typical_width, usual_densities
+from relevance_bayes.tasks.components.request import ComponentsRequest
+from relevance_bayes.tasks.components.space import Components
+from relevance_bayes.tasks.components.training import ComponentsTraining, NewComponentsVersion
 from relevance_bayes.tasks.fit import Fitted, Limits
-from relevance_bayes.tasks.listing import NewComponentsVersion
+from relevance_bayes.tasks.union import plan
 from tests.narrowing import of_kind
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 

@@ -15,10 +15,10 @@ from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, BooleanColumn
 from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
 from relevance_bayes.tasks.labelled import LabelledClasses, LabelledNumbers
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised import evaluation as under_test
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.served_versions import served
 from tests.small_components import version_of_components
 from tests.small_models import small_version

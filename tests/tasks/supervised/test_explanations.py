@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from app.identity import BUILT_IN_OWNER as OWNER
 from app.registry.catalogue import Catalogue
 from app.tasks.union import weight_unit
-from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
@@ -24,11 +23,14 @@ from relevance_bayes.core.types import Array
 from relevance_bayes.records.functions import ClassWeight, RelevanceVector
 from relevance_bayes.records.references import Reference
 from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
-from relevance_bayes.tasks.listing import FunctionLocation, NewSupervisedVersion, listed_terms
+from relevance_bayes.tasks.approximation.expansion import Expansion
+from relevance_bayes.tasks.approximation.training import listed_terms
+from relevance_bayes.tasks.listing import FunctionLocation
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind
 from tests.small_database import SmallDatabase

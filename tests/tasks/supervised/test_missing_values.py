@@ -14,7 +14,7 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Poisson, StudentT, TargetLikelihood
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.documents.arrays import extract_arrays
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.schema import DOCUMENT, document_of, version_of
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, InputCells, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount

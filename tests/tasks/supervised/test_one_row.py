@@ -19,10 +19,10 @@ from relevance_bayes.records.predictions import MissingValue
 from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from relevance_bayes.tables.encoding import table as encoding_inputs
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import figures_of, figures_of_one
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.prediction.test_predict import augmented
 from tests.served_versions import served
 from tests.small_models import member_of, small_version

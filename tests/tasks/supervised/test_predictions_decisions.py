@@ -9,9 +9,9 @@ from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.records.predictions import ClassPrior, DecisionOptions
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tasks.decisions import decided, with_priors
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion
 from tests.prediction.test_predict import BLOCK, MIXED
 from tests.served_versions import served
 from tests.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes

@@ -32,11 +32,6 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
-from relevance_bayes.plans.requests.supervised import GaussianLikelihood, named_likelihood
-from relevance_bayes.plans.target import core_likelihood
 from relevance_bayes.records.errors import InvalidRequestError
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.fit import Fitted, Limits
@@ -44,7 +39,17 @@ from relevance_bayes.tasks.listing import Learned
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.materialise import materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport
+from relevance_bayes.tasks.supervised.request import (
+    GaussianLikelihood,
+    GroupSplit,
+    KernelChoice,
+    SupervisedRequest,
+    named_likelihood,
+)
+from relevance_bayes.tasks.supervised.target import core_likelihood
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, texts
 
 ROWS = 30

@@ -21,7 +21,7 @@ from relevance_bayes.core.likelihoods import (
     TargetLikelihood,
 )
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.baselines import Baseline, CategoryHistogram, Histogram, NumberHistogram
 from relevance_bayes.records.datasets import CategoryCount
 from relevance_bayes.records.predictions import DecisionOptions, UnknownCategory

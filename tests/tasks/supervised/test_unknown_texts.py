@@ -13,9 +13,7 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Categorical, GaussianNoise
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import ExportedSupervised
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.records.predictions import UnknownCategory
 from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedEffects, EncodedInput, EncodedNumber
@@ -24,6 +22,8 @@ from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.averages import MAX_COMBINATIONS, combinations
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
+from relevance_bayes.tasks.union import plan
 from tests.exports.trained import PROCESS, version
 from tests.library.tasks.supervised.test_derived_columns import version as learned_version
 from tests.small_tables import dataset_of, numbers, texts

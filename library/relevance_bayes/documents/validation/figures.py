@@ -17,7 +17,6 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
     TargetLikelihood,
 )
-from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, SupervisedReport
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.encoding import (
@@ -29,6 +28,9 @@ from relevance_bayes.tables.encoding import (
     quoted,
 )
 from relevance_bayes.tables.encoding.table import MAX_SCALED
+from relevance_bayes.tasks.approximation.report import ApproximationReport
+from relevance_bayes.tasks.components.report import ComponentsReport
+from relevance_bayes.tasks.supervised.report import SupervisedReport
 
 MAX_COUNT = 2**53
 

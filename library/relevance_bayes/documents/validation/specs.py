@@ -13,9 +13,9 @@ from relevance_bayes.documents.validation.figures import (
     likelihood_faults,
     noise_by_row_faults,
 )
-from relevance_bayes.plans.requests import SupervisedPlan
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.jobs import MAX_SEED
+from relevance_bayes.tasks.supervised.request import SupervisedPlan
 
 PLAN = "/report/plan"
 SEED = Interval(0, MAX_SEED)

@@ -26,7 +26,6 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import MIN_CLASSES, PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, degrees_of_freedom_of, likelihood_of, members_of
 from relevance_bayes.core.spec import is_heteroscedastic
-from relevance_bayes.documents.models import SupervisedPredictor
 from relevance_bayes.documents.validation.figures import (
     COUNT,
     Interval,
@@ -36,10 +35,11 @@ from relevance_bayes.documents.validation.figures import (
     is_label,
     likelihood_faults,
 )
-from relevance_bayes.plans.requests import Task
 from relevance_bayes.records.errors import Fault
+from relevance_bayes.records.values import Task
 from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tables.encoding.table import MAX_SCALED
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
 """The interval of gamma, with a tolerance for rounding."""

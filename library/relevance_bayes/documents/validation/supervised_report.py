@@ -17,8 +17,6 @@ from relevance_bayes.core.pool import (
     members_of,
     representative,
 )
-from relevance_bayes.documents.members import derived_members
-from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.documents.validation.figures import (
     COUNT,
     FINITE,
@@ -37,12 +35,13 @@ from relevance_bayes.documents.validation.figures import (
     width_faults,
 )
 from relevance_bayes.documents.validation.statistics import baseline_faults, diagnostics_faults, input_row_faults
-from relevance_bayes.plans.requests import GroupSplit, RandomSplit, Split
 from relevance_bayes.records.errors import Fault, pointer
 from relevance_bayes.tables.encoding import (
     Encoding,
     column_names,
 )
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport, derived_members
+from relevance_bayes.tasks.supervised.request import GroupSplit, RandomSplit, Split
 
 HOLDOUT = Interval(0.0, 0.9)
 

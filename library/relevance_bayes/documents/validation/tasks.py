@@ -4,14 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from relevance_bayes.core.components import Components
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import (
-    ApproximationPredictor,
-    ApproximationReport,
-    ComponentsPredictor,
-    ComponentsReport,
-)
 from relevance_bayes.documents.validation.figures import (
     COUNT,
     NOT_NEGATIVE,
@@ -31,6 +24,9 @@ from relevance_bayes.documents.validation.statistics import baseline_faults
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.tables.encoding import InputEncoding, column_names
 from relevance_bayes.tables.encoding.table import MAX_SCALED
+from relevance_bayes.tasks.approximation.report import ApproximationPredictor, ApproximationReport
+from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
+from relevance_bayes.tasks.components.space import Components
 
 
 def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:

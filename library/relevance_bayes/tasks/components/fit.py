@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
 from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.hyperparameters import InputMap
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.types import Array
+from relevance_bayes.tasks.components.learning import FOLDS, components, drawn, typical_width, usual_densities
+from relevance_bayes.tasks.components.space import Components
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
 
 MAX_DENSITIES = 1_000

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import COMPONENTS_REPORTED, ComponentsPredictor
 from relevance_bayes.records.errors import Fault
 from relevance_bayes.records.functions import ListedFunction
 from relevance_bayes.tables.columns import Block, FlatColumn
 from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.tasks.components.report import COMPONENTS_REPORTED, ComponentsPredictor
 from relevance_bayes.tasks.options import PredictOptions, refuse_all
 from relevance_bayes.tasks.prediction import (
     Means,

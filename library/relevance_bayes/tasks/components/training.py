@@ -1,34 +1,47 @@
 """Training of components: the file of the rows, and the version of the result."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
 
 from relevance_bayes import __version__
-from relevance_bayes.core.components import Components
 from relevance_bayes.core.selection import Step
-from relevance_bayes.documents.members import named_widths
-from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
-from relevance_bayes.plans.requests import ComponentsPlan
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
 from relevance_bayes.records.reports import InputWidth
 from relevance_bayes.tables.columns import IdentifiedTable
+from relevance_bayes.tables.statistics import InputStatistics
 from relevance_bayes.tasks.components.fit import ComponentsFit, FoundComponents
 from relevance_bayes.tasks.components.prediction import ComponentsModel
+from relevance_bayes.tasks.components.report import ComponentsPredictor, ComponentsReport
+from relevance_bayes.tasks.components.request import ComponentsPlan
+from relevance_bayes.tasks.components.space import Components
 from relevance_bayes.tasks.listing import (
     BlockHolding,
     FunctionLocation,
     Learned,
-    NewComponentsVersion,
     baseline_of,
     expected,
-    listed_images,
     monitored_of,
+    named_widths,
     raw_rows,
 )
-from relevance_bayes.tasks.matrix import Matrix, encoded_matrix
-from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.rows import (
+    Matrix,
+    Part,
+    Read,
+    RowSample,
+    canonical_order,
+    complete_rows,
+    refuse_too_few,
+    refuse_too_many,
+    write_matrix,
+)
+
+NewComponentsVersion: TypeAlias = Learned[ComponentsReport, ComponentsPredictor]
 
 
 @dataclass(frozen=True)
@@ -105,3 +118,45 @@ class ComponentsTraining:
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
         return listed_images(found, (FunctionLocation(found.kernel.type, row=row, cells=cells[row]) for row in numbers))
+
+
+def listed_images(components: Components, found: Iterable[FunctionLocation]) -> Iterator[RelevanceVector]:
+    """Yield the rows that span components, at these locations; raises NotPositiveDefiniteError.
+
+    The listed weight is that of the outer product of each row's image in the maximum likelihood covariance.
+    """
+    numbers = zip(components.weights.tolist(), components.gamma.tolist(), strict=True)
+    for number, (place, (weight, gamma)) in enumerate(zip(found, numbers, strict=True), 1):
+        yield RelevanceVector(
+            number=number,
+            kind=place.kind,
+            row=place.row,
+            inputs=place.cells,
+            weight_mean=weight,
+            weight_sd=0.0,
+            alpha=1.0 / weight,
+            gamma=gamma,
+        )
+
+
+def encoded_matrix(plan: ComponentsPlan, read: Read, path: Path, *, max_cells: int) -> Matrix:
+    """Write the rows in canonical order, encoded by their own statistics; raises TrainingFailedError."""
+    needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
+    ordered = canonical_order(
+        lambda: complete_rows(read, plan.inputs, needed=needed), plan.inputs, path.parent, max_cells=max_cells
+    )
+    statistics = InputStatistics(ordered.inputs, standardise=plan.standardise, missing=plan.missing)
+    for part in ordered.parts():
+        statistics.add(part.block, np.ones(len(part.numbers), np.bool_))
+    refuse_too_few(statistics.rows)
+    encoding = statistics.encoding()
+    refuse_too_many(statistics.rows * encoding.width, maximum=max_cells)
+    sample = RowSample([column.name for column in plan.inputs], rows=statistics.rows)
+    matrix = write_matrix(encoding, _sampled(ordered.parts(), sample), path)
+    return replace(matrix, sample=sample.block())
+
+
+def _sampled(parts: Iterable[Part], sample: RowSample) -> Iterator[Part]:
+    for part in parts:
+        sample.add(part.block, np.ones(len(part.numbers), np.bool_), part.draws)
+        yield part

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from relevance_bayes.core.fitting import FitLog
-from relevance_bayes.core.images import steps
 from relevance_bayes.core.selection import Step
 from relevance_bayes.tasks.fit import Fitted, Limits, Trainer, mapped
+from relevance_bayes.tasks.images.encoding import steps
 
 
 @dataclass(frozen=True)

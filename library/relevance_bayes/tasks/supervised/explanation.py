@@ -1,5 +1,7 @@
-"""Explanations of predictions as sums: a baseline, the greatest contributions of functions, and all others."""
+"""Explanations of predictions as sums: a baseline, the greatest contributions of functions, and all others; and the
+members of predictions, nested as in JSON."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -7,7 +9,11 @@ import numpy as np
 
 from relevance_bayes.core.contributions import Contributions
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.records.functions import ListedFunction
+from relevance_bayes.records.values import Label
 from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.tasks.decisions import Decisions
+from relevance_bayes.tasks.prediction import Members
 
 _MAX_FLOAT = float(np.finfo(np.float64).max)
 
@@ -61,3 +67,49 @@ def _spread(part: Array, places: Indices, rows: int) -> Array:
 
 def _finite(values: Array) -> Array:
     return np.clip(values, -_MAX_FLOAT, _MAX_FLOAT)
+
+
+Member = Mapping[str, object]
+
+
+def decision_members(classes: Sequence[Label], decisions: Decisions) -> list[Member]:
+    """Return each row's decision: a label, null where the row is rejected."""
+    return [
+        {"label": None if rejected else classes[place], "expected_cost": cost}
+        for place, cost, rejected in zip(
+            decisions.chosen.tolist(), decisions.expected_cost.tolist(), decisions.rejected.tolist(), strict=True
+        )
+    ]
+
+
+def explanation_members(explanation: Explanation | None, functions: Sequence[ListedFunction]) -> Members:
+    """Return the greatest contributions to each row, and their sum, where they were requested."""
+    if explanation is None:
+        return {}
+    reported = [
+        [_explained(functions[place], one, share) for place, one, share in zip(places, added, shares, strict=True)]
+        for places, added, shares in zip(
+            explanation.functions.tolist(), explanation.added.tolist(), explanation.shares.tolist(), strict=True
+        )
+    ]
+    sums = [
+        {"baseline": explanation.baseline, "others": others, "mean": mean}
+        for others, mean in zip(explanation.others.tolist(), explanation.mean.tolist(), strict=True)
+    ]
+    return {"explanation": reported, "explanation_sum": sums}
+
+
+def _explained(function: ListedFunction, added: float, share: float) -> Member:
+    return {
+        "vector": function.number,
+        "kind": function.kind,
+        "row": function.row,
+        "input": function.input,
+        "contribution": added,
+        "share": share,
+    }
+
+
+def support_members(support: Array | None, rows: int) -> Sequence[float | None]:
+    """Return each row's support, None where the model does not know it."""
+    return [None] * rows if support is None else support.tolist()

@@ -19,14 +19,7 @@ from relevance_bayes.core.imputation import MIN_DONORS, Donors
 from relevance_bayes.core.types import Array, Indices, Mask
 from relevance_bayes.records.baselines import CategoryHistogram, Histogram, InputCells, NumberHistogram
 from relevance_bayes.records.values import Cell
-from relevance_bayes.tables.columns import (
-    Block,
-    BooleanColumn,
-    CategoryColumn,
-    Column,
-    NumberColumn,
-    TimestampColumn,
-)
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import (
     EncodedCategory,
     EncodedEffects,

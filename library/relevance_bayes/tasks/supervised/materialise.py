@@ -17,22 +17,6 @@ from relevance_bayes.core.folds import content_keys, subset
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.selection import Trained
 from relevance_bayes.core.types import Array, Indices, Mask
-from relevance_bayes.plans.requests import GroupSplit, RandomSplit, SupervisedPlan
-from relevance_bayes.plans.rows import (
-    NOTHING,
-    Cut,
-    InputLevels,
-    Ranks,
-    RecurringRows,
-    Statistics,
-    content_hash,
-    cut,
-    effect_folds,
-    fold_keys,
-    held_out_rows,
-    ranks,
-)
-from relevance_bayes.plans.target import is_near, too_far
 from relevance_bayes.records.errors import Fault, TrainingFailedError
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.tables.columns import Block, CategoryColumn, taken
@@ -48,17 +32,33 @@ from relevance_bayes.tables.encoding import (
     encode_target,
     real_values,
 )
+from relevance_bayes.tasks.planning import held_out_rows
 from relevance_bayes.tasks.rows import (
     Part,
     Parts,
+    Ranks,
     Read,
     RowSample,
     canonical_order,
     complete_rows,
+    content_hash,
     refuse_too_few,
     refuse_too_many,
 )
 from relevance_bayes.tasks.supervised.fit import FILE, LOGARITHMS_FILE, TEXTS_FILE, names_columns
+from relevance_bayes.tasks.supervised.request import GroupSplit, RandomSplit, SupervisedPlan
+from relevance_bayes.tasks.supervised.rows import (
+    NOTHING,
+    Cut,
+    InputLevels,
+    RecurringRows,
+    Statistics,
+    cut,
+    effect_folds,
+    fold_keys,
+    ranks,
+)
+from relevance_bayes.tasks.supervised.target import is_near, too_far
 
 AllLimits: TypeAlias = Mapping[str, Limits]
 """The limits of each input, by name."""

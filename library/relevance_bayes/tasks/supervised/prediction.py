@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import nan, sqrt
 
 import numpy as np
 
+from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.contributions import contributions
+from relevance_bayes.core.hurdle import HurdleModel
 from relevance_bayes.core.joint import joint
-from relevance_bayes.core.likelihoods import StudentT
-from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
-from relevance_bayes.core.local_model import ReadyLocal
-from relevance_bayes.core.model import KernelFunctions
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
+from relevance_bayes.core.likelihoods.gaussian import standard_ends
+from relevance_bayes.core.local_model import LocalModel, ReadyLocal
+from relevance_bayes.core.model import Model
 from relevance_bayes.core.partial_dependence import averages
 from relevance_bayes.core.pool import (
     AnyReady,
@@ -26,14 +30,16 @@ from relevance_bayes.core.pool import (
 )
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices
-from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
 from relevance_bayes.records.errors import Fault, InvalidRequestError
 from relevance_bayes.records.predictions import MissingValue, UnknownCategory
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.records.values import ColumnKind, Label
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import (
+    EncodedNumber,
     EncodedTarget,
+    column_units,
+    columns_of,
     encode_inputs,
     encode_known,
     encode_noise,
@@ -42,22 +48,25 @@ from relevance_bayes.tables.encoding import (
     user_variance,
 )
 from relevance_bayes.tasks.cancellation import check_cancelled
-from relevance_bayes.tasks.decision_rule import DecisionRule, rule_of
-from relevance_bayes.tasks.decisions import Decisions, most_probable
+from relevance_bayes.tasks.decisions import DecisionRule, Decisions, most_probable, rule_of
+from relevance_bayes.tasks.labelled import ScoredRows
 from relevance_bayes.tasks.options import PredictOptions, refuse_all
-from relevance_bayes.tasks.prediction import AveragedFunction, LabelledBlock, PredictiveModel, VersionExpansion
-from relevance_bayes.tasks.scored import ScoredRows
+from relevance_bayes.tasks.prediction import (
+    AveragedFunction,
+    LabelledBlock,
+    PredictiveModel,
+    VersionExpansion,
+    no_expansion,
+)
 from relevance_bayes.tasks.supervised.averages import AveragedRows, CompletedRows, covariance_of
-from relevance_bayes.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block
-from relevance_bayes.tasks.supervised.expansion import model_expansion
+from relevance_bayes.tasks.supervised.evaluation import ROWS_AT_ONCE, labelled_block, scored_rows
 from relevance_bayes.tasks.supervised.explanation import Explanation
 from relevance_bayes.tasks.supervised.input_rows import InputDistribution
 from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.tasks.supervised.scoring import scored_rows
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor, SupervisedReport
 
 FIGURES, TOTAL = 8, 4
 """The number of figures of a predicted number, in the order of `figures_of`, and the place of its variance."""
-
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 
@@ -430,3 +439,47 @@ def _averaged_covariance(ready: AnyReady, requested: RequestedRows, averaged: Av
 
 def _refused(detail: str) -> InvalidRequestError:
     return InvalidRequestError(detail, [Fault(detail, pointer="/covariance")])
+
+
+def model_expansion(predictor: SupervisedPredictor, inputs: Sequence[str]) -> VersionExpansion:
+    """Return the mean of a number, or the latent function of two classes, by `inputs` in their order.
+
+    Raises ConflictError where it is no sum.
+    """
+    encoding, model = predictor.encoding, predictor.learned
+    if isinstance(model, LocalModel):
+        raise no_expansion("it predicts from the rows nearest to each")
+    if isinstance(model, HurdleModel):
+        raise no_expansion("its mean is none under hurdle")
+    if not isinstance(model, Model):
+        several = 'several models predict together, of numbers with "effort": "normal", else one for each class'
+        raise no_expansion(several)
+    if not all(isinstance(column, EncodedNumber) and column.width == 1 for column in encoding.inputs):
+        raise no_expansion("some inputs are texts, or had gaps")
+    if any(isinstance(column, EncodedNumber) and column.unit for column in encoding.inputs):
+        raise no_expansion("some inputs count by their logarithms")
+    if not isinstance(model.likelihood, GaussianNoise | StudentT | Bernoulli):
+        raise no_expansion(f"its mean is none under {model.likelihood.type}")
+    shift, scale = np.array(column_units(encoding)).T
+    kernels, constant, first = None, encoding.target.shift, 0
+    for functions in model.functions:
+        weights = model.mean[first : first + functions.size]
+        first += functions.size
+        match functions:
+            case KernelFunctions(kernel=Gaussian(), input_map=bend) if bend.skew is None and bend.tail is None:
+                if kernels is not None:
+                    raise no_expansion("it has kernels of several widths")
+                kernels = functions, weights
+            case ConstantFunction():
+                constant += encoding.target.scale * float(weights.sum())
+            case _:
+                raise no_expansion("it has functions other than Gaussians and a bias, or warps its inputs")
+    if kernels is None:
+        raise no_expansion("it is a constant")
+    functions, weights = kernels
+    centres = shift + scale * functions.centres
+    widths = np.broadcast_to(scale * functions.input_map.widths, centres.shape)
+    order = [*chain.from_iterable(columns_of(encoding, inputs))]
+    return VersionExpansion(
+        tuple(inputs), centres[:, order], np.array(widths[:, order]), encoding.target.scale * weights, constant
+    )

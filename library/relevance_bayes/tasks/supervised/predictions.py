@@ -13,8 +13,12 @@ from relevance_bayes.records.values import Label, text_of
 from relevance_bayes.tables.columns import FlatColumn, Labels
 from relevance_bayes.tasks.decisions import Decisions, most_probable
 from relevance_bayes.tasks.prediction import Means, Members, Probabilities, RecordClass, Rows
-from relevance_bayes.tasks.supervised.explanation import Explanation
-from relevance_bayes.tasks.supervised.members import decision_members, explanation_members, support_members
+from relevance_bayes.tasks.supervised.explanation import (
+    Explanation,
+    decision_members,
+    explanation_members,
+    support_members,
+)
 
 _FIGURES_OF = {
     "mean": ("mean",),

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -23,19 +23,6 @@ from relevance_bayes.core.selection import DerivedColumns, LocalComparison, Sele
 from relevance_bayes.core.selection import Member as TrainedMember
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Indices
-from relevance_bayes.documents.members import derived_members, named_widths
-from relevance_bayes.documents.models import Alternative, Member, SupervisedPredictor, SupervisedReport
-from relevance_bayes.plans.cost import bounds_of, fitted_spec, folds_of
-from relevance_bayes.plans.inputs import has_effects
-from relevance_bayes.plans.requests import (
-    GroupSplit,
-    IgnoredColumn,
-    OrderSplit,
-    RandomSplit,
-    Split,
-    SupervisedPlan,
-    Text,
-)
 from relevance_bayes.records.baselines import InputCells
 from relevance_bayes.records.functions import RelevanceVector
 from relevance_bayes.records.jobs import Progress
@@ -49,6 +36,7 @@ from relevance_bayes.records.reports import (
     Score,
     TextInputs,
 )
+from relevance_bayes.records.values import IgnoredColumn, Text
 from relevance_bayes.tables.columns import MAX_CATEGORIES_LISTED, Block, IdentifiedTable
 from relevance_bayes.tables.encoding import (
     EncodedNumber,
@@ -70,20 +58,32 @@ from relevance_bayes.tasks.listing import (
     BlockHolding,
     FunctionLocation,
     Learned,
-    NewSupervisedVersion,
     baseline_of,
     expected,
     listed,
     monitored_of,
+    named_widths,
     places,
     raw_rows,
 )
 from relevance_bayes.tasks.options import ROWS_OF_AVERAGE
+from relevance_bayes.tasks.planning import has_effects
 from relevance_bayes.tasks.rows import Read
+from relevance_bayes.tasks.supervised.cost import bounds_of, fitted_spec, folds_of
 from relevance_bayes.tasks.supervised.diagnostics import diagnostics_of, outliers, warnings
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.materialise import Materialised, class_rows, materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.report import (
+    Alternative,
+    Member,
+    SupervisedPredictor,
+    SupervisedReport,
+    derived_members,
+)
+from relevance_bayes.tasks.supervised.request import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+
+NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,18 @@ from relevance_bayes.core.priors import JITTER, GaussianProcess, Independent
 from relevance_bayes.core.selection import Compared, Folding, Rows, Selection, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
-from relevance_bayes.documents.models import SupervisedPredictor
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from relevance_bayes.records.reports import TrainingWarning
 from relevance_bayes.tables.columns import Block, NumberColumn
-from relevance_bayes.tasks.listing import NewSupervisedVersion
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.diagnostics import warnings
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
 from relevance_bayes.tasks.supervised.materialise import Materialised, materialise
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.supervised.report import SupervisedPredictor
+from relevance_bayes.tasks.supervised.request import GroupSplit, SupervisedPlan, SupervisedRequest
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion, SupervisedTraining
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

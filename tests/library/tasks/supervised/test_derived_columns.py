@@ -14,31 +14,31 @@ from relevance_bayes.core.hyperparameters import FixedWidth
 from relevance_bayes.core.selection import DerivedColumns, Step, Trained, train
 from relevance_bayes.core.types import Array
 from relevance_bayes.documents import arrays as npz
-from relevance_bayes.documents.models import ExportedSupervised
+from relevance_bayes.documents.exported import ExportedSupervised
 from relevance_bayes.documents.schema import content_of, document_of
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import (
-    Dates,
+from relevance_bayes.records.errors import TrainingFailedError
+from relevance_bayes.records.values import Dates, Text
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn, taken
+from relevance_bayes.tables.encoding import EncodedNumber, column_names
+from relevance_bayes.tables.encoding.columns import FOLDS
+from relevance_bayes.tasks.fit import Fitted, Limits
+from relevance_bayes.tasks.listing import expected
+from relevance_bayes.tasks.options import PredictOptions
+from relevance_bayes.tasks.rows import mixed
+from relevance_bayes.tasks.supervised.materialise import materialise
+from relevance_bayes.tasks.supervised.prediction import SupervisedModel
+from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
+from relevance_bayes.tasks.supervised.request import (
     GroupSplit,
     KernelChoice,
     RandomSplit,
     Split,
     SupervisedPlan,
     SupervisedRequest,
-    Text,
 )
-from relevance_bayes.plans.rows import effect_folds, mixed
-from relevance_bayes.records.errors import TrainingFailedError
-from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, TimestampColumn, taken
-from relevance_bayes.tables.encoding import EncodedNumber, column_names
-from relevance_bayes.tables.encoding.columns import FOLDS
-from relevance_bayes.tasks.fit import Fitted, Limits
-from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
-from relevance_bayes.tasks.options import PredictOptions
-from relevance_bayes.tasks.supervised.materialise import materialise
-from relevance_bayes.tasks.supervised.prediction import SupervisedModel
-from relevance_bayes.tasks.supervised.predictions import ClassificationPrediction, RegressionPrediction
-from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.supervised.rows import effect_folds
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion, SupervisedTraining
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import dataset_of
 
 DAY = 86_400.0

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from relevance_bayes.core.selection import NORMAL, THOROUGH, Bounds, Folding, Trained, train
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import Effort, SupervisedRequest, Validation
+from relevance_bayes.records.values import Effort
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tasks.supervised.fit import SupervisedFit
+from relevance_bayes.tasks.supervised.request import SupervisedRequest, Validation
 from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import DATASET_ID, dataset_of
 
 MANY = 10**9

@@ -9,17 +9,16 @@ from relevance_bayes.core.fitting import FitLog
 from relevance_bayes.core.likelihoods import Poisson, TargetLikelihood
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import SupervisedPlan, SupervisedRequest
-from relevance_bayes.plans.requests.supervised import named_likelihood
 from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.tables.encoding import EncodedNumber
 from relevance_bayes.tasks.fit import Fitted, Limits
-from relevance_bayes.tasks.listing import NewSupervisedVersion, expected
+from relevance_bayes.tasks.listing import expected
 from relevance_bayes.tasks.options import PredictOptions
 from relevance_bayes.tasks.supervised.prediction import SupervisedModel
 from relevance_bayes.tasks.supervised.predictions import RegressionPrediction
-from relevance_bayes.tasks.supervised.training import SupervisedTraining
+from relevance_bayes.tasks.supervised.request import SupervisedPlan, SupervisedRequest, named_likelihood
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion, SupervisedTraining
+from relevance_bayes.tasks.union import plan
 from tests.small_tables import dataset_of
 
 ROWS = 120

@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
-from relevance_bayes.plans.requests.supervised import GaussianLikelihood, NoiseColumn, named_likelihood
 from relevance_bayes.records.errors import TrainingFailedError
 from relevance_bayes.records.reports import ClassRows
 from relevance_bayes.records.values import Label
@@ -27,6 +24,18 @@ from relevance_bayes.tables.encoding import (
 )
 from relevance_bayes.tasks import rows as complete_rows
 from relevance_bayes.tasks.supervised.materialise import EXTRA_COLUMNS, Materialised, class_rows, materialise
+from relevance_bayes.tasks.supervised.request import (
+    GaussianLikelihood,
+    GroupSplit,
+    NoiseColumn,
+    OrderSplit,
+    RandomSplit,
+    Split,
+    SupervisedPlan,
+    SupervisedRequest,
+    named_likelihood,
+)
+from relevance_bayes.tasks.union import plan
 from tests.properties import examples
 from tests.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 

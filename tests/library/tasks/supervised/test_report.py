@@ -22,16 +22,15 @@ from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.selection import Compared, RankedModel, Rows, Trained
 from relevance_bayes.core.selection import Member as Part
 from relevance_bayes.core.spec import Spec
-from relevance_bayes.documents.members import derived_members, model_terms, model_warps
-from relevance_bayes.documents.models import Alternative
-from relevance_bayes.plans import plan
-from relevance_bayes.plans.requests import SupervisedRequest
 from relevance_bayes.records.reports import InputTerm, InputWarp, InputWidth
 from relevance_bayes.tables.columns import Block
 from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
-from relevance_bayes.tasks.listing import NewSupervisedVersion
+from relevance_bayes.tasks.listing import model_terms, model_warps
 from relevance_bayes.tasks.supervised.materialise import Materialised
-from relevance_bayes.tasks.supervised.training import _members, _recorded, new_version
+from relevance_bayes.tasks.supervised.report import Alternative, derived_members
+from relevance_bayes.tasks.supervised.request import SupervisedRequest
+from relevance_bayes.tasks.supervised.training import NewSupervisedVersion, _members, _recorded, new_version
+from relevance_bayes.tasks.union import plan
 from tests.jobs.worker.trainers import model_of
 from tests.small_tables import dataset_of, numbers, texts
 
