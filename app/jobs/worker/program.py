@@ -20,6 +20,7 @@ FILES = (
     "relevance_bayes/core",
     "relevance_bayes/documents",
     "relevance_bayes/tables",
+    "relevance_bayes/tasks",
 )
 """The modules that decide the content of a file of predictions."""
 

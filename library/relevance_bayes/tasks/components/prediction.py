@@ -57,7 +57,7 @@ class ComponentsPrediction:
 
     @property
     def monitored(self) -> tuple[str, Array]:
-        """Return the novelty."""
+        """Return the novelty (N,)."""
         return "novelty", self.novelty
 
     @property
@@ -91,7 +91,7 @@ class ComponentsPrediction:
 
     @property
     def figures(self) -> dict[str, Array]:
-        """Return the outputs other than the components."""
+        """Return the outputs (N,) other than the components."""
         return {"reconstruction_error": self.missed, "log_density": self.log_density, "novelty": self.novelty}
 
     def arrays(self) -> dict[str, Array]:
