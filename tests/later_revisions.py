@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import backups
+from app.cli import maintenance
 from app.database import migrations, revision
 from app.http import process_repository
 from app.jobs import worker_repository
 
-EXPECTING = (backups, migrations, process_repository, revision, worker_repository)
+EXPECTING = (maintenance, migrations, process_repository, revision, worker_repository)
 """The modules that have the revision which this release expects."""
 
 MIGRATION = '''"""Revision {number}."""

@@ -16,7 +16,7 @@ from app.audit.heads import Heads, read_heads, read_key
 from app.audit.records import AuditFilter, Checkpoint
 from app.audit.service import Audit
 from app.audit.verification import Verification, VerifiedChain
-from app.cli.database import database_in_reach, usable_settings
+from app.cli.config import database_in_reach, usable_settings
 from app.database.pages import PageRequest
 from relevance_bayes.cli.console import echo, refuse, warn
 from relevance_bayes.cli.rendering import print_json, print_table, time_text

@@ -42,25 +42,25 @@ SERVICE = {
     "serve": _command("serving", "serve", "Run the API and a worker."),
     "api": _command("serving", "api", "Run the API without a worker."),
     "worker": _command("serving", "worker", "Run a worker without the API."),
-    "migrate": _command("migrating", "migrate", "Create the database's tables, or migrate them to this release."),
+    "migrate": _command("maintenance", "migrate", "Create the database's tables, or migrate them to this release."),
     "config": _command("config", "config", "Print the settings with their origin, secrets masked."),
     "doctor": _command(
-        "doctor",
+        "maintenance",
         "doctor",
         "Check the settings, the database, the workers and the disks; each fault with its remedy.",
     ),
-    "backup": _command("backups", "backup", "Back up the database into one file, while the service runs."),
+    "backup": _command("maintenance", "backup", "Back up the database into one file, while the service runs."),
     "restore": _command(
-        "backups",
+        "maintenance",
         "restore",
         "Restore a backup into the database of the settings, and migrate it to this release.",
     ),
     "copy-database": _command(
-        "copying",
+        "maintenance",
         "copy_database",
         "Copy the database of the settings into another one, as from SQLite to PostgreSQL, and compare both.",
     ),
-    "vacuum": _command("migrating", "vacuum", "Free the space of deleted rows."),
+    "vacuum": _command("maintenance", "vacuum", "Free the space of deleted rows."),
 }
 
 GROUPS = {
@@ -112,7 +112,7 @@ GROUPS = {
         "Health checks.",
         {
             "worker": _command(
-                "worker_health",
+                "worker_process",
                 "check_worker",
                 "Exit with 0 where a worker with this spool directory has sent a recent heartbeat.",
             ),

@@ -1,14 +1,40 @@
-"""`relevance config`: the settings in effect, and where each comes from."""
+"""The settings of commands, the database that they need, and `relevance config`."""
 
 import os
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Annotated
 
+import typer
 from pydantic import SecretStr
 
-from app.cli.database import usable_settings
-from app.settings import PREFIX, Settings
-from relevance_bayes.cli.console import echo
+from app.database.failures import explained
+from app.errors import UnavailableError
+from app.maintenance.database_url import check_url
+from app.settings import PREFIX, Settings, SettingsError, read_settings
+from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def usable_settings() -> Settings:
+    """Return the settings of the environment; where one can't be used, print a line for each fault and exit with 1."""
+    try:
+        return read_settings()
+    except SettingsError as wrong:
+        refuse(str(wrong))
+
+
+@contextmanager
+def database_in_reach(settings: Settings) -> Iterator[None]:
+    """Run a block that needs the database; where it is unavailable or of another kind, print why and exit with 1."""
+    try:
+        check_url(settings)
+        yield
+    except UnavailableError as away:
+        refuse(f"{explained(away)}.\nRELEVANCE_DATABASE_URL is the URL of the database.")
+
 
 OF_CLIENTS = frozenset({"RELEVANCE_PROJECT", "RELEVANCE_URL"})
 """Variables that only the client commands read."""

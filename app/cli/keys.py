@@ -11,7 +11,7 @@ import typer
 
 from app import administration
 from app.accounts.service import ApiKeys
-from app.cli.database import database_in_reach, usable_settings
+from app.cli.config import database_in_reach, usable_settings
 from app.database.pages import PageRequest
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_facts, print_table, time_text

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from app import administration
-from app.cli.database import database_in_reach, usable_settings
+from app.cli.config import database_in_reach, usable_settings
 from app.limits.service import NO_LIMIT, OwnersWithLimits
 from relevance_bayes.cli.console import echo, refuse
 from relevance_bayes.cli.rendering import print_table

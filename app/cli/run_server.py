@@ -14,7 +14,7 @@ from uvicorn.importer import import_from_string
 
 from app import __version__, administration
 from app.cli import worker_process
-from app.cli.database import database_in_reach
+from app.cli.config import database_in_reach
 from app.cli.run_worker import refuse_untraceable
 from app.cli.shutdown import MARGIN_SECONDS, Watchdog, end_with_standard_input
 from app.cli.worker_process import WorkerProcess

@@ -7,7 +7,7 @@ import structlog
 
 from app import __version__, services
 from app.audit.heads import read_key
-from app.cli.database import database_in_reach
+from app.cli.config import database_in_reach
 from app.cli.shutdown import StopRequest, Watchdog, end_with_standard_input
 from app.jobs.worker.spool import UnusableSpoolError
 from app.jobs.worker.worker import Worker

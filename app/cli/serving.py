@@ -56,7 +56,7 @@ def api(*, host: Host = None, port: Port = None, grpc_port: GrpcPort = None, unt
 def _run(*, with_worker: bool, until_eof: bool) -> None:
     """Run the API at the address in the environment."""
     with imports_that_stay():
-        from app.cli.database import usable_settings
+        from app.cli.config import usable_settings
         from app.cli.run_server import import_application, serve
 
         import_application()
@@ -72,7 +72,7 @@ def _listen_at(host: str | None, port: int | None, grpc_port: int | None) -> Non
 def worker(*, until_eof: UntilEof = False) -> None:
     """Run a worker without the API."""
     with imports_that_stay():
-        from app.cli.database import usable_settings
+        from app.cli.config import usable_settings
         from app.cli.run_worker import work
 
     work(usable_settings(), until_eof=until_eof)

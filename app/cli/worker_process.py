@@ -1,4 +1,4 @@
-"""The worker process of `relevance serve`, restarted when it dies."""
+"""The worker process of `relevance serve`, restarted when it dies, and `relevance check worker`."""
 
 import subprocess
 import sys
@@ -7,6 +7,10 @@ import time
 from types import TracebackType
 
 import structlog
+
+from app.cli.config import usable_settings
+from app.jobs.worker.health_check import default_directory, healthy_workers
+from relevance_bayes.cli.console import echo, refuse
 
 log = structlog.stdlib.get_logger("app.worker_process")
 
@@ -81,3 +85,16 @@ class WorkerProcess:
     def _close_its_input(self) -> None:
         if self._process.stdin is not None:
             self._process.stdin.close()
+
+
+def check_worker() -> None:
+    """Exit with 0 where a worker with this spool directory has sent a recent heartbeat."""
+    settings = usable_settings()
+    directory = settings.spool_directory or default_directory()
+    try:
+        found = healthy_workers(str(directory), now=time.monotonic())
+    except OSError as error:
+        refuse(f"The spool directory can't be read: {error}.\nRELEVANCE_SPOOL_DIRECTORY sets it.")
+    if not found:
+        refuse(f"No worker with files in {directory} has written a heartbeat in time.")
+    echo(f"Healthy: {', '.join(found)}")

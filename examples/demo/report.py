@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from relevance_bayes.cli.supervised_facts import fit_name, functions_text, member_text, seen_widths
+from relevance_bayes.cli.versions import fit_name, functions_text, member_text, seen_widths
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import SupervisedVersion
 

@@ -107,7 +107,7 @@ REMAINING: Mapping[str, tuple[int, str]] = {
     "app/exports/python_file/program.py": (1, "encodes a tagged union, in one place"),
     "app/prediction/training_rows.py": (1, "only versions with a target are judged"),
     "library/relevance_bayes/cli/predictions.py": (1, "the commands print versions by their records"),
-    "library/relevance_bayes/cli/prediction_columns.py": (1, "columns on the terminal, in one place"),
+    "library/relevance_bayes/cli/prediction_output.py": (1, "columns on the terminal, in one place"),
     "library/relevance_bayes/cli/verdict.py": (1, "the sentences on a version are of its task"),
     "library/relevance_bayes/cli/versions.py": (3, "the commands print versions by their records"),
     "library/relevance_bayes/client/encodings.py": (2, "images are of one task"),

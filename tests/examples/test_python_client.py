@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relevance_bayes.client import DEFAULT_URL, Client, connect
-from relevance_bayes.client.models import Models
+from relevance_bayes.client.registry import Models
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]

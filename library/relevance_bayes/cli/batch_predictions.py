@@ -12,36 +12,32 @@ from typing import Annotated
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import refuse, warn
-from relevance_bayes.cli.decision_options import (
-    ClassPriors,
-    Components,
-    Costs,
-    RejectCost,
-    read_costs,
-    read_priors,
-)
-from relevance_bayes.cli.file_options import with_options
+from relevance_bayes.cli.console import STREAM, echo_written, refuse, refuse_binary, warn
+from relevance_bayes.cli.datasets import FileOptions
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
+    ClassPriors,
+    Components,
+    Costs,
     CsvEscapeFormulas,
     Dataset,
     NullsOption,
     Priority,
+    RejectCost,
     UnknownCategoriesOption,
     Url,
     VersionOfModel,
     file_argument,
+    read_costs,
+    read_priors,
     row_reader,
+    with_options,
 )
-from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
-from relevance_bayes.cli.prediction_output import opened, write_with_texts
+from relevance_bayes.cli.prediction_output import PredictOptions, columns_of, opened, write_with_texts
 from relevance_bayes.cli.progress import watch_job
 from relevance_bayes.cli.rendering import print_json
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
-from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary
-from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.client import Client, Problem
 from relevance_bayes.client.responses import VersionBase
 from relevance_bayes.records.errors import RelevanceError

@@ -53,31 +53,31 @@ def _removed(removed: "RemovedMember", *, keeps_keys: bool) -> str:
 
 
 COMMANDS: Mapping[str, CommandRow] = {
-    "try": Command("trials", "try_file", "Show how well a column of FILE can be predicted."),
+    "try": Command("training", "try_file", "Show how well a column of FILE can be predicted."),
     "train": Command("training", "train", "Train a model on FILE and show how good it is."),
     "approximate": Command(
-        "approximations", "approximate", "Approximate a known sum of Gaussians by few of its terms."
+        "without_target", "approximate", "Approximate a known sum of Gaussians by few of its terms."
     ),
-    "components": Command("components", "components", "Learn principal components, to score how new a row is."),
+    "components": Command("without_target", "components", "Learn principal components, to score how new a row is."),
     "encode": Command("encodings", "encode", "Encode an image or a signal by few functions."),
     "predict": Command("predictions", "predict", "Predict for the rows of FILE."),
     "decode": Command("encodings", "decode", "Decode the image or the signal that MODEL encodes."),
     "jobs": Command("jobs", "jobs", "List jobs; show, follow, cancel or retry one."),
-    "upload": Command("uploads", "upload", "Upload FILE as a dataset, and show its columns."),
+    "upload": Command("datasets", "upload", "Upload FILE as a dataset, and show its columns."),
     "datasets": Command("datasets", "datasets", "List datasets, or show one of them."),
     "models": Command("models", "models", "List models, or show a version of one."),
     "versions": Command("models", "versions", "List the versions of MODEL with their aliases and errors."),
-    "annotate": Command("registry", "annotate", "Describe and tag MODEL, or one of its versions."),
-    "lineage": Command("registry", "lineage", "Show the data, the request and the job of a version."),
-    "statistics": Command("registry", "statistics", "Show requests, rows, errors and latencies of a version."),
+    "annotate": Command("models", "annotate", "Describe and tag MODEL, or one of its versions."),
+    "lineage": Command("models", "lineage", "Show the data, the request and the job of a version."),
+    "statistics": Command("models", "statistics", "Show requests, rows, errors and latencies of a version."),
     "compare": Command("comparisons", "compare", "Compare the predictions of two versions for FILE."),
     "export": Command("exports", "export", "Export a version of MODEL to a file."),
-    "report": Command("reports", "report", "Write a report of a version of MODEL, an HTML file."),
+    "report": Command("exports", "report", "Write a report of a version of MODEL, an HTML file."),
     "evaluate": Command("evaluations", "evaluate", "Measure the predictions of MODEL on the targets in FILE."),
     "predict-dataset": Command(
         "batch_predictions", "predict_dataset", "Predict for all rows of a dataset in a batch job."
     ),
-    "promote": Command("promotions", "promote", "Move MODEL@ALIAS to VERSION if that is better on FILE."),
+    "promote": Command("evaluations", "promote", "Move MODEL@ALIAS to VERSION if that is better on FILE."),
     "projects": Listing(
         summary="List the projects in which the API key may act.",
         flag=INVITED,
@@ -145,7 +145,7 @@ ALIASES: Mapping[str, CommandRow] = {
 }
 
 WEBHOOKS: Mapping[str, CommandRow] = {
-    "add": Command("webhooks", "add", "Add a webhook at URL and show the secret of its messages."),
+    "add": Command("project", "add", "Add a webhook at URL and show the secret of its messages."),
     "list": Listing(
         summary="List webhooks.",
         items=lambda client, _: client.webhooks.all(),
@@ -158,7 +158,7 @@ WEBHOOKS: Mapping[str, CommandRow] = {
         },
         if_none="No webhooks.",
     ),
-    "update": Command("webhooks", "update", "Change WEBHOOK; its secret does not change."),
+    "update": Command("project", "update", "Change WEBHOOK; its secret does not change."),
     "remove": Action(
         summary="Remove WEBHOOK and its deliveries.",
         arguments=(WEBHOOK,),
@@ -199,7 +199,7 @@ WEBHOOKS: Mapping[str, CommandRow] = {
 }
 
 MEMBERS: Mapping[str, CommandRow] = {
-    "set": Command("members", "put", "Invite SUBJECT to the project, or change its role."),
+    "set": Command("project", "put", "Invite SUBJECT to the project, or change its role."),
     "accept": Action(
         summary="Accept the invitation to PROJECT.",
         arguments=(PROJECT,),

@@ -9,15 +9,13 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import refuse
-from relevance_bayes.cli.file_options import with_options
-from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader, with_options
 from relevance_bayes.cli.predictions import BATCH, forms_of, kinds_of, table_of
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import number, print_facts, print_json
 from relevance_bayes.cli.rows import RowOptions
-from relevance_bayes.client.responses import VersionBase
-from relevance_bayes.client.responses.comparisons import Largest, Summary
+from relevance_bayes.client.responses import Largest, Summary, VersionBase
 from relevance_bayes.records.errors import RelevanceError
 from relevance_bayes.records.jobs import VersionName
 

@@ -8,10 +8,9 @@ import numpy as np
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.console import refuse
+from relevance_bayes.cli.console import STREAM, echo_written, refuse, write_result
 from relevance_bayes.cli.options import HERE, AsJson, ModelName, ModelOrAlias, Url, Version, file_argument
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.streams import STREAM, echo_written, write_result
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import encodings
 from relevance_bayes.client.encodings import EncodeOptions

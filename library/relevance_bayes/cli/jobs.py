@@ -13,7 +13,7 @@ from relevance_bayes.cli.console import echo
 from relevance_bayes.cli.options import HERE, AsJson, Url
 from relevance_bayes.cli.progress import Collection, cost_text, watch
 from relevance_bayes.cli.rendering import number, print_facts, print_json, print_list, time_text
-from relevance_bayes.cli.supervised_facts import fit_name
+from relevance_bayes.cli.versions import fit_name
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.progress import figures, phase_text
 from relevance_bayes.client.responses import ApproximationJob, ComponentsJob, Job, SupervisedJob

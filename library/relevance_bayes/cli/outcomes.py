@@ -9,8 +9,7 @@ import typer
 
 from relevance_bayes.cli.connection import service
 from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import with_options
-from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader
+from relevance_bayes.cli.options import HERE, AsJson, Url, file_argument, row_reader, with_options
 from relevance_bayes.cli.readings import read_batches
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import number, print_json, print_list, time_text

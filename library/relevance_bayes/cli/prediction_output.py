@@ -1,22 +1,173 @@
-"""Rows with their predictions, as a table on a terminal or as CSV."""
+"""Predictions as columns beside their rows, by the task of the version: a table on a terminal, or CSV."""
 
 import csv
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Annotated, Literal, TextIO, TypeAlias
 
-from relevance_bayes.cli.console import warn
-from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
+import typer
+
+from relevance_bayes.cli.console import STREAM, warn
+from relevance_bayes.cli.options import (
+    ClassPriors,
+    Components,
+    Costs,
+    CsvEscapeFormulas,
+    NullsOption,
+    RejectCost,
+    UnknownCategoriesOption,
+    read_costs,
+    read_priors,
+)
 from relevance_bayes.cli.rendering import cell_text, print_table
 from relevance_bayes.cli.rows import Row
-from relevance_bayes.cli.streams import STREAM
-from relevance_bayes.client.responses import Prediction, VersionBase
+from relevance_bayes.client.predictions import SharedOptions
+from relevance_bayes.client.responses import ComponentsVersion, Contribution, Prediction, SupervisedVersion, VersionBase
 from relevance_bayes.records.errors import InvalidDataError
-from relevance_bayes.records.values import Label
+from relevance_bayes.records.values import Label, text_of
 from relevance_bayes.tables.formulas import escaped
+
+COMPONENTS = 10
+"""The default number of components shown for a row."""
+
+Cells: TypeAlias = tuple[Label | None, ...]
+
+
+@dataclass(frozen=True)
+class PredictOptions:
+    """Options of predictions; `class_priors` and `costs` as given, JSON or a file of it."""
+
+    interval: Annotated[float, typer.Option(help="The probability of the interval from lower to upper.")] = 0.95
+    explain: Annotated[
+        int | None,
+        typer.Option(min=1, max=20, help="The number of functions to show that contribute most to each prediction."),
+    ] = None
+    class_priors: ClassPriors = None
+    costs: Costs = None
+    reject_cost: RejectCost = None
+    components: Components = None
+    row_ids: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column with ids, by which a model records predictions."),
+    ] = None
+    unknown_categories: UnknownCategoriesOption = None
+    nulls: NullsOption = None
+    on_error: Annotated[
+        Literal["fail", "row"],
+        typer.Option(help="A row that can't be predicted for: fail, or its reason in a last column `error`."),
+    ] = "fail"
+    csv_escape_formulas: CsvEscapeFormulas = False
+
+    def of_client(self, columns: "Columns") -> SharedOptions:
+        """Return the options of a client for predictions with these columns; raises typer.Exit(1) for unreadable ones.
+
+        Without `explain`, `row_ids` and `csv_escape_formulas`, which depend on the form of the rows.
+        """
+        return {
+            "interval": self.interval,
+            "on_error": "per_row" if self.on_error == "row" else None,
+            "class_priors": read_priors(self.class_priors, columns.classes),
+            "costs": read_costs(self.costs),
+            "reject_cost": self.reject_cost,
+            "components": columns.components,
+            "unknown_categories": self.unknown_categories,
+            "nulls": self.nulls,
+        }
+
+    @property
+    def has_decisions(self) -> bool:
+        """Return True where an option requires a decision for each row."""
+        return any(given is not None for given in (self.class_priors, self.costs, self.reject_cost))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a version's predictions: `cells` returns the values of a prediction under `headings`.
+
+    The headings are the names of the columns in the API's files. `classes` are empty where no class is predicted;
+    `components` is the number to request for each row.
+    """
+
+    headings: tuple[str, ...]
+    cells: Callable[[Prediction], Cells]
+    classes: tuple[Label, ...] = ()
+    components: int | None = None
+
+    def with_errors(self) -> "Columns":
+        """Return the columns and a last one with the reason why a row has no prediction."""
+        cells, empty = self.cells, (None,) * len(self.headings)
+
+        def with_error(one: Prediction) -> Cells:
+            return (*cells(one), None) if one.error is None else (*empty, one.error.detail or one.error.title)
+
+        return replace(self, headings=(*self.headings, "error"), cells=with_error)
+
+
+def columns_of(version: VersionBase, required: PredictOptions) -> Columns:
+    """Return the columns of a version's predictions, with the reasons of rows without one where these are required.
+
+    The service rejects options that the version does not have.
+    """
+    found = _columns_of(version, required)
+    return found.with_errors() if required.on_error == "row" else found
+
+
+def _columns_of(version: VersionBase, required: PredictOptions) -> Columns:
+    match version:
+        case SupervisedVersion(classes=classes):
+            explanation = () if required.explain is None else ("because",)
+            if classes:
+                decision = ("decision", "expected_cost") if required.has_decisions else ()
+                names = ("label", *(f"probability_{text_of(label)}" for label in classes), *decision, "support")
+            else:
+                names = ("mean", "sd", "lower", "upper", "support")
+            cells = partial(_supervised_cells, classes=classes)
+            return Columns((*names, *explanation), cells, classes, required.components)
+        case ComponentsVersion():
+            components = required.components or COMPONENTS
+            count = min(components, len(version.variances))
+            names = (*(f"component_{k}" for k in range(1, count + 1)), "reconstruction_error", "log_density", "novelty")
+            return Columns(names, _component_cells, components=components)
+        case _:
+            return Columns(("value",), lambda one: (one.value,), components=required.components)
+
+
+def _supervised_cells(one: Prediction, *, classes: tuple[Label, ...]) -> Cells:
+    cells: Cells = (one.mean, one.sd, one.lower, one.upper, one.support)
+    if classes:
+        shares = {share.label: share.probability for share in one.probabilities or ()}
+        decision = () if one.decision is None else (one.decision.label, one.decision.expected_cost)
+        cells = (one.label, *(shares[label] for label in classes), *decision, one.support)
+    return cells if one.explanation is None else (*cells, "; ".join(_because(one)))
+
+
+def _component_cells(one: Prediction) -> Cells:
+    return (*(one.components or ()), one.reconstruction_error, one.log_density, one.novelty)
+
+
+def _because(response: Prediction) -> Iterator[str]:
+    """Yield the terms of the sum of a prediction.
+
+    As in "baseline: +3; gaussian at row 17 of the data: +2.5; others: -0.1".
+    """
+    whole = response.explanation_sum
+    if whole is not None:
+        yield f"baseline: {whole.baseline:+.4g}"
+    yield from map(_contribution, response.explanation or ())
+    if whole is not None:
+        yield f"others: {whole.others:+.4g}"
+
+
+def _contribution(one: Contribution) -> str:
+    """Return a function and its contribution, as in "gaussian at row 17 of the data: +2.5"."""
+    place = one.kind if one.row is None else f"{one.kind} at row {one.row + 1} of the data"
+    return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"
+
 
 ROWS_SHOWN = 20
 """The number of rows of a table on a terminal."""

@@ -10,8 +10,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from relevance_bayes.cli.connection import service
-from relevance_bayes.cli.console import refuse, warn
-from relevance_bayes.cli.file_options import with_options
+from relevance_bayes.cli.console import STREAM, echo_written, refuse, refuse_binary, warn, write_result
 from relevance_bayes.cli.options import (
     HERE,
     AsJson,
@@ -20,15 +19,20 @@ from relevance_bayes.cli.options import (
     Version,
     file_argument,
     row_reader,
+    with_options,
     writable_format,
 )
-from relevance_bayes.cli.prediction_columns import PredictOptions, columns_of
-from relevance_bayes.cli.prediction_output import opened, show_predictions, write_predictions
+from relevance_bayes.cli.prediction_output import (
+    PredictOptions,
+    columns_of,
+    opened,
+    show_predictions,
+    write_predictions,
+)
 from relevance_bayes.cli.readings import read_with_texts, with_readings
 from relevance_bayes.cli.remedies import in_options
 from relevance_bayes.cli.rendering import print_json, write_json
 from relevance_bayes.cli.rows import Row, RowOptions, RowReader
-from relevance_bayes.cli.streams import STREAM, echo_written, refuse_binary, write_result
 from relevance_bayes.client import Client, ClientError, Problem
 from relevance_bayes.client.responses import Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from relevance_bayes.records.errors import RelevanceError

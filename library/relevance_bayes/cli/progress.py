@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from relevance_bayes.cli.console import warn
-from relevance_bayes.client.batch_predictions import BatchPredictions
 from relevance_bayes.client.calls import Blocking
-from relevance_bayes.client.evaluations import Evaluations, Promotions
+from relevance_bayes.client.evaluations import BatchPredictions, Evaluations, Promotions
 from relevance_bayes.client.progress import count_text, figures, phase_text
 from relevance_bayes.client.trainings import Trainings
 from relevance_bayes.records.jobs import Event, ExpectedCost, JobBase

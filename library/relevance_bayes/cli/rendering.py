@@ -31,7 +31,7 @@ def print_json(response: object) -> None:
 
 def write_json(path: Path, response: object) -> None:
     """Write a response of the client to a file as the API's JSON."""
-    from relevance_bayes.client.json import dumps
+    from relevance_bayes.records.json import dumps
 
     path.write_text(f"{dumps(response)}\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""`relevance train`: upload a file, train on it, show the version."""
+"""`relevance train` and `try`: train on a file, by a service or by a temporary one, and show the version."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,26 +8,34 @@ from typing import Annotated, Literal
 import typer
 
 from relevance_bayes.cli.connection import in_plain_text, service
-from relevance_bayes.cli.console import echo, refuse
-from relevance_bayes.cli.file_options import with_options
-from relevance_bayes.cli.option_values import (
+from relevance_bayes.cli.console import STREAM, echo, has_terminal, refuse, warn
+from relevance_bayes.cli.datasets import FileOptions
+from relevance_bayes.cli.exports import write_report
+from relevance_bayes.cli.options import (
+    HERE,
+    AsJson,
     Document,
+    MissingValues,
+    ModelName,
+    Url,
+    Wait,
     basis_value,
+    file_argument,
     kernel_name,
     likelihood_name,
     likelihood_value,
     request_value,
     split_value,
+    with_options,
 )
-from relevance_bayes.cli.options import HERE, AsJson, MissingValues, ModelName, Url, Wait, file_argument
 from relevance_bayes.cli.progress import cost_text, watch_job
 from relevance_bayes.cli.rendering import print_json
-from relevance_bayes.cli.uploads import FileOptions
 from relevance_bayes.cli.versions import show_version
 from relevance_bayes.client import Client, ClientError, Problem
-from relevance_bayes.client.json import exclude_none
-from relevance_bayes.client.responses import Job, Json, VersionBase
+from relevance_bayes.client.embedded import MEMORY
+from relevance_bayes.client.responses import Dataset, Job, Json, VersionBase
 from relevance_bayes.client.uploads import UploadedDataset
+from relevance_bayes.records.json import exclude_none
 from relevance_bayes.records.values import Dates, Effort, Prefer, Task, Text
 
 WITHOUT_TARGET = ("approximation", "image", "components")
@@ -278,3 +286,54 @@ def run_training(
     version = client.version(job.version.model, job.version.version, of=VersionBase)
     print_json(version) if as_json else show_version(version)
     return version
+
+
+HELD_OUT = 0.2
+"""The share of the rows on which the model is measured."""
+
+
+@with_options
+def try_file(
+    file: Annotated[Path, file_argument("The rows to train on; the suffix gives the format.")],
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", show_default="a prompt", help="The column to predict.")
+    ] = None,
+    *,
+    options: FileOptions,
+    effort: Annotated[Effort, typer.Option(help="The amount of computation.")] = "normal",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Also write a report, an HTML file, to FILE.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how well a column of FILE can be predicted.
+
+    The service that trains is started for it, on a temporary database, and stopped: nothing is left. A fifth of the
+    rows is held out and measured on.
+    """
+    if output == STREAM:
+        raise typer.BadParameter("standard output has the verdict: pass a file", param_hint="--output")
+    if output is not None and not output.parent.is_dir():
+        raise typer.BadParameter(f"{output.parent} is no folder", param_hint="--output")
+    warn("Starting a temporary service.")
+    with service(MEMORY) as client:
+        uploaded = options.upload(client, file, prompts=not as_json)
+        choices = TrainOptions(target=target or _chosen_target(uploaded.dataset), holdout=HELD_OUT, effort=effort)
+        version = run_training(client, uploaded, training_document(choices, None), wait=True, as_json=as_json)
+        if output is not None and version is not None:
+            warn(write_report(client, version, output))
+
+
+def _chosen_target(dataset: Dataset) -> str:
+    """Prompt for a column by its number or name; raises typer.BadParameter where there is no terminal."""
+    names = [column.name for column in dataset.columns]
+    if not has_terminal():
+        raise typer.BadParameter(f"pass one of the columns {', '.join(names)}", param_hint="--target")
+    for number, column in enumerate(dataset.columns, 1):
+        warn(f"{number:>4}  {column.name} ({column.kind})")
+    while True:
+        given: str = typer.prompt("The column to predict, by name or number", err=True)
+        if given in names:
+            return given
+        if given.isdecimal() and 1 <= int(given) <= len(names):
+            return names[int(given) - 1]

@@ -1,15 +1,65 @@
-"""Clients of a service at a URL, or of one that is started for them on a database file."""
+"""The two clients, and their connection: to a service at a URL, or to one that is started on a database file."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from types import TracebackType
+from typing import Self
 
+from relevance_bayes.client.calls import Asynchronous, Blocking
 from relevance_bayes.client.embedded import MEMORY, EmbeddedService, start
-from relevance_bayes.client.http import DEFAULT_URL, Http
-from relevance_bayes.client.relevance import AsyncClient, Client
-from relevance_bayes.client.retries import MAX_RETRIES
+from relevance_bayes.client.http import DEFAULT_URL, MAX_RETRIES, Http
+from relevance_bayes.client.service_calls import ServiceCalls
+
+
+@dataclass(frozen=True)
+class Client(ServiceCalls[Blocking]):
+    """A client of one service; every method raises ClientError when the service refuses or does not respond.
+
+    `embedded` is the service that was started for it.
+    """
+
+    embedded: EmbeddedService | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, and stop the embedded service."""
+        self.http.close()
+        if self.embedded is not None:
+            self.embedded.stop()
+
+
+@dataclass(frozen=True)
+class AsyncClient(ServiceCalls[Asynchronous]):
+    """A client as `Client` is, for asyncio: its calls are coroutines, its lists asynchronous generators."""
+
+    embedded: EmbeddedService | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections, and stop the embedded service, also in a task that is cancelled."""
+        import anyio
+
+        with anyio.CancelScope(shield=True):
+            await self.http.driver.close()
+            if self.embedded is not None:
+                await self.http.driver.block(self.embedded.stop)
+
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 """The suffixes by which a text is the name of a file, and not a URL."""

@@ -8,10 +8,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from relevance_bayes.client.connection import Client
 from relevance_bayes.client.errors import ClientError, Problem
 from relevance_bayes.client.gaussian_expansion import Array
-from relevance_bayes.client.json import exclude_none
-from relevance_bayes.client.relevance import Client
 from relevance_bayes.client.responses import (
     ImageJob,
     ImageVersion,
@@ -21,6 +20,7 @@ from relevance_bayes.client.responses import (
     SupervisedVersion,
     VersionBase,
 )
+from relevance_bayes.records.json import exclude_none
 
 PLACE, VALUE = "place", "value"
 """The columns of a signal: position, from 0, and value."""

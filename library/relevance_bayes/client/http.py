@@ -1,21 +1,18 @@
-"""Requests as bytes, typed responses or ClientError, on either driver."""
+"""Requests with their paths, contents and retries on either driver: typed responses, or ClientError."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TypedDict, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 
 from relevance_bayes import __version__
-from relevance_bayes.client.bodies import (
-    body_headers,
-    decoded,
-    encoded,
-    json_header,
-    key_header,
-    refusal,
-)
 from relevance_bayes.client.drivers import (
     LIMITS,
     AsyncDriver,
@@ -26,13 +23,169 @@ from relevance_bayes.client.drivers import (
     Query,
     finished,
 )
-from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
-from relevance_bayes.client.json import FormOrClass
-from relevance_bayes.client.paths import part
-from relevance_bayes.client.retries import MAX_RETRIES, Retries
+from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
+from relevance_bayes.records.errors import NotFoundError
+from relevance_bayes.records.formats import content_encoding_of
+from relevance_bayes.records.json import Form, FormOrClass, dumps, form_of
 from relevance_bayes.records.pages import Page
+from relevance_bayes.records.references import Reference
+
+
+def reference(name: str, version: int | str | None = None) -> Reference:
+    """Return the version that a name, which may be `model@alias`, and a number or alias refer to.
+
+    Raises ClientError for an invalid or contradictory one.
+    """
+    try:
+        read = Reference.read(name)
+        if version is None:
+            return read
+        if read.version is None:
+            return Reference.of(read.model, str(version))
+    except NotFoundError as error:
+        raise ClientError(Problem(title="Not found", detail=error.detail, status=404)) from error
+    raise ClientError(Problem(title="Two versions", detail=f"Expected one version, got {name} and {version}."))
+
+
+def version_path(name: str, version: int | str | None) -> str:
+    """Return the path of a version; of the newest that of its model."""
+    model, selector = reference(name, version)
+    return f"/v1/models/{part(model)}" + ("" if selector is None else f"/versions/{part(str(selector))}")
+
+
+def part(text: str) -> str:
+    """Return one segment of a path, with slashes escaped."""
+    return quote(text, safe="")
+
+
+MAX_RETRIES = 4
+"""The default of `connect`."""
+
+MAX_RETRY_AFTER = 60.0
+"""The maximum of a service's `Retry-After` in seconds; a request with a longer one is not repeated."""
+
+FIRST_PAUSE, LAST_PAUSE = 0.5, 8.0
+"""The seconds before the first retry, which double with each, and their maximum."""
+
+REFUSED = frozenset({429, 503})
+"""Statuses of requests that were not executed, and may be later; with `Retry-After` they are repeated."""
+
+
+@dataclass
+class Retries:
+    """The retries of one request; `is_repeatable` is that of the request."""
+
+    max_retries: int
+    is_repeatable: bool
+    was_lost: bool = False
+    count: int = 0
+
+    def pause(self, error: ClientError) -> float | None:
+        """Return the seconds to wait after an error, None where the request is not sent again."""
+        if self.count >= self.max_retries:
+            return None
+        backoff = min(FIRST_PAUSE * 2.0**self.count, LAST_PAUSE)
+        self.count += 1
+        if error.problem.status in REFUSED and error.retry_after is not None:
+            return max(backoff, error.retry_after) if error.retry_after <= MAX_RETRY_AFTER else None
+        if not self.is_repeatable:
+            return None
+        # An unreachable service is retried only after it was reached before, a key in use only where it is our own.
+        kind = error.problem.type
+        if kind == CONNECTION_LOST or (self.was_lost and kind in {NOT_REACHABLE, KEY_IN_USE}):
+            self.was_lost = True
+            return backoff
+        return None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of the header `Retry-After`, a number or a date (RFC 9110, 10.2.3); None without one."""
+    given = headers.get("Retry-After", "").strip()
+    if given.isascii() and given.isdecimal():
+        return float(given)
+    try:
+        at = parsedate_to_datetime(given)
+    except ValueError:
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max((at - datetime.now(UTC)).total_seconds(), 0.0)
+
 
 T = TypeVar("T")
+
+_PROBLEM: Form[Problem] = Form(Problem)
+
+
+def key_header(key: str | None) -> dict[str, str]:
+    """Return the idempotency header."""
+    text = str(uuid4() if key is None else key).replace("\\", "\\\\").replace('"', '\\"')
+    return {"Idempotency-Key": f'"{text}"'}
+
+
+def json_header(body: object) -> dict[str, str]:
+    """Return the media type of a JSON body, nothing for none."""
+    return {} if body is None else {"Content-Type": "application/json"}
+
+
+def body_headers(content: Content) -> dict[str, str]:
+    """Return the length where httpx does not determine it, and the encoding of a compressed file by its suffix."""
+    match content:
+        case Path():
+            encoding = content_encoding_of(content)
+            length = {"Content-Length": str(content.stat().st_size)}
+            return length if encoding is None else {**length, "Content-Encoding": encoding}
+        case bytes() | None:
+            return {}
+        case _:
+            return {"Content-Length": str(sum(map(len, content)))}
+
+
+def parameters(members: Mapping[str, object]) -> Query:
+    """Return members of a request as parameters of a URL, without those that are None; objects, and lists of others
+    than texts, are JSON."""
+    return {name: _parameter(value) for name, value in members.items() if value is not None}
+
+
+def _parameter(value: object) -> str | int | float | list[str]:
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Sequence) and all(isinstance(one, str) for one in value):
+        return [str(one) for one in value]
+    return dumps(value)
+
+
+def encoded(body: object) -> bytes | None:
+    """Return a body as JSON; raises ClientError."""
+    if body is None:
+        return None
+    try:
+        return dumps(body).encode()
+    except (TypeError, ValueError, RecursionError) as broken:
+        raise ClientError(Problem(title="Not JSON", detail=f"The value has no JSON form: {broken}")) from broken
+
+
+def decoded(response: httpx.Response, form: FormOrClass[T]) -> T:
+    """Return the record in a response; raises ClientError for another one."""
+    try:
+        return form_of(form).read(response.content)
+    except ValueError as broken:
+        detail = f"Expected a response of Relevance from {response.request.url}, got another: {broken}."
+        raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
+
+
+def refusal(response: httpx.Response) -> ClientError:
+    """Return the error of an unsuccessful response."""
+    return ClientError(_problem(response), retry_after=retry_after(response.headers))
+
+
+def _problem(response: httpx.Response) -> Problem:
+    try:
+        return _PROBLEM.read(response.content)
+    except ValueError:
+        detail = f"{response.request.url} responded with {response.status_code} {response.reason_phrase}".rstrip()
+        return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)
+
+
 K = TypeVar("K")
 
 DEFAULT_URL = "http://127.0.0.1:8000"

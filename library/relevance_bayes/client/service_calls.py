@@ -1,21 +1,30 @@
-"""The calls of the API as methods of both clients."""
+"""The calls of the API as methods of both clients, and its collections as properties."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, Unpack, overload
 
-from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, M, call, listing, performed
-from relevance_bayes.client.collections import Collections
+from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, Calls, M, call, listing, performed
 from relevance_bayes.client.errors import ClientError, Problem
-from relevance_bayes.client.exports import ExportFormat, exported_name
+from relevance_bayes.client.evaluations import BatchPredictions, Evaluations, Promotions
 from relevance_bayes.client.gaussian_expansion import GaussianExpansion
-from relevance_bayes.client.http import of_kind
-from relevance_bayes.client.json import Form, JsonInput, exclude_none
-from relevance_bayes.client.models import document_of, model_of
-from relevance_bayes.client.paths import part, reference, version_path
-from relevance_bayes.client.prediction_options import JsonOptions, request_members
-from relevance_bayes.client.registry import ANY_VERSION, tag_query
+from relevance_bayes.client.http import of_kind, part, reference, version_path
+from relevance_bayes.client.jobs import Jobs
+from relevance_bayes.client.predictions import Files, JsonOptions, request_members
+from relevance_bayes.client.project import Members, Webhooks
+from relevance_bayes.client.registry import (
+    ANY_VERSION,
+    Aliases,
+    ExportFormat,
+    Models,
+    Outcomes,
+    Registry,
+    document_of,
+    exported_name,
+    model_of,
+    tag_query,
+)
 from relevance_bayes.client.responses import (
     ApproximationJob,
     Dataset,
@@ -26,13 +35,86 @@ from relevance_bayes.client.responses import (
     Version,
     VersionBase,
 )
-from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS
+from relevance_bayes.client.tables import Tables
+from relevance_bayes.client.trainings import ANY_TRAINING, TRAININGS, Trainings
 from relevance_bayes.client.uploads import DATASETS, ReadOptions, Uploadable, UploadedDataset, uploaded, uploaded_once
 from relevance_bayes.records.datasets import DatasetRow
 from relevance_bayes.records.functions import Expansion, RelevanceVector, VersionDocument
+from relevance_bayes.records.json import Form, JsonInput, exclude_none
 from relevance_bayes.records.members import Project
 from relevance_bayes.records.models import Model
 from relevance_bayes.records.pages import Page
+
+
+@dataclass(frozen=True)
+class Collections(Calls[M]):
+    """The collections of a service, as properties."""
+
+    @property
+    def aliases(self) -> Aliases[M]:
+        """Aliases of versions."""
+        return Aliases(self.http)
+
+    @property
+    def batch_predictions(self) -> BatchPredictions[M]:
+        """Batch predictions."""
+        return BatchPredictions(self.http)
+
+    @property
+    def evaluations(self) -> Evaluations[M]:
+        """Evaluations of versions."""
+        return Evaluations(self.http)
+
+    @property
+    def files(self) -> Files[M]:
+        """Predictions for files."""
+        return Files(self.http)
+
+    @property
+    def jobs(self) -> Jobs[M]:
+        """Jobs of all kinds."""
+        return Jobs(self.http)
+
+    @property
+    def members(self) -> Members[M]:
+        """Members of the project."""
+        return Members(self.http)
+
+    @property
+    def models(self) -> Models[M]:
+        """Models: `models()` lists them, `models["name"]` is one."""
+        return Models(self.http)
+
+    @property
+    def outcomes(self) -> Outcomes[M]:
+        """Outcomes of predictions, and alarms."""
+        return Outcomes(self.http)
+
+    @property
+    def promotions(self) -> Promotions[M]:
+        """Promotions of versions."""
+        return Promotions(self.http)
+
+    @property
+    def registry(self) -> Registry[M]:
+        """Models and versions: descriptions, tags, lineage, comparison."""
+        return Registry(self.http)
+
+    @property
+    def tables(self) -> Tables[M]:
+        """Tables and arrays of other libraries."""
+        return Tables(self.http)
+
+    @property
+    def trainings(self) -> Trainings[M]:
+        """The jobs that train versions."""
+        return Trainings(self.http)
+
+    @property
+    def webhooks(self) -> Webhooks[M]:
+        """Webhooks for the ends of jobs and for alarms."""
+        return Webhooks(self.http)
+
 
 V = TypeVar("V", bound=VersionBase)
 

@@ -6,11 +6,10 @@ from typing import TypeVar, overload
 
 from relevance_bayes.client.calls import Asynchronous, Awaited, Blocking, M, call, listing, performed
 from relevance_bayes.client.http import of_kind
-from relevance_bayes.client.job_collection import JobCollection
-from relevance_bayes.client.job_handle import JobHandle, ended_at, job_at
-from relevance_bayes.client.json import Form, JsonInput
+from relevance_bayes.client.jobs import JobCollection, JobHandle, ended_at, job_at
 from relevance_bayes.client.responses import Dataset, Job, Json, SupervisedJob, TrainingJob
 from relevance_bayes.client.uploads import Uploadable, uploaded_once
+from relevance_bayes.records.json import Form, JsonInput
 from relevance_bayes.records.pages import Page
 
 K = TypeVar("K", bound=Job)

@@ -1,16 +1,17 @@
-"""Records as plain JSON, records and times of JSON that is validated strictly, and the faults of invalid values."""
+"""Records as plain JSON and read strictly from JSON, forms of responses, and the faults of invalid values."""
 
 import copy
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from types import NoneType
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, TypeAdapter, ValidationError
@@ -299,3 +300,99 @@ def _in_utc(at: datetime) -> datetime:
 
 Timestamp: TypeAlias = Annotated[AwareDatetime, BeforeValidator(_parsed), AfterValidator(_in_utc)]
 """A point in time in a request: ISO 8601 with an offset, as OpenAPI's `date-time` is."""
+
+
+JsonInput: TypeAlias = "str | float | bool | Sequence[JsonInput] | Mapping[str, JsonInput] | None"
+"""A value that has a JSON form, by any kinds of mappings and sequences: a `list[dict[str, float]]` is one."""
+
+LISTS = ("tolist", "to_list", "to_pylist")
+"""The methods by which arrays and columns of numpy and pandas, of polars, and of pyarrow become lists."""
+
+
+def dumps(value: object) -> str:
+    """Return a value as JSON: records by the names of their members, arrays and columns of other libraries as lists,
+    numbers that are not finite as null.
+
+    Raises TypeError for a value without a JSON form, ValueError for a circular reference.
+    """
+    try:
+        return _dumps(value)
+    except ValueError:
+        return _dumps(_finite(value))
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain)
+
+
+def _plain(value: object) -> object:
+    plain = encode(value)
+    if plain is not value:
+        return plain
+    for method in LISTS:
+        if callable(listed := getattr(value, method, None)):
+            return listed()
+    match value:
+        case Mapping():
+            return dict(value)
+        case Sequence() if not isinstance(value, bytes | bytearray | memoryview):
+            return list(value)
+        case _:
+            raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _finite(value: object) -> object:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {name: _finite(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_finite(inner) for inner in value]
+        case str() | int() | None:
+            return value
+        case _:
+            return _finite(_plain(value))
+
+
+class Form(Generic[T]):
+    """The form of responses: a record, or a union of several; the adapter is made when it is needed."""
+
+    def __init__(self, annotation: object) -> None:
+        self._annotation = annotation
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[T]:
+        return TypeAdapter(self._annotation)  # type: ignore[arg-type]  # the annotation of T
+
+    def read(self, text: bytes | str) -> T:
+        """Return the record in a JSON text, without members that it does not have; raises ValueError for others."""
+        try:
+            return self._adapter.validate_json(text, strict=True, extra="ignore")
+        except ValidationError as error:
+            raise ValueError(str(refusal(error, _value(text)))) from error
+
+
+def _value(text: bytes | str) -> object:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+FormOrClass: TypeAlias = type[T] | Form[T]
+
+_FORMS: dict[object, Form[object]] = {}
+
+
+def form_of(annotation: FormOrClass[T]) -> Form[T]:
+    """Return a form unchanged, or that of a class, made once."""
+    if isinstance(annotation, Form):
+        return annotation
+    return _FORMS.setdefault(annotation, Form(annotation))  # type: ignore[return-value]  # the form of this class
+
+
+def exclude_none(members: Mapping[str, T]) -> dict[str, T]:
+    """Return the members of a request that are not None."""
+    return {name: value for name, value in members.items() if value is not None}

@@ -1,5 +1,5 @@
 from relevance_bayes.cli.comparisons import joined
-from relevance_bayes.client.responses.comparisons import Largest, Summary
+from relevance_bayes.client.responses import Largest, Summary
 
 
 def test_the_summary_of_pieces_is_that_of_all_rows() -> None:

@@ -4,9 +4,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from relevance_bayes.cli.file_options import declared_options, with_options
+from relevance_bayes.cli.datasets import FileOptions
+from relevance_bayes.cli.options import declared_options, with_options
 from relevance_bayes.cli.rows import RowOptions
-from relevance_bayes.cli.uploads import FileOptions
 
 received: list[tuple[str, RowOptions, bool]] = []
 

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app.cli.commands import application
-from relevance_bayes.cli import streams
+from relevance_bayes.cli import console
 from relevance_bayes.cli.batch_predictions import BATCH_FORMATS
 from relevance_bayes.records.formats import by_suffix
 from tests.commands import Run
@@ -214,8 +214,8 @@ def test_a_terminal_shows_no_bytes(
             terminal.setattr(sys.stdout, "isatty", lambda: True, raising=False)
             original(form, is_text=is_text)
 
-    original = streams.refuse_binary
-    for module in ("streams", "predictions", "batch_predictions"):
+    original = console.refuse_binary
+    for module in ("console", "predictions", "batch_predictions"):
         monkeypatch.setattr(f"relevance_bayes.cli.{module}.refuse_binary", refuse_on_a_terminal)
     done = requested(*(str(file) if one == "FILE" else one for one in arguments))
     assert (done.exit_code, done.stdout) == (1, "")
@@ -229,7 +229,7 @@ def test_the_verdict_of_a_trial_leaves_standard_output_to_no_report(piped: Piped
 
 
 def test_the_suffix_of_each_format_that_is_found_is_that_of_a_format() -> None:
-    assert all(by_suffix(Path(f"stdin{suffix}")) is not None for suffix in streams.HEADS.values())
+    assert all(by_suffix(Path(f"stdin{suffix}")) is not None for suffix in console.HEADS.values())
     assert {form.name for form in BATCH_FORMATS} == {"csv", "arrow", "parquet", "feather"}
 
 
@@ -238,4 +238,4 @@ def test_zips_are_workbooks_or_exported_versions(tmp_path: Path) -> None:
         file = tmp_path / "file"
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr(member, "")
-        assert streams._suffix(file) == suffix
+        assert console._suffix(file) == suffix

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 import pytest
 import typer
 
-from relevance_bayes.cli.option_values import (
+from relevance_bayes.cli.options import (
     WIDTH_SEARCHES,
     covariance_name,
     covariances,

@@ -115,7 +115,7 @@ def test_try_refuses_a_report_in_no_folder_before_it_trains(run: Run, german: Pa
 
 @pytest.mark.thorough
 def test_try_without_a_target_prompts_on_a_terminal(german: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relevance_bayes.cli.trials.has_terminal", lambda: True)
+    monkeypatch.setattr("relevance_bayes.cli.training.has_terminal", lambda: True)
     done = CliRunner().invoke(application, ("try", str(german), "--effort", "quick"), input="Umsaetze\n9\n2\n")
     assert done.exit_code == 0, done.stderr
     assert "   2  Umsatz (number)" in done.stderr

@@ -12,11 +12,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from relevance_bayes.client.errors import Problem
-from relevance_bayes.client.job_handle import JobHandle
-from relevance_bayes.client.predicted_tables import PredictedTable
+from relevance_bayes.client.jobs import JobHandle
 from relevance_bayes.client.progress import Html, Lines, Notebook, Terminal, display_of, event_html
 from relevance_bayes.client.responses import Dataset, Prediction, Predictions, VersionBase
-from relevance_bayes.client.table_contents import arrow_parts
+from relevance_bayes.client.tables import PredictedTable
+from relevance_bayes.client.uploads import arrow_parts
 from relevance_bayes.records.batch_predictions import BatchPrediction
 from relevance_bayes.records.html import MAX_CHARACTERS, facts_html, figure, progress_html, table_html
 from relevance_bayes.records.jobs import JobProblem

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from relevance_bayes.client.json import Form, dumps
 from relevance_bayes.client.responses import Predictions
 from relevance_bayes.records.jobs import VersionName
+from relevance_bayes.records.json import Form, dumps
 
 
 def test_what_is_no_number_is_sent_as_null_and_all_else_as_it_is() -> None:

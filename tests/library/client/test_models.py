@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relevance_bayes.client import ClientError
-from relevance_bayes.client.models import ModelHandle
+from relevance_bayes.client.registry import ModelHandle
 from relevance_bayes.estimators import RelevanceClassifier, RelevanceRegressor, SparseKernelPCA
 from relevance_bayes.records.json import encode
 from tests.library.client.conftest import Connected, Handler

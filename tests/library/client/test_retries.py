@@ -11,8 +11,7 @@ import uvicorn
 from relevance_bayes.client import Client, ClientError
 from relevance_bayes.client.drivers import LIMITS
 from relevance_bayes.client.errors import CONNECTION_LOST, Problem
-from relevance_bayes.client.http import Http
-from relevance_bayes.client.retries import MAX_RETRIES, MAX_RETRY_AFTER, Retries, retry_after
+from relevance_bayes.client.http import MAX_RETRIES, MAX_RETRY_AFTER, Http, Retries, retry_after
 from tests.library.client.conftest import Connected, Service
 from tests.library.client.test_async_client import MODEL
 from tests.library.client.test_http import one_after_the_other

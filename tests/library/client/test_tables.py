@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from relevance_bayes.client import AsyncClient, Client, ClientError
-from relevance_bayes.client.table_contents import arrow_parts, arrow_table, slices
+from relevance_bayes.client.uploads import arrow_parts, arrow_table, slices
 from tests.library.client.conftest import Connected, Handler
 from tests.library.client.test_async_client import MODEL, run
 

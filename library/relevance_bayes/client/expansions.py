@@ -1,13 +1,81 @@
-"""Attributes of estimators as protocols; gamma as a number, and the scale of a process's targets, are private."""
+"""Models of scikit-learn as sums of Gaussians. The package is not imported, only its objects' attributes are used.
 
+Each has its own measure of width; here it is the papers' r, exp(-|x - z|^2 / r^2): gamma^-1/2 of a support vector
+machine, sqrt 2 times a process's length scale or a kernel density's bandwidth.
+"""
+
+from dataclasses import dataclass
 from math import exp, log, pi, sqrt
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relevance_bayes.client.expansions.process_kernels import terms_of
 from relevance_bayes.client.gaussian_expansion import Array, GaussianExpansion, refused
+
+__all__ = ["GaussianExpansion", "expansion_of"]
+
+
+@runtime_checkable
+class _Pair(Protocol):
+    """A sum or a product of two kernels."""
+
+    k1: object
+    k2: object
+
+
+@runtime_checkable
+class _Constant(Protocol):
+    constant_value: float
+
+
+@runtime_checkable
+class _Lengths(Protocol):
+    length_scale: ArrayLike
+
+
+@dataclass(frozen=True)
+class KernelTerms:
+    """A kernel `constant` + `scale` exp(-|x - z|^2 / width^2); white noise is 0 between distinct points and left out.
+
+    `width` is None only with a `scale` of 0.
+    """
+
+    constant: float = 0.0
+    scale: float = 0.0
+    width: tuple[float, ...] = ()
+
+    def times(self, other: "KernelTerms") -> "KernelTerms":
+        """Return the product; raises ClientError where it has other terms."""
+        if self.scale and other.scale:
+            raise refused("got a product of two RBFs")
+        scaled, factor = (self, other) if self.scale else (other, self)
+        return KernelTerms(scaled.constant * factor.constant, scaled.scale * factor.constant, scaled.width)
+
+    def plus(self, other: "KernelTerms") -> "KernelTerms":
+        """Return the sum; raises ClientError for two widths."""
+        if self.scale and other.scale and self.width != other.width:
+            raise refused(f"got a sum of RBFs of lengths {self.width} and {other.width}: there is one width for all")
+        return KernelTerms(self.constant + other.constant, self.scale + other.scale, self.width or other.width)
+
+
+def terms_of(kernel: object) -> KernelTerms:
+    """Return a process's kernel between two distinct points."""
+    match type(kernel).__name__, kernel:
+        case "ConstantKernel", _Constant():
+            return KernelTerms(constant=float(kernel.constant_value))
+        case "WhiteKernel", _:
+            return KernelTerms()
+        case "RBF", _Lengths():
+            lengths = np.atleast_1d(np.asarray(kernel.length_scale, np.float64))
+            return KernelTerms(scale=1.0, width=tuple(float(length) * sqrt(2.0) for length in lengths))
+        case "Sum", _Pair():
+            return terms_of(kernel.k1).plus(terms_of(kernel.k2))
+        case "Product", _Pair():
+            return terms_of(kernel.k1).times(terms_of(kernel.k2))
+        case name, _:
+            raise refused(f"got a process with the kernel {name}")
+
 
 MAX_LOG_HEIGHT = 600.0
 """The maximum magnitude of the log of a density's peaks."""
