@@ -38,7 +38,8 @@ def predictions_json(
     outputs: Sequence[str],
 ) -> Iterator[bytes]:
     """Yield the complete prediction, a long one in chunks; a row with a fault has its problem."""
-    version, problems = served.version, _row_problems(prediction.faults, 0)
+    version, faults = served.version, prediction.faults
+    problems = _row_problems(faults, 0) if faults else {}
     whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
     if prediction.rows <= ROWS_AT_ONCE:
         whole["predictions"] = _rows(prediction, outputs, served.functions, problems)

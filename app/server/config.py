@@ -3,7 +3,8 @@
 from importlib.util import find_spec
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from app.server.connections import Connections
 from app.server.limits import ConnectionLimits
@@ -13,6 +14,25 @@ PROTOCOL = "app.server.protocol:Http1Protocol"
 
 CLOSING_SECONDS = 1
 """The seconds at the end of the grace period in which idle connections are closed, after last requests were served."""
+
+
+_FORWARDED = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
+
+
+class ForwardedHeaders:
+    """Gives requests the client and the scheme that a known proxy forwards, by uvicorn's middleware; only requests with
+    such headers pass through it, since it parses the client's address."""
+
+    def __init__(self, app: ASGIApp, known_proxies: list[str] | str) -> None:
+        self._app = app
+        self._forwarded: ASGIApp = ProxyHeadersMiddleware(app, known_proxies)  # type: ignore[arg-type, assignment]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        for name, _ in scope.get("headers", ()):
+            if name in _FORWARDED:
+                await self._forwarded(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class Config(uvicorn.Config):
@@ -37,6 +57,7 @@ class Config(uvicorn.Config):
             host=host,
             backlog=backlog,
             access_log=False,
+            proxy_headers=False,  # `load` has its own middleware for them
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=CLOSING_SECONDS,
@@ -45,3 +66,8 @@ class Config(uvicorn.Config):
         self.drain_seconds = drain_seconds
         self.grace_seconds = grace_seconds
         self.open_connections = Connections(limits)
+
+    def load(self) -> None:
+        """Load the application, and have it read the headers of known proxies."""
+        super().load()
+        self.loaded_app = ForwardedHeaders(self.loaded_app, self.forwarded_allow_ips)

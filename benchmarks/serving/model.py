@@ -30,17 +30,19 @@ def plain_model(served: ServedVersion) -> PlainModel:
             pass
         case _:
             raise TypeError("expected kernels and a constant")
-    columns = [column for column in encoding.inputs if isinstance(column, EncodedNumber)]
-    if tuple(column.name for column in columns) != INPUTS:
+    encoded = [column for column in encoding.inputs if isinstance(column, EncodedNumber)]
+    if sorted(column.name for column in encoded) != sorted(INPUTS):
         raise TypeError(f"expected the inputs {', '.join(INPUTS)}")
+    order = sorted(range(len(encoded)), key=lambda place: INPUTS.index(encoded[place].name))
+    columns = [encoded[place] for place in order]
     target, noise_sd, signal_variance = encoding.target, model.noise_sd, model.signal_variance
     assert noise_sd is not None
     assert signal_variance is not None
     return PlainModel(
         shift=np.array([column.shift for column in columns]),
         scale=np.array([column.scale for column in columns]),
-        width=kernels.input_map.widths,
-        centres=kernels.input_map(kernels.centres),
+        width=np.broadcast_to(kernels.input_map.widths, len(order))[order],
+        centres=kernels.input_map(kernels.centres)[:, order],
         mean=model.mean,
         lower=lower,
         whitening=np.asarray(np.linalg.inv(whitening.lower).T, np.float64),

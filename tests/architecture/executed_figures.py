@@ -109,10 +109,14 @@ class SmallService:
         self._parts.close()
 
     def execution(self, path: str, body: Json) -> Execution:
-        """Return what the last of three equal requests executes: before, versions and pages are cached."""
+        """Return the least that equal requests execute, once versions and pages are cached: keys are read again a
+        second after they were, which is between two requests on a busy machine."""
         content = json.dumps(body).encode()
         for _ in range(2):
             self._post(path, content, "application/json")
+        return min((self._recorded(path, content) for _ in range(4)), key=lambda execution: len(execution.functions))
+
+    def _recorded(self, path: str, content: bytes) -> Execution:
         execution = Execution()
         with execution.recorded():
             self._post(path, content, "application/json")

@@ -78,9 +78,9 @@ BOUNDS = {
     "functions executed by a quick fit": Bound(732),
     # of a request
     "files executed by a prediction of a row": Bound(25),
-    "functions executed by a prediction of a row": Bound(88),
+    "functions executed by a prediction of a row": Bound(87),
     "files executed by an explained prediction": Bound(48),
-    "functions executed by an explained prediction": Bound(158),
+    "functions executed by an explained prediction": Bound(157),
     "files executed by a submission of a training": Bound(69),
     "functions executed by a submission of a training": Bound(230),
     # totals
