@@ -148,7 +148,7 @@ for _router in (
     evaluations.of_versions,
     promotions.of_aliases,
     exports.router,
-    reports.router,
+    reports.report_router,
     version_routes.router,
     aliases.router,
     evaluations.comparisons,
@@ -164,7 +164,7 @@ for _router in (
     health.router,
     metrics.router,
     predictions.router,
-    inference_statistics.router,  # before the routes of a model, which may be named `stats`
+    inference_statistics.statistics_router,  # before the routes of a model, which may be named `stats`
     inference.router,
     inference.inferences,
     documentation_pages.router,

@@ -13,7 +13,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from app.database.failures import translated
 
-Connection = TypeVar("Connection")
+Connected = TypeVar("Connected")
 Parameters: TypeAlias = dict[str, str | int | AdaptersMap]
 
 
@@ -37,7 +37,7 @@ class PasswordFile:
                 raise
         return self._last
 
-    def connect(self, parameters: Parameters, connect: Callable[[Parameters], Connection]) -> Connection:
+    def connect(self, parameters: Parameters, connect: Callable[[Parameters], Connected]) -> Connected:
         """Return the connection that a function makes; raises the error of the first password that failed."""
         first: psycopg.OperationalError | None = None
         for password in self.passwords():

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from sqlalchemy import URL, Engine, NullPool, create_engine, text
 
-from app.database import postgresql_dumps, sqlite_files
 from app.database.contents import Contents, contents, contents_of
 from app.database.engine import file_of
 from app.database.failures import translated
+from app.database.postgresql_dumps import dump, other_clients
+from app.database.sqlite_files import check_file, copy_file, unused_file
 from app.errors import UnavailableError
 
 CLOSING_SECONDS = 2.0
@@ -21,12 +22,12 @@ def write_snapshot(engine: Engine, target: Path) -> Contents:
     The file is a SQLite database, or an archive of pg_dump. Raises NotInstalledError, UnavailableError.
     """
     if engine.dialect.name == "sqlite":
-        sqlite_files.copy_file(path_of(engine.url), target)
-        sqlite_files.check_file(target)
+        copy_file(path_of(engine.url), target)
+        check_file(target)
         return contents_of_file(target)
     with translated(), engine.connect().execution_options(isolation_level="REPEATABLE READ") as connection:
         connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-        postgresql_dumps.dump(connection, target)
+        dump(connection, target)
         return contents(connection)
 
 
@@ -53,11 +54,11 @@ def check_unused(engine: Engine) -> None:
     """Raise UnavailableError where another process has the database open."""
     if engine.dialect.name == "sqlite":
         engine.dispose()
-        with sqlite_files.unused_file(path_of(engine.url)):
+        with unused_file(path_of(engine.url)):
             pass
         return
     give_up = time.monotonic() + CLOSING_SECONDS
-    while others := postgresql_dumps.other_clients(engine):
+    while others := other_clients(engine):
         if time.monotonic() > give_up:
             names = ", ".join(sorted({*others}))
             raise UnavailableError(f"Other connections use the database ({names}): stop the service first.")

@@ -44,8 +44,6 @@ _NAMED = tuple(
 
 Texts: TypeAlias = "pa.ChunkedArray[pa.StringScalar]"
 
-DIRECTIVES: Mapping[str, str] = {"d": "%d", "m": "%m"}
-
 
 @dataclass(frozen=True)
 class _Order:
@@ -62,7 +60,7 @@ class _Order:
     def format_of(self, found: "re.Match[str]") -> DateFormat:
         """Return the format of dates like an example."""
         year = "%Y" if len(found["year"]) == 4 else "%y"
-        one, two, three = ({**DIRECTIVES, "y": year}[part] for part in self.parts)
+        one, two, three = (year if part == "y" else f"%{part}" for part in self.parts)
         return DateFormat(f"{one}{found['mark']}{two}{found['other']}{three}{_clock(found)}")
 
 

@@ -30,7 +30,7 @@ MAX_TOKEN_BYTES = 2**18
 """The maximum size of a tag, a comment or an instruction. A parser begins one anew with each piece of a file, so that a
 tag of 100 MB, which 100 kB hold compressed, takes a minute."""
 
-MAX_CELLS_LISTED = 20
+MAX_CELLS_LISTED = 10
 """The number of cells of a part with formulas that were never computed that are listed."""
 
 _PIECE = 2**16

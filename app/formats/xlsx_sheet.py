@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 
 from app.errors import MalformedBodyError, TooLargeError
 from app.formats.cell_faults import shown
-from app.formats.xlsx_package import check_package
+from app.formats.xlsx_package import MAX_CELLS_LISTED, check_package
 from relevance_bayes.records.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.records.values import Cell, text_of
 from relevance_bayes.tasks.cancellation import check_cancelled
@@ -23,7 +23,6 @@ MAX_PLACES = 2**23
 """The maximum number of cells, present or omitted between present ones."""
 
 ROWS_AT_ONCE = 1_000
-MAX_CELLS_LISTED = 10
 
 ERRORS = frozenset(
     {"#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!", "#FIELD!", "#GETTING_DATA"}

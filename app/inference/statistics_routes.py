@@ -15,16 +15,16 @@ from app.registry.catalogue import Catalogue
 from app.registry.records import Version
 from relevance_bayes.records.references import Reference
 
-router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
+statistics_router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
 
 
-@router.get("/stats", summary="Get the statistics of all models", responses=inference_problems(401))
+@statistics_router.get("/stats", summary="Get the statistics of all models", responses=inference_problems(401))
 def statistics(owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
     """Return statistics of all versions that this process has loaded. For a model named `stats`, use its versions."""
     return _shown(services[ServedVersions].counters.all(owner))
 
 
-@router.get("/{name}/stats", summary="Get the statistics of a model", responses=inference_problems(404))
+@statistics_router.get("/{name}/stats", summary="Get the statistics of a model", responses=inference_problems(404))
 def model_statistics(name: ModelName, owner: Owner, services: ServicesDependency) -> InferenceStatisticsOut:
     """Return statistics of each version by number, or of the one of the alias in `name@alias`."""
     reference = Reference.read(name)
@@ -33,7 +33,7 @@ def model_statistics(name: ModelName, owner: Owner, services: ServicesDependency
     return _of(services, [services[Catalogue].version(owner, reference)])
 
 
-@router.get(
+@statistics_router.get(
     "/{name}/versions/{version}/stats", summary="Get the statistics of a version", responses=inference_problems(404)
 )
 def version_statistics(

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from app.database.column_types import SecondsSince
 from app.database.transaction import Transaction
-from app.jobs import histories
+from app.jobs.histories import STATE
 from app.jobs.records import JobActivity
 from app.jobs.tables import JobRow
 from relevance_bayes.records.jobs import UNFINISHED, JobState
@@ -33,7 +33,7 @@ class BacklogRepository:
         if after is not None:
             query = query.where(job.id > after)
         rows = self.tx.session.execute(query.order_by(job.id).limit(limit))
-        return tuple((row.id, histories.STATE.validate_python(row.state), row.attempt) for row in rows)
+        return tuple((row.id, STATE.validate_python(row.state), row.attempt) for row in rows)
 
     def among(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
         """Return those of these jobs that have not ended."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, update
 from app.database.changes import changed, insertion
 from app.database.notifier import notify
 from app.database.transaction import Transaction
-from app.jobs import histories
+from app.jobs.histories import read_summaries, selected
 from app.jobs.records import ALL, JobChanges, JobFilter, Position, changes_id
 from app.jobs.tables import JobChangeRow, JobRow
 from relevance_bayes.records.errors import NotFoundError
@@ -53,8 +53,8 @@ class JobChangeRepository:
         if not last.number:
             return JobChanges((), last)
         job = JobRow
-        query = select(job).where(job.owner == owner, job.change > after.number, *histories.selected(which))
-        found = histories.summaries(self.tx.session, query.order_by(job.change).limit(limit))
+        query = select(job).where(job.owner == owner, job.change > after.number, *selected(which))
+        found = read_summaries(self.tx.session, query.order_by(job.change).limit(limit))
         if found and (len(found) == limit or found[-1].change > last.number):
             last = replace(last, number=found[-1].change)
         return JobChanges(tuple(found), last)

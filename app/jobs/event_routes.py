@@ -33,7 +33,7 @@ LastEventId = Annotated[
 ]
 
 _AT = datetime(2026, 11, 22, 9, 30, 12, 345678, UTC)
-_STREAM = {
+_EVENT_STREAM = {
     "schema": {
         "type": "string",
         "description": "Each event's `id` is its number, its `event` its kind, its `data` an item of a page.",
@@ -46,14 +46,14 @@ _STREAM = {
 
 def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
     """Return the router for the events of jobs of a kind."""
-    router = APIRouter(prefix=JOB_PATHS[kind], tags=[tag])
+    of_kind = APIRouter(prefix=JOB_PATHS[kind], tags=[tag])
 
-    @router.get(
+    @of_kind.get(
         "/{job_id}/events",
         summary=summary,
         response_model=Page[Event],
         responses={
-            200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _STREAM}},
+            200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _EVENT_STREAM}},
             204: {"description": "For a stream: the job has ended after the event `Last-Event-ID`. Do not reconnect."},
             **problems(404, 406, 422),
         },
@@ -90,4 +90,4 @@ def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
         shown = found[:limit]
         return Page.of(shown, str(shown[-1].number) if len(found) > limit else None)
 
-    return router
+    return of_kind

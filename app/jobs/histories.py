@@ -26,12 +26,12 @@ STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
 
-def jobs(session: Session, query: Select[JobRow]) -> list[Job]:
+def read_jobs(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query, in its order, each with its transitions."""
     return _with_transitions(session, query, job_of)
 
 
-def summaries(session: Session, query: Select[JobRow]) -> list[Job]:
+def read_summaries(session: Session, query: Select[JobRow]) -> list[Job]:
     """Return the jobs of a query as `jobs` does, without request, plan and result, which may be large."""
     row = JobRow
     without = query.options(*(defer(column, raiseload=True) for column in (row.request, row.plan, row.result)))
@@ -69,7 +69,7 @@ def _with_transitions(
     return [read(row, tuple(made[row.id])) for row in rows]
 
 
-def events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+def read_events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
     """Return transitions and progress with numbers above `after`, in order; one statement, so that none is missed."""
     move, progress = JobTransitionRow, JobProgressRow
     moves: Happened = select(

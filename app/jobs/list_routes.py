@@ -33,7 +33,7 @@ LastChange = Annotated[
     WithJsonSchema({"type": "string", "pattern": POSITION_PATTERN}),
 ]
 
-_STREAM = {
+_JOB_STREAM = {
     "schema": {
         "type": "string",
         "description": "Messages `job`: their `data` is an item of the list, their `id` that of its last change.",
@@ -61,7 +61,7 @@ def jobs(owner: Owner, services: ServicesDependency, query: Annotated[AllJobsQue
     summary="Stream the changes of jobs of all kinds",
     response_class=StreamingResponse,
     responses={
-        200: {"description": "A stream that does not end by itself.", "content": {EVENT_STREAM: _STREAM}},
+        200: {"description": "A stream that does not end by itself.", "content": {EVENT_STREAM: _JOB_STREAM}},
         **problems(406, 422),
     },
 )

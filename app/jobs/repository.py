@@ -13,10 +13,19 @@ from app.database.changes import changed
 from app.database.engine import lock_for_writing
 from app.database.pages import Page, PageRequest
 from app.database.transaction import Transaction
-from app.jobs import histories
 from app.jobs.attempts import MAX_STARTS, MIN_PROGRESS, Claim, EarlierAttempts, JobTraces
 from app.jobs.change_repository import JobChangeRepository
-from app.jobs.histories import PROBLEM, PROGRESS, row_of
+from app.jobs.histories import (
+    PROBLEM,
+    PROGRESS,
+    STATE,
+    job_of,
+    read_events,
+    read_jobs,
+    read_summaries,
+    row_of,
+    selected,
+)
 from app.jobs.records import ALL, Job, JobEnded, JobFilter, Problem, no_such_job, too_late_to_cancel
 from app.jobs.tables import JobProgressRow, JobRow, JobTransitionRow
 from app.jobs.transitions import move, running
@@ -63,24 +72,24 @@ class JobRepository:
     def find(self, job_id: UUID) -> Job | None:
         """Return a job of any owner, or None."""
         query = select(JobRow).where(JobRow.id == job_id)
-        return next(iter(histories.jobs(self.tx.session, query)), None)
+        return next(iter(read_jobs(self.tx.session, query)), None)
 
     def page(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs; raises InvalidRequestError for an invalid cursor."""
-        query = select(JobRow).where(JobRow.owner == owner, *histories.selected(which))
-        found = histories.jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
+        query = select(JobRow).where(JobRow.owner == owner, *selected(which))
+        found = read_jobs(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def summaries(self, owner: str, part: PageRequest, *, which: JobFilter = ALL) -> Page[Job]:
         """Return a page of jobs without request, plan and result; raises InvalidRequestError for an invalid cursor."""
-        query = select(JobRow).where(JobRow.owner == owner, *histories.selected(which))
-        found = histories.summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
+        query = select(JobRow).where(JobRow.owner == owner, *selected(which))
+        found = read_summaries(self.tx.session, keyset.by_age(query, JobRow.id, part, keyset.read_id))
         return keyset.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def counts(self, owner: str, *, which: JobFilter = ALL) -> JobCounts:
         """Return the number of jobs that the filter selects, by state."""
         job = JobRow
-        query = select(job.state, func.count().label("jobs")).where(job.owner == owner, *histories.selected(which))
+        query = select(job.state, func.count().label("jobs")).where(job.owner == owner, *selected(which))
         rows = self.tx.session.execute(query.group_by(job.state))
         found = {**dict.fromkeys(MOVES, 0), **{row.state: row.jobs for row in rows}}
         return JobCounts(**found)
@@ -90,7 +99,7 @@ class JobRepository:
     ) -> tuple[Event, ...]:
         """Return the events after event number `after`, in order; raises NotFoundError."""
         self._state(owner, job_id, kind)
-        return histories.events(self.tx.session, job_id, limit=limit, after=after)
+        return read_events(self.tx.session, job_id, limit=limit, after=after)
 
     def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
         """Return whether a job has ended; raises NotFoundError."""
@@ -163,7 +172,7 @@ class JobRepository:
         row, retried_trace = found
         has_died = row.state == "running" and not row.interrupted
         traces = JobTraces(row.traceparent, row.tracestate, row.attempt_traceparent, retried_trace)
-        return EarlierAttempts(histories.job_of(row), row.running_seconds, has_died, traces)
+        return EarlierAttempts(job_of(row), row.running_seconds, has_died, traces)
 
     def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         """Record the running time of all attempts of a job, in seconds, unless the attempt is superseded or ended."""
@@ -211,7 +220,7 @@ class JobRepository:
         Raises NotFoundError, ConflictError where the job has ended otherwise.
         """
         now, job = self.tx.clock(), JobRow
-        mine = (job.owner == owner, *histories.selected(JobFilter(kind)))
+        mine = (job.owner == owner, *selected(JobFilter(kind)))
         queued = (*mine, job.state == "queued")
         moved = move(self.tx, job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
         first = (job.id == job_id, job.state == "running", *mine, job.cancel_requested_at.is_(None))
@@ -276,8 +285,8 @@ class JobRepository:
         """Return the state of a job; raises NotFoundError."""
         job = JobRow
         now = self.tx.session.scalar(
-            select(job.state).where(job.owner == owner, job.id == job_id, *histories.selected(JobFilter(kind)))
+            select(job.state).where(job.owner == owner, job.id == job_id, *selected(JobFilter(kind)))
         )
         if now is None:
             raise no_such_job(job_id, kind)
-        return histories.STATE.validate_python(now)
+        return STATE.validate_python(now)

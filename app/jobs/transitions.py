@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Update, delete, update
 from app.database.changes import changed
 from app.database.holds import release
 from app.database.transaction import Transaction
-from app.jobs import histories
 from app.jobs.change_repository import JobChangeRepository
+from app.jobs.histories import KIND
 from app.jobs.records import JobEnded
 from app.jobs.tables import JobCheckpointRow, JobRow, JobTransitionRow
 from relevance_bayes.records.jobs import FINISHED, MOVES, JobState, Resumption
@@ -74,7 +74,7 @@ def move(
     tx.session.flush()
     JobChangeRepository(tx).record(moved.owner, job_id)
     if ends:
-        kind = histories.KIND.validate_python(row.kind)
+        kind = KIND.validate_python(row.kind)
         trace = row.traceparent, row.tracestate
         tx.publish(JobEnded(job_id, moved.owner, kind, state, now, row.started_at, *trace))
     return moved

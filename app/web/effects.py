@@ -15,7 +15,7 @@ from relevance_bayes.tasks.cancellation import check_cancelled
 MAX_EFFECTS = 12
 """The most inputs."""
 
-POINTS = 25
+POINTS_OF_EFFECTS = 25
 """The values of each that is a number or a point in time."""
 
 INDIVIDUAL = 10
@@ -56,6 +56,6 @@ def _profiles(served: ServedVersion, block: Block, names: Sequence[str], individ
         if time.monotonic() > deadline:
             return
         try:
-            yield profile(served, ProfileOptionsIn(inputs=(name,), points=POINTS, individual=shown), block)
+            yield profile(served, ProfileOptionsIn(inputs=(name,), points=POINTS_OF_EFFECTS, individual=shown), block)
         except (InvalidRequestError, InvalidDataError):  # no row has a value of it, or one that can't be predicted
             continue

@@ -1,7 +1,8 @@
 """The route of reports of versions."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from app.datasets.service import Datasets
 from app.http.compression import compressed_response
@@ -19,10 +20,10 @@ from app.web.report_document import report_policy
 
 MEDIA_TYPE = "text/html"
 
-router = APIRouter(prefix="/v1/models", tags=["Models"])
+report_router = APIRouter(prefix="/v1/models", tags=["Models"])
 
 
-@router.get(
+@report_router.get(
     "/{name}/versions/{version}/report",
     summary="Get the report of a version",
     response_class=Response,

@@ -10,7 +10,7 @@ from app.datasets.service import Row
 from app.prediction import PredictRequest, ServedVersion, predict
 from app.prediction.profile import profile
 from app.web import effects as effects_module
-from app.web.effects import INDIVIDUAL, POINTS, effects_of
+from app.web.effects import INDIVIDUAL, POINTS_OF_EFFECTS, effects_of
 from app.web.sampled_rows import SampledRows, component_rows, predictable_rows
 from app.web.surfaces import NODES, surface_of
 from relevance_bayes.core.model import KernelFunctions
@@ -45,7 +45,7 @@ def test_an_effect_is_the_profile_of_an_input_over_the_rows() -> None:
     assert found.rows == len(ROWS)
     assert [one.inputs[0].name for one in found.profiles] == ["colour", "x"]
     for one in found.profiles:
-        options = ProfileOptionsIn(inputs=(one.inputs[0].name,), points=POINTS, individual=INDIVIDUAL)
+        options = ProfileOptionsIn(inputs=(one.inputs[0].name,), points=POINTS_OF_EFFECTS, individual=INDIVIDUAL)
         assert one == profile(loaded, options, rows.block)
 
 

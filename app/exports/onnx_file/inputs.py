@@ -76,7 +76,7 @@ def _columns(graph: Graph, column: EncodedInput) -> list[Value]:
     raw = _raw(graph, column.name)
     match column:
         case EncodedNumber():
-            return _number(graph, column, raw)
+            return _scaled_number(graph, column, raw)
         case EncodedCategory():
             return _category(graph, column, raw)
         case EncodedEffects():
@@ -92,7 +92,7 @@ def _effects(graph: Graph, column: EncodedEffects, raw: Value) -> list[Value]:
     return [reported, *([gap.as_number()] if column.indicator else [])]
 
 
-def _number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
+def _scaled_number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
     gap = graph.node("IsNaN", raw)
     filled = raw if column.fill is None else graph.where(gap, column.fill, raw)
     if column.unit is not None:

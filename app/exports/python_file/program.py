@@ -1,7 +1,7 @@
 """The generated file of a version, with a `predict` for its kind of task."""
 
-from app.exports.python_file import supervised
 from app.exports.python_file.functions import kernel_expression
+from app.exports.python_file.supervised import supervised, target_notes
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.documents.exported import (
@@ -27,7 +27,7 @@ def _written(program: Program, exported: ExportedVersion) -> tuple[str, str]:
     """Return notes for callers, and the source of `predict`."""
     match exported:
         case ExportedSupervised(predictor=predictor):
-            return supervised.notes(predictor.encoding.target), supervised.body(program, predictor)
+            return target_notes(predictor.encoding.target), supervised(program, predictor)
         case ExportedApproximation(predictor=predictor):
             return "", _approximation(program, predictor)
         case ExportedComponents(predictor=predictor):

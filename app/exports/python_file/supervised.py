@@ -21,7 +21,7 @@ from relevance_bayes.tables.encoding import EncodedTarget
 from relevance_bayes.tasks.supervised.report import SupervisedPredictor
 
 
-def notes(target: EncodedTarget) -> str:
+def target_notes(target: EncodedTarget) -> str:
     """Return notes for callers on the target."""
     reported = ""
     if target.noise_column is not None:
@@ -31,7 +31,7 @@ def notes(target: EncodedTarget) -> str:
     return reported
 
 
-def body(program: Program, predictor: SupervisedPredictor) -> str:
+def supervised(program: Program, predictor: SupervisedPredictor) -> str:
     """Return the source of `functions` and `predict`; raises NotPositiveDefiniteError."""
     target = predictor.encoding.target
     match predictor.learned:
